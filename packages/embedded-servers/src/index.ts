@@ -1,0 +1,14 @@
+export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binaries.ts';
+export {
+  BinaryMissingError,
+  DataDirectoryInUseError,
+  DataDirectoryUnreachableError,
+  EmbeddedServerError,
+  PortTakenError,
+  PostgresVersionError,
+  ServerStartError,
+} from './errors.ts';
+export { freePort } from './free-port.ts';
+export type { RunningServer, ServerExit } from './running-server.ts';
+export { type NatsServer, startNats } from './start-nats.ts';
+export { type PostgresServer, startPostgres } from './start-postgres.ts';
