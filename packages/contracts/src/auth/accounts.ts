@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { timestampSchema } from '../core/time.ts';
+
+/** Languages of the pages. */
+export const localeSchema = z.enum(['it', 'en']);
+
+/** One of the languages of the pages. */
+export type Locale = z.infer<typeof localeSchema>;
+
+/** Kinds of account; only business accounts manage apps. */
+export const accountTypeSchema = z.enum(['personal', 'business']);
+
+/** One of the kinds of account. */
+export type AccountType = z.infer<typeof accountTypeSchema>;
+
+const emailSchema = z
+  .string()
+  .max(254)
+  .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
+
+const newPasswordSchema = z.string().min(12).max(128);
+
+/** An account as its owner sees it. */
+export const accountSchema = z.object({
+  svc_user_id: idSchema('usr'),
+  email: z.string(),
+  account_type: accountTypeSchema,
+  business_name: z.string().nullable(),
+  display_name: z.string().nullable(),
+  locale: localeSchema,
+  created_at: timestampSchema,
+});
+
+/** An account as its owner sees it. */
+export type Account = z.infer<typeof accountSchema>;
+
+/** Sign-up. A business account names its business. */
+export const createAccountRequestSchema = z
+  .strictObject({
+    email: emailSchema,
+    password: newPasswordSchema,
+    account_type: accountTypeSchema,
+    business_name: z.string().trim().min(1).max(120).nullish(),
+    display_name: z.string().trim().min(1).max(80).nullish(),
+    locale: localeSchema.default('it'),
+  })
+  .superRefine((account, context) => {
+    if (account.account_type === 'business' && !account.business_name) {
+      context.addIssue({
+        code: 'custom',
+        path: ['business_name'],
+        message: 'Field required',
+        params: { type: 'missing' },
+      });
+    }
+  });
+
+/** Sign-in. Only bounded here: what cannot be a password is simply a wrong one. */
+export const createSessionRequestSchema = z.strictObject({
+  email: z.string().min(1).max(254),
+  password: z.string().min(1).max(1024),
+});
+
+/** A fresh console session. `expires_in` is in seconds. */
+export const sessionCreatedSchema = z.object({
+  session_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.int(),
+  account: accountSchema,
+});
+
+/** The console session of the presented token. */
+export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema });

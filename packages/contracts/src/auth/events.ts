@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { defineEvent } from '../core/event.ts';
+import { idSchema } from '../core/ids.ts';
+import { timestampSchema } from '../core/time.ts';
+import { accountTypeSchema } from './accounts.ts';
+import { revocationReasonSchema } from './connections.ts';
+
+const appFactSchema = z.object({
+  client_id: idSchema('app'),
+  owner_user_id: idSchema('usr'),
+  name: z.string(),
+  active: z.boolean(),
+});
+
+const appEvent = <const Fact extends string>(fact: Fact, description: string) =>
+  defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', description, schema: appFactSchema });
+
+/** Facts that the auth service publishes. */
+export const authEvents = {
+  accountCreated: defineEvent({
+    subject: 'auth.account.created.v1',
+    service: 'auth',
+    description: 'Somebody signed up. Aggregate: `account:<svc_user_id>`.',
+    schema: z.object({ svc_user_id: idSchema('usr'), account_type: accountTypeSchema }),
+  }),
+  appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
+  appUpdated: appEvent('updated', 'A field of an app changed.'),
+  appSuspended: appEvent('suspended', 'An app was deactivated; each of its connections ends with a fact of its own.'),
+  appActivated: appEvent('activated', 'An app was activated again; nobody is connected to it.'),
+  appDeleted: appEvent('deleted', 'An app was removed; each of its connections ended before.'),
+  connectionCreated: defineEvent({
+    subject: 'auth.connection.created.v1',
+    service: 'auth',
+    description: 'A user consented, for the first time or again. Aggregate: `connection:<svc_user_id>:<client_id>`.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      client_id: idSchema('app'),
+      grant_id: idSchema('grt'),
+      scope: z.string(),
+      connected_at: timestampSchema,
+    }),
+  }),
+  connectionRevoked: defineEvent({
+    subject: 'auth.connection.revoked.v1',
+    service: 'auth',
+    description: 'A connection ended. Aggregate: `connection:<svc_user_id>:<client_id>`.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      client_id: idSchema('app'),
+      reason: revocationReasonSchema,
+      revoked_at: timestampSchema,
+    }),
+  }),
+} as const;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { defineRoute, json } from '../core/route.ts';
+import { clientIdParams } from './apps.ts';
+
+/** What other services may know of an app. */
+export const appOwnershipSchema = z.object({
+  client_id: idSchema('app'),
+  owner_user_id: idSchema('usr'),
+  name: z.string(),
+  active: z.boolean(),
+});
+
+/** What other services may know of an app. */
+export type AppOwnership = z.infer<typeof appOwnershipSchema>;
+
+/** Internal routes of the auth service. */
+export const authInternalRoutes = {
+  getAppOwnership: defineRoute({
+    operationId: 'getAppOwnership',
+    method: 'GET',
+    path: '/internal/apps/{client_id}',
+    service: 'auth',
+    caller: 'service',
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'Who owns an app, and whether it is active',
+    request: { params: clientIdParams },
+    responses: { 200: json('The app.', appOwnershipSchema) },
+    errors: ['not_found'],
+  }),
+} as const;

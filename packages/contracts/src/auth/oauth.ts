@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { URL_CHARACTERS_MAX } from '../core/limits.ts';
+import { DEFAULT_SCOPE, scopes } from '../core/route.ts';
+import { localeSchema } from './accounts.ts';
+
+const clientIdSchema = z.string().min(1).max(128);
+const redirectUriSchema = z.string().min(1).max(URL_CHARACTERS_MAX);
+const stateSchema = z.string().min(16).max(512);
+/** RFC 7636 section 4.2: the base64url of a SHA-256 digest. */
+const codeChallengeSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+const scopeSchema = z.string().max(256);
+
+/** Query of the authorize page. */
+export const authorizeQuerySchema = z.object({
+  client_id: clientIdSchema,
+  redirect_uri: redirectUriSchema,
+  code_challenge: codeChallengeSchema,
+  state: stateSchema,
+  scope: scopeSchema.default(DEFAULT_SCOPE),
+  response_type: z.literal('code').default('code'),
+  code_challenge_method: z.literal('S256').default('S256'),
+  locale: localeSchema.default('it'),
+});
+
+/** Query of the authorize page. */
+export type AuthorizeQuery = z.infer<typeof authorizeQuerySchema>;
+
+/** A user's decision on an app's request. */
+export const consentRequestSchema = z.strictObject({
+  client_id: clientIdSchema,
+  redirect_uri: redirectUriSchema,
+  scope: scopeSchema.default(DEFAULT_SCOPE),
+  code_challenge: codeChallengeSchema,
+  code_challenge_method: z.literal('S256'),
+  state: stateSchema,
+  approved: z.boolean(),
+});
+
+/** Where to send the browser after a decision. */
+export const consentDecidedSchema = z.object({ redirect_to: z.string() });
+
+/** Query of the consent details. */
+export const consentQuerySchema = z.object({
+  client_id: clientIdSchema,
+  redirect_uri: redirectUriSchema,
+  scope: scopeSchema,
+  code_challenge: codeChallengeSchema,
+  code_challenge_method: z.literal('S256'),
+});
+
+/** What a person needs to know to decide. */
+export const consentDetailsSchema = z.object({
+  app: z.object({
+    client_id: idSchema('app'),
+    name: z.string(),
+    icon_url: z.string(),
+    homepage_url: z.string().nullable(),
+    privacy_policy_url: z.string().nullable(),
+    publisher: z.string(),
+  }),
+  scopes: z.array(z.object({ name: z.enum(scopes), title: z.string(), description: z.string() })),
+  already_connected: z.boolean(),
+  account: z.object({ email: z.string(), display_name: z.string().nullable() }),
+});
+
+/** Form of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5). */
+export const tokenRequestSchema = z.object({
+  grant_type: z.string().min(1),
+  client_id: z.string().min(1),
+  client_secret: z.string().nullish(),
+  code: z.string().nullish(),
+  redirect_uri: z.string().nullish(),
+  code_verifier: z.string().nullish(),
+  refresh_token: z.string().nullish(),
+  scope: z.string().nullish(),
+});
+
+/** RFC 6749 section 5.1, and the service's identity of the user. `expires_in` is in seconds. */
+export const tokenResponseSchema = z.object({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  token_type: z.string(),
+  expires_in: z.int(),
+  scope: z.string(),
+  svc_user_id: idSchema('usr'),
+});
+
+/** Form of the revocation endpoint (RFC 7009 section 2.1). */
+export const revocationRequestSchema = z.object({
+  token: z.string().min(1),
+  token_type_hint: z.string().optional(),
+  client_id: z.string().optional(),
+  client_secret: z.string().optional(),
+});
+
+/** RFC 7517 section 5. */
+export const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) });
+
+/** RFC 8414 section 2: what a stock client reads. */
+export const authorizationServerMetadataSchema = z.looseObject({
+  issuer: z.string(),
+  authorization_endpoint: z.string(),
+  token_endpoint: z.string(),
+  jwks_uri: z.string(),
+});

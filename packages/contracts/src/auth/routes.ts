@@ -1,0 +1,400 @@
+import { z } from 'zod';
+import { FORM_BYTES_MAX, ICON_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
+import { listOf } from '../core/lists.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
+import {
+  accountSchema,
+  createAccountRequestSchema,
+  createSessionRequestSchema,
+  sessionCreatedSchema,
+  sessionSchema,
+} from './accounts.ts';
+import {
+  appRegisteredSchema,
+  appSchema,
+  clientIdParams,
+  registerAppRequestSchema,
+  rotateSecretRequestSchema,
+  secretRotatedSchema,
+  updateAppRequestSchema,
+} from './apps.ts';
+import { connectionSchema } from './connections.ts';
+import * as oauth from './oauth.ts';
+
+const service = 'auth' as const;
+const detail = { service, errorShape: 'detail' } as const;
+const accounts = { ...detail, tag: 'Accounts' } as const;
+const oauthTag = { ...detail, tag: 'OAuth' } as const;
+const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
+const connections = { ...detail, tag: 'Connections', caller: 'console_session' } as const;
+const oauthForm = <S extends z.ZodType>(schema: S) =>
+  ({
+    contentType: 'application/x-www-form-urlencoded',
+    schema,
+    required: true,
+    bytesMax: FORM_BYTES_MAX,
+    raw: true,
+  }) as const;
+
+/** Accounts and console sessions. */
+const accountRoutes = {
+  createAccount: defineRoute({
+    ...accounts,
+    operationId: 'createAccount',
+    method: 'POST',
+    path: '/v1/console/accounts',
+    caller: 'public',
+    summary: 'Sign up',
+    request: { body: jsonBody(createAccountRequestSchema) },
+    responses: { 201: json('The new account.', z.object({ account: accountSchema })) },
+    errors: ['email_taken', 'too_many_attempts'],
+  }),
+  createSession: defineRoute({
+    ...accounts,
+    operationId: 'createSession',
+    method: 'POST',
+    path: '/v1/console/sessions',
+    caller: 'public',
+    summary: 'Sign in',
+    request: { body: jsonBody(createSessionRequestSchema) },
+    responses: { 201: json('A console session.', sessionCreatedSchema) },
+    errors: ['invalid_credentials', 'too_many_attempts'],
+  }),
+  getSession: defineRoute({
+    ...accounts,
+    operationId: 'getSession',
+    method: 'GET',
+    path: '/v1/console/session',
+    caller: 'console_session',
+    summary: 'Who is signed in',
+    request: {},
+    responses: { 200: json('The session.', sessionSchema) },
+    errors: [],
+  }),
+  deleteSession: defineRoute({
+    ...accounts,
+    operationId: 'deleteSession',
+    method: 'DELETE',
+    path: '/v1/console/session',
+    caller: 'console_session',
+    summary: 'Sign out',
+    description: 'The token stops working in every service.',
+    request: {},
+    responses: { 204: { description: 'Signed out.' } },
+    errors: [],
+  }),
+  startSso: defineRoute({
+    ...accounts,
+    operationId: 'startSso',
+    method: 'GET',
+    path: '/v1/console/sso/start',
+    caller: 'public',
+    summary: 'Sign in with the configured OpenID provider',
+    request: {},
+    responses: { 303: { description: 'To the OpenID provider.' } },
+    errors: ['sso_not_configured'],
+  }),
+  finishSso: defineRoute({
+    ...accounts,
+    operationId: 'finishSso',
+    method: 'GET',
+    path: '/v1/console/sso/callback',
+    caller: 'public',
+    summary: 'Return from the configured OpenID provider',
+    request: {},
+    responses: { 303: { description: 'Back to the console.' } },
+    errors: ['sso_not_configured', 'sso_failed'],
+  }),
+} as const;
+
+/** Authorize, consent, tokens and discovery. */
+const oauthRoutes = {
+  showAuthorizePage: defineRoute({
+    ...oauthTag,
+    operationId: 'showAuthorizePage',
+    method: 'GET',
+    path: '/v1/integrations/oauth/authorize',
+    caller: 'oauth_public',
+    summary: 'Login and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
+    request: { query: oauth.authorizeQuerySchema },
+    responses: { 200: { description: 'The page.', contentType: 'text/html', schema: z.string() } },
+    errors: ['unknown_app', 'redirect_uri_not_registered', 'app_inactive'],
+  }),
+  decideConsent: defineRoute({
+    ...oauthTag,
+    operationId: 'decideConsent',
+    method: 'POST',
+    path: '/v1/integrations/oauth/authorize',
+    caller: 'console_session',
+    summary: 'Approve or deny an app',
+    request: { body: jsonBody(oauth.consentRequestSchema) },
+    responses: {
+      200: json(
+        'Where to send the browser, with `code`, `state` and `iss`, or with `error`.',
+        oauth.consentDecidedSchema,
+      ),
+    },
+    errors: ['app_inactive'],
+  }),
+  getConsent: defineRoute({
+    ...oauthTag,
+    operationId: 'getConsent',
+    method: 'GET',
+    path: '/v1/integrations/oauth/consent',
+    caller: 'console_session',
+    summary: 'What an app asks for',
+    request: { query: oauth.consentQuerySchema },
+    responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
+    errors: ['app_inactive'],
+  }),
+  issueToken: defineRoute({
+    ...oauthTag,
+    operationId: 'issueToken',
+    method: 'POST',
+    path: '/v1/integrations/oauth/token',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
+    request: { body: oauthForm(oauth.tokenRequestSchema) },
+    responses: { 200: json('Tokens.', oauth.tokenResponseSchema) },
+    errors: [],
+  }),
+  revokeToken: defineRoute({
+    ...oauthTag,
+    operationId: 'revokeToken',
+    method: 'POST',
+    path: '/v1/integrations/oauth/revoke',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Revoke a token (RFC 7009)',
+    description: "Ends the app's tokens, not the user's connection.",
+    request: { body: oauthForm(oauth.revocationRequestSchema) },
+    responses: { 200: { description: 'Revoked, or unknown.' } },
+    errors: [],
+  }),
+  getJwks: defineRoute({
+    ...oauthTag,
+    operationId: 'getJwks',
+    method: 'GET',
+    path: '/v1/integrations/oauth/jwks',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Public signing keys (RFC 7517)',
+    request: {},
+    responses: { 200: json('The key set.', oauth.jwksSchema) },
+    errors: [],
+  }),
+  getOpenidConfiguration: defineRoute({
+    ...oauthTag,
+    operationId: 'getOpenidConfiguration',
+    method: 'GET',
+    path: '/.well-known/openid-configuration',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'OpenID Connect Discovery 1.0',
+    request: {},
+    responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
+    errors: [],
+  }),
+  getAuthorizationServerMetadata: defineRoute({
+    ...oauthTag,
+    operationId: 'getAuthorizationServerMetadata',
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Authorization server metadata (RFC 8414)',
+    request: {},
+    responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
+    errors: [],
+  }),
+} as const;
+
+/** The forms of the authorize page: plain HTML, for browsers only. */
+const interactionRoutes = {
+  submitSignIn: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignIn',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-in',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: sign in',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+    },
+    errors: [],
+  }),
+  submitSignUp: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignUp',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-up',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: sign up on the way',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+    },
+    errors: [],
+  }),
+  submitSignOut: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignOut',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-out',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: not you?',
+    request: { body: oauthForm(z.object({})) },
+    responses: { 303: { description: 'Back to the authorize page.' } },
+    errors: [],
+  }),
+  submitDecision: defineRoute({
+    ...oauthTag,
+    operationId: 'submitDecision',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/decision',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: approve or deny',
+    request: { body: oauthForm(z.object({})) },
+    responses: { 303: { description: "To the app's redirect URI." } },
+    errors: [],
+  }),
+} as const;
+
+/** Management of registered apps. */
+const appRoutes = {
+  listApps: defineRoute({
+    ...apps,
+    operationId: 'listApps',
+    method: 'GET',
+    path: '/v1/integrations/apps',
+    summary: 'List apps',
+    request: {},
+    responses: { 200: json('The apps of this account.', listOf(appSchema)) },
+    errors: [],
+  }),
+  registerApp: defineRoute({
+    ...apps,
+    operationId: 'registerApp',
+    method: 'POST',
+    path: '/v1/integrations/apps',
+    summary: 'Register an app',
+    request: { body: jsonBody(registerAppRequestSchema) },
+    responses: { 201: json('The app, with its secret this once.', appRegisteredSchema) },
+    errors: [],
+  }),
+  updateApp: defineRoute({
+    ...apps,
+    operationId: 'updateApp',
+    method: 'PATCH',
+    path: '/v1/integrations/apps/{client_id}',
+    summary: 'Activate, deactivate or change an app',
+    request: { params: clientIdParams, body: jsonBody(updateAppRequestSchema) },
+    responses: { 200: json('The app.', appSchema) },
+    errors: [],
+  }),
+  deleteApp: defineRoute({
+    ...apps,
+    operationId: 'deleteApp',
+    method: 'DELETE',
+    path: '/v1/integrations/apps/{client_id}',
+    summary: 'Delete an app',
+    request: { params: clientIdParams },
+    responses: { 204: { description: 'Deleted.' } },
+    errors: [],
+  }),
+  rotateAppSecret: defineRoute({
+    ...apps,
+    operationId: 'rotateAppSecret',
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/rotate-secret',
+    summary: 'Rotate the client secret',
+    request: { params: clientIdParams, body: jsonBody(rotateSecretRequestSchema, JSON_BYTES_MAX, false) },
+    responses: { 200: json('The new secret, this once.', secretRotatedSchema) },
+    errors: ['public_client_has_no_secret'],
+  }),
+  getAppIcon: defineRoute({
+    ...connections,
+    tag: 'Apps',
+    operationId: 'getAppIcon',
+    method: 'GET',
+    path: '/v1/integrations/apps/{client_id}/icon',
+    summary: 'The icon of an app',
+    description: 'For any signed-in user: consent and connection lists show it.',
+    request: { params: clientIdParams },
+    responses: {
+      200: {
+        description: 'The stored image, or a generated SVG monogram.',
+        contentType: 'image/*',
+        schema: z.string(),
+      },
+    },
+    errors: [],
+  }),
+  putAppIcon: defineRoute({
+    ...apps,
+    operationId: 'putAppIcon',
+    method: 'PUT',
+    path: '/v1/integrations/apps/{client_id}/icon',
+    summary: 'Store an icon (PNG, JPEG or WebP, at most 256 KiB)',
+    request: {
+      params: clientIdParams,
+      body: { contentType: 'image/*', schema: z.string(), required: true, bytesMax: ICON_BYTES_MAX, raw: true },
+    },
+    responses: { 204: { description: 'Stored.' } },
+    errors: [],
+  }),
+} as const;
+
+/** Connections of a user. */
+const connectionRoutes = {
+  listConnections: defineRoute({
+    ...connections,
+    operationId: 'listConnections',
+    method: 'GET',
+    path: '/v1/integrations/connections',
+    summary: 'List connected apps',
+    request: {},
+    responses: { 200: json("The user's connections.", listOf(connectionSchema)) },
+    errors: [],
+  }),
+  deleteConnection: defineRoute({
+    ...connections,
+    operationId: 'deleteConnection',
+    method: 'DELETE',
+    path: '/v1/integrations/connections/{client_id}',
+    summary: 'Disconnect an app',
+    request: { params: clientIdParams },
+    responses: { 204: { description: 'Disconnected.' } },
+    errors: [],
+  }),
+} as const;
+
+/** The discovery document of the whole API. */
+const documentRoutes = {
+  getOpenapiDocument: defineRoute({
+    ...detail,
+    tag: 'Documents',
+    operationId: 'getOpenapiDocument',
+    method: 'GET',
+    path: '/v1/openapi.json',
+    caller: 'public',
+    summary: 'This API as an OpenAPI 3.1 document',
+    request: {},
+    responses: { 200: json('The document.', z.looseObject({ openapi: z.string() })) },
+    errors: [],
+  }),
+} as const;
+
+/** Public routes of the auth service. */
+export const authRoutes = {
+  ...accountRoutes,
+  ...oauthRoutes,
+  ...interactionRoutes,
+  ...appRoutes,
+  ...connectionRoutes,
+  ...documentRoutes,
+} as const;

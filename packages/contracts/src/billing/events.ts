@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { defineEvent } from '../core/event.ts';
+import { idSchema } from '../core/ids.ts';
+import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
+import { timestampSchema } from '../core/time.ts';
+import { endedStatusSchema, subscriptionSnapshotSchema } from './subscriptions.ts';
+
+/** Facts that the billing service publishes. */
+export const billingEvents = {
+  subscriptionChanged: defineEvent({
+    subject: 'billing.subscription.changed.v1',
+    service: 'billing',
+    description:
+      'Something that a receiver can see has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
+    schema: subscriptionSnapshotSchema.extend({ svc_user_id: idSchema('usr') }),
+  }),
+  subscriptionEnded: defineEvent({
+    subject: 'billing.subscription.ended.v1',
+    service: 'billing',
+    description: 'A subscription has ended for good. Aggregate: `subscription:<svc_user_id>`, version = revision.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      status: endedStatusSchema,
+      ended_at: timestampSchema,
+      revision: z.int().min(1),
+    }),
+  }),
+  walletCredited: defineEvent({
+    subject: 'billing.wallet.credited.v1',
+    service: 'billing',
+    description: 'A top-up was paid. Aggregate: `wallet:<svc_user_id>`.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      amount_micros: nonNegativeMicrosSchema,
+      currency: currencySchema,
+    }),
+  }),
+} as const;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { pathIdSchema } from '../core/ids.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { admissionRequestSchema, admissionSchema, settlementsRequestSchema, settlementsSchema } from './admissions.ts';
+import { planServicesSchema } from './plans.ts';
+import { subscriptionSnapshotSchema } from './subscriptions.ts';
+
+const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
+const accountParams = z.object({ svc_user_id: pathIdSchema });
+
+/** Internal routes of the billing service. */
+export const billingInternalRoutes = {
+  admitRequest: defineRoute({
+    ...internal,
+    operationId: 'admitRequest',
+    method: 'POST',
+    path: '/internal/admissions',
+    summary: 'Decide whether a request may be forwarded, and reserve for it',
+    request: { body: jsonBody(admissionRequestSchema) },
+    responses: { 200: json('The decision.', admissionSchema) },
+    errors: [],
+  }),
+  settleRequests: defineRoute({
+    ...internal,
+    operationId: 'settleRequests',
+    method: 'POST',
+    path: '/internal/settlements',
+    summary: 'Tell how requests ended',
+    request: { body: jsonBody(settlementsRequestSchema) },
+    responses: { 200: json('The states.', settlementsSchema) },
+    errors: [],
+  }),
+  getSubscriptionSnapshot: defineRoute({
+    ...internal,
+    operationId: 'getSubscriptionSnapshot',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/subscription-snapshot',
+    summary: "The account's subscription as apps are told of it; null where there is none",
+    request: { params: accountParams },
+    responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
+    errors: [],
+  }),
+  getEntitlements: defineRoute({
+    ...internal,
+    operationId: 'getEntitlements',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/entitlements',
+    summary: 'Which services the paid period includes now; none without an admitting subscription',
+    request: { params: accountParams },
+    responses: { 200: json('The services.', z.object({ services: planServicesSchema })) },
+    errors: [],
+  }),
+} as const;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
+
+/** Which kinds of inference a plan includes. */
+export const planServicesSchema = z.object({ chat: z.boolean(), audio_transcription: z.boolean() });
+
+/** Which kinds of inference a plan includes. */
+export type PlanServices = z.infer<typeof planServicesSchema>;
+
+const priceSchema = z.object({
+  amount_micros: nonNegativeMicrosSchema,
+  currency: currencySchema,
+  interval: z.enum(['month', 'year']),
+});
+
+/** A plan as anybody sees it. */
+export const planSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  price: priceSchema,
+  services: planServicesSchema,
+  weekly_limit_micros: nonNegativeMicrosSchema,
+  monthly_limit_micros: nonNegativeMicrosSchema,
+});
+
+/** A plan as anybody sees it. */
+export type Plan = z.infer<typeof planSchema>;
+
+/** The file of plans (`PLANS_FILE`, YAML). */
+export const plansFileSchema = z.strictObject({
+  plans: z
+    .array(
+      planSchema
+        .extend({
+          id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/),
+          name: z.string().min(1).max(80),
+          services: planServicesSchema.strict(),
+          price: priceSchema.strict(),
+          stripe_price_id: z.string().min(1).optional(),
+        })
+        .strict(),
+    )
+    .min(1)
+    .refine((plans) => new Set(plans.map((plan) => plan.id)).size === plans.length, {
+      message: 'plan ids must differ',
+    }),
+});
+
+/** A plan as it is configured. */
+export type ConfiguredPlan = z.infer<typeof plansFileSchema>['plans'][number];
+
+/** A plan's name, where only that is told. */
+export const planReferenceSchema = z.object({ id: z.string(), name: z.string() });

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { JSON_BYTES_MAX } from '../core/limits.ts';
+import { listOf } from '../core/lists.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { planSchema } from './plans.ts';
+import * as subscriptions from './subscriptions.ts';
+import { requestIdParams, requestUsageSchema, usageSchema } from './usage.ts';
+import { topUpRequestSchema, topUpSessionSchema, walletSchema } from './wallets.ts';
+
+const detail = { service: 'billing', errorShape: 'detail' } as const;
+const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
+const app = { ...detail, tag: 'Usage', caller: 'oauth_access_token', scopes: ['usage:read'] } as const;
+const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const;
+const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as const;
+const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;
+const sessionParams = z.object({ session_id: pathIdSchema });
+
+/** Subscriptions and plans. */
+const subscriptionRoutes = {
+  getSubscription: defineRoute({
+    ...console,
+    operationId: 'getSubscription',
+    method: 'GET',
+    path: '/v1/subscriptions',
+    summary: 'The current subscription',
+    request: {},
+    responses: { 200: json('The subscription.', subscriptions.currentSubscriptionSchema) },
+    errors: [],
+  }),
+  createCheckout: defineRoute({
+    ...console,
+    operationId: 'createCheckout',
+    method: 'POST',
+    path: '/v1/subscriptions/checkout',
+    summary: 'Start a purchase',
+    request: { body: jsonBody(subscriptions.checkoutRequestSchema) },
+    responses: { 200: json('The hosted checkout.', subscriptions.checkoutSessionSchema) },
+    errors: ['subscription_already_active', 'payment_provider_unavailable'],
+  }),
+  confirmCheckout: defineRoute({
+    ...console,
+    operationId: 'confirmCheckout',
+    method: 'POST',
+    path: '/v1/subscriptions/checkout/confirm',
+    summary: 'Confirm a purchase after the return',
+    description: 'Idempotent. Also completes a wallet top-up.',
+    request: { body: jsonBody(subscriptions.checkoutConfirmationSchema) },
+    responses: { 200: json('What was bought.', subscriptions.checkoutConfirmedSchema) },
+    errors: ['not_found', 'checkout_not_completed', 'payment_provider_unavailable'],
+  }),
+  createPortalSession: defineRoute({
+    ...console,
+    operationId: 'createPortalSession',
+    method: 'POST',
+    path: '/v1/subscriptions/portal',
+    summary: 'Open the billing portal',
+    request: { body: jsonBody(subscriptions.portalRequestSchema) },
+    responses: { 200: json('The hosted portal.', subscriptions.portalSessionSchema) },
+    errors: ['billing_account_missing', 'payment_provider_unavailable'],
+  }),
+  listPlans: defineRoute({
+    ...detail,
+    tag: 'Subscriptions',
+    caller: 'public',
+    operationId: 'listPlans',
+    method: 'GET',
+    path: '/v1/subscriptions/plans',
+    summary: 'Plans on offer',
+    request: {},
+    responses: { 200: json('The plans.', listOf(planSchema)) },
+    errors: [],
+  }),
+  getSubscriptionUsage: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'getSubscriptionUsage',
+    method: 'GET',
+    path: '/v1/subscriptions/usage',
+    summary: 'Usage against the caps',
+    request: {},
+    responses: { 200: json('The usage.', usageSchema) },
+    errors: [],
+  }),
+} as const;
+
+/** Usage as apps read it. */
+const appUsageRoutes = {
+  getIntegrationUsage: defineRoute({
+    ...app,
+    operationId: 'getIntegrationUsage',
+    method: 'GET',
+    path: '/v1/integrations/usage',
+    summary: 'Shared limits and usage',
+    request: {},
+    responses: { 200: json('The usage.', usageSchema) },
+    errors: [],
+  }),
+  getRequestUsage: defineRoute({
+    ...app,
+    operationId: 'getRequestUsage',
+    method: 'GET',
+    path: '/v1/integrations/usage/requests/{request_id}',
+    summary: 'What became of a request',
+    description: "The id is in the `X-Request-Id` of the request's answer.",
+    request: { params: requestIdParams },
+    responses: { 200: json('The request.', requestUsageSchema) },
+    errors: ['not_found'],
+  }),
+} as const;
+
+/** The prepaid wallet of the API-key gateway. */
+const walletRoutes = {
+  getWallet: defineRoute({
+    ...wallets,
+    operationId: 'getWallet',
+    method: 'GET',
+    path: '/v1/gateway/wallet',
+    summary: 'Balance of the wallet',
+    request: {},
+    responses: { 200: json('The wallet.', walletSchema) },
+    errors: [],
+  }),
+  createTopUp: defineRoute({
+    ...wallets,
+    operationId: 'createTopUp',
+    method: 'POST',
+    path: '/v1/gateway/wallet/top-ups',
+    summary: 'Buy balance',
+    request: { body: jsonBody(topUpRequestSchema) },
+    responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
+    errors: ['payment_provider_unavailable'],
+  }),
+} as const;
+
+/** What payment providers call. */
+const paymentRoutes = {
+  receiveStripeEvent: defineRoute({
+    ...detail,
+    tag: 'Payments',
+    caller: 'public',
+    operationId: 'receiveStripeEvent',
+    method: 'POST',
+    path: '/v1/payments/stripe/events',
+    summary: 'Signed events of the payment provider',
+    request: {
+      body: {
+        contentType: 'application/json',
+        schema: z.unknown(),
+        required: true,
+        bytesMax: JSON_BYTES_MAX,
+        raw: true,
+      },
+    },
+    responses: { 200: json('Taken.', z.object({ received: z.literal(true) })) },
+    errors: ['invalid_signature'],
+  }),
+} as const;
+
+/** Sandbox payments: absent when a real payment provider is configured. */
+const sandboxRoutes = {
+  showSandboxCheckout: defineRoute({
+    ...sandbox,
+    operationId: 'showSandboxCheckout',
+    method: 'GET',
+    path: '/sandbox/payments/sessions/{session_id}',
+    summary: 'Hosted checkout page',
+    request: { params: sessionParams },
+    responses: { 200: html('The page.') },
+    errors: ['not_found'],
+  }),
+  submitSandboxCheckout: defineRoute({
+    ...sandbox,
+    operationId: 'submitSandboxCheckout',
+    method: 'POST',
+    path: '/sandbox/payments/sessions/{session_id}/submit',
+    summary: 'Form of the checkout page: pay or go back',
+    request: {
+      params: sessionParams,
+      body: {
+        contentType: 'application/x-www-form-urlencoded',
+        schema: z.object({ action: z.enum(['pay', 'decline', 'cancel']) }),
+        required: true,
+        bytesMax: JSON_BYTES_MAX,
+      },
+    },
+    responses: { 303: { description: 'To the success or cancel URL.' } },
+    errors: ['not_found'],
+  }),
+  completeSandboxCheckout: defineRoute({
+    ...sandbox,
+    operationId: 'completeSandboxCheckout',
+    method: 'POST',
+    path: '/sandbox/payments/sessions/{session_id}/complete',
+    summary: 'Pay without a browser',
+    request: { params: sessionParams },
+    responses: { 200: json('Paid.', z.object({ session_id: z.string(), status: z.literal('complete') })) },
+    errors: ['not_found'],
+  }),
+  showSandboxPortal: defineRoute({
+    ...sandbox,
+    operationId: 'showSandboxPortal',
+    method: 'GET',
+    path: '/sandbox/payments/portal/{session_id}',
+    summary: 'Hosted portal page',
+    request: { params: sessionParams },
+    responses: { 200: html('The page.') },
+    errors: ['not_found'],
+  }),
+  submitSandboxPortal: defineRoute({
+    ...sandbox,
+    operationId: 'submitSandboxPortal',
+    method: 'POST',
+    path: '/sandbox/payments/portal/{session_id}/submit',
+    summary: 'Form of the portal page',
+    request: {
+      params: sessionParams,
+      body: {
+        contentType: 'application/x-www-form-urlencoded',
+        schema: z.object({
+          action: z.enum(['cancel', 'resume', 'change_plan', 'return']),
+          plan_id: z.string().optional(),
+        }),
+        required: true,
+        bytesMax: JSON_BYTES_MAX,
+      },
+    },
+    responses: { 303: { description: 'Back to the portal or to the return URL.' } },
+    errors: ['not_found'],
+  }),
+  playSandboxSubscription: defineRoute({
+    ...sandbox,
+    operationId: 'playSandboxSubscription',
+    method: 'POST',
+    path: '/sandbox/payments/subscriptions/{subscription_id}',
+    summary: 'Play a later state of a subscription',
+    request: {
+      params: z.object({ subscription_id: pathIdSchema }),
+      body: jsonBody(z.strictObject({ status: subscriptions.subscriptionStatusSchema })),
+    },
+    responses: {
+      200: json('The subscription.', z.object({ id: idSchema('sub'), status: subscriptions.subscriptionStatusSchema })),
+    },
+    errors: ['not_found'],
+  }),
+} as const;
+
+/** Public routes of the billing service. */
+export const billingRoutes = {
+  ...subscriptionRoutes,
+  ...appUsageRoutes,
+  ...walletRoutes,
+  ...paymentRoutes,
+  ...sandboxRoutes,
+} as const;

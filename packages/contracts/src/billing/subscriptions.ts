@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { timestampSchema } from '../core/time.ts';
+import { returnUrlSchema } from '../core/url.ts';
+import { planReferenceSchema, planServicesSchema } from './plans.ts';
+import { walletSchema } from './wallets.ts';
+
+/** The payment provider's names of a subscription's state. */
+export const subscriptionStatusSchema = z.enum([
+  'incomplete',
+  'incomplete_expired',
+  'trialing',
+  'active',
+  'past_due',
+  'canceled',
+  'unpaid',
+  'paused',
+]);
+
+/** One of the states of a subscription. */
+export type SubscriptionStatus = z.infer<typeof subscriptionStatusSchema>;
+
+/** States that end a subscription and are told as `subscription.ended`. */
+export const endedStatusSchema = z.enum(['canceled', 'unpaid', 'incomplete_expired']);
+
+/** A subscription as its owner sees it. */
+export const subscriptionSchema = z.object({
+  id: idSchema('sub'),
+  status: subscriptionStatusSchema,
+  plan: planReferenceSchema,
+  current_period_start: timestampSchema,
+  current_period_end: timestampSchema,
+  cancel_at_period_end: z.boolean(),
+  revision: z.int().min(1),
+});
+
+/** A subscription as its owner sees it. */
+export type Subscription = z.infer<typeof subscriptionSchema>;
+
+/** The subscription of the account, or null where there never was one. */
+export const currentSubscriptionSchema = z.object({ subscription: subscriptionSchema.nullable() });
+
+/** Start of a purchase. */
+export const checkoutRequestSchema = z.strictObject({
+  plan_id: z.string().min(1).max(128),
+  success_url: returnUrlSchema,
+  cancel_url: returnUrlSchema,
+});
+
+/** A hosted checkout to which the browser is sent. */
+export const checkoutSessionSchema = z.object({ session_id: z.string(), url: z.string(), expires_at: timestampSchema });
+
+/** Confirmation of a purchase, after the return from the hosted checkout. */
+export const checkoutConfirmationSchema = z.strictObject({ session_id: z.string().min(1).max(255) });
+
+/** What a confirmed session has bought: a subscription, or a wallet's top-up. */
+export const checkoutConfirmedSchema = z.object({
+  subscription: subscriptionSchema.nullable(),
+  wallet: walletSchema.optional(),
+});
+
+/** Where the portal returns to. */
+export const portalRequestSchema = z.strictObject({ return_url: returnUrlSchema });
+
+/** The hosted portal to which the browser is sent. */
+export const portalSessionSchema = z.object({ url: z.string() });
+
+/** The part of a paid period that apps are told: no amounts, no models. */
+export const budgetSchema = z.object({
+  weekly_used_percent: z.int().min(0).max(100),
+  monthly_used_percent: z.int().min(0).max(100),
+  services: planServicesSchema,
+});
+
+/** A subscription as apps are told of it. */
+export const subscriptionSnapshotSchema = z.object({
+  status: subscriptionStatusSchema,
+  plan: planReferenceSchema,
+  period: z.object({ start: timestampSchema, end: timestampSchema }),
+  cancel_at_period_end: z.boolean(),
+  budget: budgetSchema,
+  revision: z.int().min(1),
+});
+
+/** A subscription as apps are told of it. */
+export type SubscriptionSnapshot = z.infer<typeof subscriptionSnapshotSchema>;

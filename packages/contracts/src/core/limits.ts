@@ -1,0 +1,20 @@
+/** Bytes of an ordinary JSON body. */
+export const JSON_BYTES_MAX = 1024 * 1024;
+/** Bytes of a chat, completion or embedding body: images travel in it as base64. */
+export const INFERENCE_JSON_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of one audio file. */
+export const AUDIO_FILE_BYTES_MAX = 25_000_000;
+/** Bytes that a multipart form may add around the audio file: part headers, boundaries and the other fields. */
+export const AUDIO_FORM_OVERHEAD_BYTES_MAX = 64 * 1024;
+/** Bytes of an app icon. */
+export const ICON_BYTES_MAX = 256 * 1024;
+/** Bytes of an OAuth form. */
+export const FORM_BYTES_MAX = 64 * 1024;
+/** Characters of any URL that a request carries. */
+export const URL_CHARACTERS_MAX = 2048;
+/** Requests of one account that may await billing at one time, over all apps. */
+export const PENDING_REQUESTS_MAX = 2;
+/** Attempts of one webhook delivery. */
+export const WEBHOOK_ATTEMPTS_MAX = 8;
+/** Seconds by which a webhook's signed timestamp may differ from the receiver's clock. */
+export const WEBHOOK_TOLERANCE_SECONDS = 300;

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { URL_CHARACTERS_MAX } from './limits.ts';
+
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Says whether a URL may be sent a browser: https, or http on a loopback host; no userinfo. */
+export const isBrowserReturnUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'https:') return true;
+  return url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);
+};
+
+/** A URL to which a browser is sent back: at most 2048 characters, https, or http on a loopback host. */
+export const returnUrlSchema = z
+  .string()
+  .max(URL_CHARACTERS_MAX)
+  .refine(isBrowserReturnUrl, { message: 'must be an https URL, or an http URL on a loopback address' });
+
+/** An optional link that is shown to people: at most 2048 characters, http or https. */
+export const linkSchema = z
+  .string()
+  .max(URL_CHARACTERS_MAX)
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { message: 'must be an http or https URL' });

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { planServicesSchema } from '../billing/plans.ts';
+
+const freeObject = z.looseObject({});
+
+/** A delegated chat request. The server chooses the model; what is not named here is refused. */
+export const chatRequestSchema = z.strictObject({
+  messages: z.array(freeObject).min(1),
+  stream: z.boolean().default(false),
+  stream_options: freeObject.nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  max_tokens: z.int().gt(0).nullish(),
+  max_completion_tokens: z.int().gt(0).nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  tools: z.array(freeObject).nullish(),
+  tool_choice: z.union([z.string(), freeObject]).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: freeObject.nullish(),
+  reasoning_effort: z.string().nullish(),
+  seed: z.int().nullish(),
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+});
+
+/** A delegated chat request. */
+export type ChatRequest = z.infer<typeof chatRequestSchema>;
+
+/** The model name that delegated answers carry. */
+export const PUBLIC_MODEL = 'svc';
+
+/** Token counts in the common wire format. */
+export const wireUsageSchema = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int().optional(),
+  total_tokens: z.int(),
+});
+
+/** A chat completion in the common wire format, under the public model name. */
+export const chatCompletionSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: z.int(),
+  model: z.literal(PUBLIC_MODEL),
+  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })),
+  usage: wireUsageSchema.optional(),
+});
+
+/** What this server and the user's plan allow. */
+export const capabilitiesSchema = z.object({ object: z.literal('capabilities'), services: planServicesSchema });
+
+/** Fields of the transcription form beside `file`; form text is read as the type named here. */
+export const transcriptionFieldsSchema = z.strictObject({
+  language: z
+    .string()
+    .regex(/^[a-z]{2}$/)
+    .nullish(),
+  prompt: z.string().max(4000).nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  response_format: z.enum(['json', 'verbose_json']).default('json'),
+});
+
+/** The whole transcription form. */
+export const transcriptionFormSchema = transcriptionFieldsSchema.extend({
+  file: z.string().meta({ format: 'binary', description: 'One non-empty audio file, at most 25,000,000 bytes.' }),
+});
+
+/** A transcription; `verbose_json` adds language, duration and segments. */
+export const transcriptionSchema = z.looseObject({ text: z.string() });
+
+/** Headers of delegated requests. */
+export const idempotencyHeaders = z.object({ 'idempotency-key': z.string().min(1).max(255).optional() });

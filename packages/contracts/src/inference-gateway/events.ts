@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { defineEvent } from '../core/event.ts';
+import { usageFactSchema } from './usage-records.ts';
+
+/** Facts that the inference gateway publishes. */
+export const inferenceGatewayEvents = {
+  usageRecorded: defineEvent({
+    subject: 'inference.usage.recorded.v1',
+    service: 'inference-gateway',
+    description: 'Requests have ended; many to a message. Aggregate: `usage:<id of the batch>`, version 1.',
+    schema: z.object({ records: z.array(usageFactSchema).min(1).max(500) }),
+  }),
+} as const;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { nonNegativeMicrosSchema } from '../core/money.ts';
+
+const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
+
+const providerSchema = z.strictObject({
+  base_url: z.url({ protocol: /^https?$/ }),
+  api_key_env: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
+  name: z.string().min(1).max(80),
+});
+
+const certificationSchema = z.strictObject({
+  reference: z.string().min(1),
+  certified_at: z.iso.date(),
+  expires_at: z.iso.date(),
+});
+
+const tokenPriceSchema = z.strictObject({
+  input_micros_per_million: nonNegativeMicrosSchema,
+  output_micros_per_million: nonNegativeMicrosSchema.default(0),
+});
+
+const commonRoute = {
+  id: nameSchema,
+  model: z.string().min(1).max(128),
+  provider: nameSchema,
+  upstream_model: z.string().min(1).max(256),
+  data_zone: z.literal('EU'),
+  active: z.boolean(),
+  certification: certificationSchema.optional(),
+};
+
+const routeSchema = z.discriminatedUnion('service', [
+  z.strictObject({ ...commonRoute, service: z.literal('chat'), price: tokenPriceSchema }),
+  z.strictObject({ ...commonRoute, service: z.literal('completions'), price: tokenPriceSchema }),
+  z.strictObject({ ...commonRoute, service: z.literal('embeddings'), price: tokenPriceSchema }),
+  z.strictObject({
+    ...commonRoute,
+    service: z.literal('audio_transcription'),
+    price: z.strictObject({ micros_per_second: nonNegativeMicrosSchema }),
+  }),
+]);
+
+/** The shape of the routes file (`ROUTES_FILE`, YAML). What spans several entries is judged by the gateway. */
+export const routesFileSchema = z.strictObject({
+  providers: z.record(nameSchema, providerSchema),
+  routes: z.array(routeSchema),
+  delegated: z.strictObject({
+    chat: z.array(nameSchema).default([]),
+    audio_transcription: z.array(nameSchema).default([]),
+  }),
+});
+
+/** The routes file, parsed. */
+export type RoutesFile = z.infer<typeof routesFileSchema>;
+
+/** One route of the routes file. */
+export type ConfiguredRoute = RoutesFile['routes'][number];

@@ -1,0 +1,182 @@
+import type { z } from 'zod';
+import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
+import { listOf, pageOf } from '../core/lists.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { apiKeyCreatedSchema, apiKeySchema, createKeyRequestSchema, keyIdParams } from './api-keys.ts';
+import * as delegated from './delegated.ts';
+import * as gateway from './gateway.ts';
+import { gatewayUsageQuerySchema, gatewayUsageRecordSchema } from './usage-records.ts';
+
+const service = 'inference-gateway' as const;
+const app = {
+  service,
+  errorShape: 'detail',
+  tag: 'Delegated inference',
+  caller: 'oauth_access_token',
+  scopes: ['inference'],
+} as const;
+const wire = { service, errorShape: 'wire', tag: 'API-key gateway', caller: 'api_key' } as const;
+const console = { service, errorShape: 'detail', tag: 'API keys', caller: 'console_session' } as const;
+const rawJson = <S extends z.ZodType>(schema: S) =>
+  ({ ...jsonBody(schema, INFERENCE_JSON_BYTES_MAX), raw: true }) as const;
+
+const admissionErrors = [
+  'subscription_inactive',
+  'subscription_service_not_included',
+  'weekly_limit_exceeded',
+  'monthly_limit_exceeded',
+  'subscription_requests_pending',
+  'duplicate_request',
+] as const;
+const upstreamErrors = ['upstream_error', 'upstream_unavailable', 'upstream_timeout_uncertain'] as const;
+const gatewayErrors = [
+  'invalid_api_key',
+  'invalid_request',
+  'insufficient_balance',
+  'key_monthly_limit_exceeded',
+  'model_not_found',
+  'rate_limit_exceeded',
+  'compliance_metadata_missing',
+  'provider_attribution_ambiguous',
+  'no_certified_route',
+  'compliance_mode_unsupported',
+  ...upstreamErrors,
+] as const;
+
+/** Inference that a user's subscription pays for. */
+const delegatedRoutes = {
+  getCapabilities: defineRoute({
+    ...app,
+    operationId: 'getCapabilities',
+    method: 'GET',
+    path: '/v1/integrations/inference/capabilities',
+    summary: 'Which services are available',
+    request: {},
+    responses: { 200: json('The services.', delegated.capabilitiesSchema) },
+    errors: [],
+  }),
+  createDelegatedChatCompletion: defineRoute({
+    ...app,
+    operationId: 'createDelegatedChatCompletion',
+    method: 'POST',
+    path: '/v1/integrations/inference/chat/completions',
+    summary: 'Chat, as JSON or as a stream',
+    description: 'With `stream: true` the answer is `text/event-stream` and ends with `[DONE]`.',
+    request: {
+      headers: delegated.idempotencyHeaders,
+      body: jsonBody(delegated.chatRequestSchema, INFERENCE_JSON_BYTES_MAX),
+    },
+    responses: { 200: json('The completion.', delegated.chatCompletionSchema) },
+    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route'],
+  }),
+  createDelegatedTranscription: defineRoute({
+    ...app,
+    operationId: 'createDelegatedTranscription',
+    method: 'POST',
+    path: '/v1/integrations/inference/audio/transcriptions',
+    summary: 'Transcribe an audio file',
+    request: {
+      headers: delegated.idempotencyHeaders,
+      body: {
+        contentType: 'multipart/form-data',
+        schema: delegated.transcriptionFormSchema,
+        required: true,
+        bytesMax: AUDIO_FILE_BYTES_MAX + AUDIO_FORM_OVERHEAD_BYTES_MAX,
+        raw: true,
+      },
+    },
+    responses: { 200: json('The transcription.', delegated.transcriptionSchema) },
+    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'subscription_transcription_not_configured'],
+  }),
+} as const;
+
+/** The API-key gateway, in the common wire format. */
+const gatewayRoutes = {
+  createChatCompletion: defineRoute({
+    ...wire,
+    operationId: 'createChatCompletion',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    summary: 'Chat completions',
+    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
+    responses: { 200: json('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    errors: gatewayErrors,
+  }),
+  createCompletion: defineRoute({
+    ...wire,
+    operationId: 'createCompletion',
+    method: 'POST',
+    path: '/v1/completions',
+    summary: 'Legacy text completions',
+    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
+    responses: { 200: json('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    errors: gatewayErrors,
+  }),
+  createEmbeddings: defineRoute({
+    ...wire,
+    operationId: 'createEmbeddings',
+    method: 'POST',
+    path: '/v1/embeddings',
+    summary: 'Text embeddings',
+    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayEmbeddingsRequestSchema) },
+    responses: { 200: json('The embeddings.', gateway.gatewayAnswerSchema) },
+    errors: gatewayErrors,
+  }),
+  listModels: defineRoute({
+    ...wire,
+    operationId: 'listModels',
+    method: 'GET',
+    path: '/v1/models',
+    summary: 'Models on offer',
+    request: {},
+    responses: { 200: json('The models.', gateway.modelListSchema) },
+    errors: ['invalid_api_key'],
+  }),
+} as const;
+
+/** API keys and their usage. */
+const keyRoutes = {
+  createKey: defineRoute({
+    ...console,
+    operationId: 'createKey',
+    method: 'POST',
+    path: '/v1/gateway/keys',
+    summary: 'Create an API key',
+    request: { body: jsonBody(createKeyRequestSchema) },
+    responses: { 201: json('The key, this once.', apiKeyCreatedSchema) },
+    errors: [],
+  }),
+  listKeys: defineRoute({
+    ...console,
+    operationId: 'listKeys',
+    method: 'GET',
+    path: '/v1/gateway/keys',
+    summary: 'List API keys',
+    request: {},
+    responses: { 200: json('The keys of this account.', listOf(apiKeySchema)) },
+    errors: [],
+  }),
+  deleteKey: defineRoute({
+    ...console,
+    operationId: 'deleteKey',
+    method: 'DELETE',
+    path: '/v1/gateway/keys/{key_id}',
+    summary: 'Delete an API key',
+    request: { params: keyIdParams },
+    responses: { 204: { description: 'Dead everywhere within one second.' } },
+    errors: [],
+  }),
+  listGatewayUsage: defineRoute({
+    ...console,
+    operationId: 'listGatewayUsage',
+    method: 'GET',
+    path: '/v1/gateway/usage',
+    summary: 'Usage metadata per request, newest first',
+    request: { query: gatewayUsageQuerySchema },
+    responses: { 200: json('The records.', pageOf(gatewayUsageRecordSchema)) },
+    errors: [],
+  }),
+} as const;
+
+/** Public routes of the inference gateway. */
+export const inferenceGatewayRoutes = { ...delegatedRoutes, ...gatewayRoutes, ...keyRoutes } as const;

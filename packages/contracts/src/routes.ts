@@ -1,0 +1,26 @@
+import { authInternalRoutes, authRoutes } from './auth/index.ts';
+import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
+import type { RouteDefinition, ServiceName } from './core/index.ts';
+import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
+import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
+
+/** Every public route, by operation id: binding, ingress, documents and clients are derived from here. */
+export const routes = {
+  ...authRoutes,
+  ...billingRoutes,
+  ...inferenceGatewayRoutes,
+  ...webhookDispatcherRoutes,
+} as const;
+
+/** Every route between services; none of them is reachable through the ingress. */
+export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes } as const;
+
+/** All public routes. */
+export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
+
+/** All routes between services. */
+export const allInternalRoutes: readonly RouteDefinition[] = Object.values(internalRoutes);
+
+/** The public routes that one service serves. */
+export const routesOf = (service: ServiceName): readonly RouteDefinition[] =>
+  allRoutes.filter((route) => route.service === service);

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { URL_CHARACTERS_MAX } from '../core/limits.ts';
+import { timestampSchema } from '../core/time.ts';
+
+/** A webhook's destination; whether it is allowed is judged by the dispatcher, and again at each attempt. */
+export const configureWebhookRequestSchema = z.strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) });
+
+/** An app's webhook configuration. */
+export const webhookConfigurationSchema = z.object({
+  client_id: idSchema('app'),
+  url: z.string(),
+  generation: z.int().min(1),
+  created_at: timestampSchema,
+  state: z.enum(['ok', 'blocked']),
+  blocked_by_event_id: idSchema('evt').nullable(),
+});
+
+/** The new configuration, with its signing secret: shown this once. */
+export const webhookConfiguredSchema = webhookConfigurationSchema.extend({ signing_secret: z.string() });
+
+/** `{client_id}` and `{event_id}` in a path. */
+export const webhookEventParams = z.object({ client_id: pathIdSchema, event_id: pathIdSchema });

@@ -1,0 +1,3 @@
+export * from './configurations.ts';
+export * from './routes.ts';
+export * from './webhook-events.ts';
