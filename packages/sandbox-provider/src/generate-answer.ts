@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { countTokens, cutToTokens } from './count-tokens.ts';
+import type { Directives } from './directives.ts';
+
+const WORDS =
+  'amber basil cedar delta ember fjord grove harbour island jasmine kelp lantern meadow nectar orchard pebble quartz river saffron timber umber valley willow yarrow zephyr'.split(
+    ' ',
+  );
+const WORDS_MIN = 12;
+const WORDS_SPREAD = 28;
+
+/** What decides an answer: the same values always give the same text. */
+export interface AnswerRequest {
+  /** Everything the answer depends on, serialised. */
+  seed: string;
+  /** The prompt's text without directives, for `[[echo]]`. */
+  text: string;
+  directives: Directives;
+  tokensMax?: number | undefined;
+  stop?: readonly string[];
+}
+
+/** A generated text, the chunks in which it streams, and why it ended. */
+export interface Answer {
+  text: string;
+  chunks: string[];
+  tokens: number;
+  finishReason: 'stop' | 'length';
+}
+
+/** A byte stream that only the seed decides. */
+export const seededBytes = (seed: string, length: number): Buffer => {
+  const blocks: Buffer[] = [];
+  for (let block = 0; block * 32 < length; block += 1) {
+    blocks.push(createHash('sha256').update(`${block}:`).update(seed).digest());
+  }
+  return Buffer.concat(blocks).subarray(0, length);
+};
+
+/** Words decided by the seed, joined by single spaces. */
+export const seededWords = (seed: string, count: number): string =>
+  [...seededBytes(seed, count)].map((byte) => WORDS[byte % WORDS.length]).join(' ');
+
+/** Makes the answer to a prompt: seeded words, or what the directives ask for. */
+export const generateAnswer = (request: AnswerRequest): Answer => {
+  const { directives } = request;
+  const whole = cutAtStop(rawText(request), request.stop ?? []);
+  const isCut = request.tokensMax !== undefined && countTokens(whole) > request.tokensMax;
+  const text = isCut ? cutToTokens(whole, request.tokensMax ?? 0) : whole;
+  return {
+    text,
+    chunks: directives.chunks === undefined ? wordChunks(text) : evenChunks(text, directives.chunks),
+    tokens: countTokens(text),
+    finishReason: isCut ? 'length' : 'stop',
+  };
+};
+
+const rawText = ({ seed, text, directives }: AnswerRequest): string => {
+  if (directives.echo) return text;
+  if (directives.answer_tokens !== undefined) {
+    return cutToTokens(seededWords(seed, directives.answer_tokens), directives.answer_tokens).padEnd(
+      directives.answer_tokens * 4,
+      '.',
+    );
+  }
+  const [first = 0] = seededBytes(seed, 1);
+  return seededWords(seed, directives.chunks ?? WORDS_MIN + (first % WORDS_SPREAD));
+};
+
+const cutAtStop = (text: string, stop: readonly string[]): string => {
+  const ends = stop
+    .filter((sequence) => sequence !== '')
+    .map((sequence) => text.indexOf(sequence))
+    .filter((index) => index >= 0);
+  return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
+};
+
+const wordChunks = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [text];
+
+const evenChunks = (text: string, count: number): string[] => {
+  const characters = [...text];
+  const chunks: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const start = Math.floor((index * characters.length) / count);
+    const end = Math.floor(((index + 1) * characters.length) / count);
+    if (end > start) chunks.push(characters.slice(start, end).join(''));
+  }
+  return chunks;
+};

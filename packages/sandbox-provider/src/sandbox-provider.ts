@@ -1,0 +1,130 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerChat } from './chat.ts';
+import { answerCompletion } from './completions.ts';
+import { type Counter, createCounter, type ProviderCounts } from './counts.ts';
+import { DirectiveError } from './directives.ts';
+import { answerEmbeddings } from './embeddings.ts';
+import { type Exchange, ProviderError, sendError } from './exchange.ts';
+import { answerTranscription } from './transcriptions.ts';
+import { MODELS } from './wire.ts';
+
+/** How a sandbox provider listens. */
+export interface SandboxProviderOptions {
+  /** 0 takes a free one. */
+  port: number;
+  /** Address to listen on; loopback unless said otherwise. */
+  host?: string;
+  /** When set, requests must carry it as a bearer token. */
+  apiKey?: string | undefined;
+  /** Time in milliseconds since the epoch. */
+  clock?: () => number;
+  newId?: () => string;
+}
+
+/** A running sandbox provider. */
+export interface SandboxProvider {
+  /** Root address without a path, such as `http://127.0.0.1:9100`; the wire format lives under `/v1`. */
+  url: string;
+  port: number;
+  counts: () => ProviderCounts;
+  resetCounts: () => void;
+  /** Closes every connection and resolves when the port is free. */
+  stop: () => Promise<void>;
+}
+
+const handlers: Record<string, (exchange: Exchange) => Promise<void>> = {
+  '/v1/chat/completions': answerChat,
+  '/v1/completions': answerCompletion,
+  '/v1/embeddings': answerEmbeddings,
+  '/v1/audio/transcriptions': answerTranscription,
+};
+
+/** Starts an inference provider in the common wire format whose answers and usage only the request decides. */
+export const createSandboxProvider = async (options: SandboxProviderOptions): Promise<SandboxProvider> => {
+  const { apiKey, host = '127.0.0.1', clock = Date.now, newId = randomUUID } = options;
+  const counter = createCounter();
+  const stopping = new AbortController();
+  const server = createServer((req, res) => {
+    const exchange: Exchange = { req, res, counter, clock, newId, stopping: stopping.signal };
+    answer(exchange, apiKey).catch((error: unknown) => fail(exchange, error));
+  });
+  server.listen(options.port, host);
+  await once(server, 'listening');
+  // A listening TCP server always has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    counts: counter.snapshot,
+    resetCounts: counter.reset,
+    stop: async () => {
+      stopping.abort();
+      server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+};
+
+const answer = async (exchange: Exchange, apiKey: string | undefined): Promise<void> => {
+  const { req, res, counter, newId } = exchange;
+  res.setHeader('x-request-id', `req-sandbox-${newId()}`);
+  const path = (req.url ?? '/').replace(/\?.*$/s, '');
+  if (path.startsWith('/sandbox/') || path === '/healthz') return answerControl(req, res, { path, counter });
+  if (apiKey !== undefined && !hasKey(req, apiKey)) {
+    if (handlers[path] !== undefined) counter.received();
+    throw new ProviderError(401, 'invalid_api_key', 'The API key is missing or wrong.');
+  }
+  if (path === '/v1/models' && req.method === 'GET') return listModels(res);
+  const handler = handlers[path];
+  if (handler === undefined) throw new ProviderError(404, 'unknown_url', 'There is nothing at this address.');
+  if (req.method !== 'POST') throw new ProviderError(405, 'method_not_allowed', 'Use POST here.');
+  counter.received();
+  await handler(exchange);
+};
+
+const answerControl = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { path, counter }: { path: string; counter: Counter },
+): void => {
+  if (path === '/healthz') sendPlain(res, 200, { status: 'ok' });
+  else if (path === '/sandbox/counts' && req.method === 'GET') sendPlain(res, 200, counter.snapshot());
+  else if (path === '/sandbox/counts' && req.method === 'DELETE') {
+    counter.reset();
+    res.writeHead(204).end();
+  } else sendPlain(res, 404, { error: { message: 'There is nothing at this address.' } });
+};
+
+const listModels = (res: ServerResponse): void => {
+  const data = MODELS.map((id) => ({ id, object: 'model', created: 1_780_272_000, owned_by: 'sandbox' }));
+  sendPlain(res, 200, { object: 'list', data });
+};
+
+const sendPlain = (res: ServerResponse, status: number, body: object): void => {
+  res.writeHead(status, { 'content-type': 'application/json' });
+  res.end(JSON.stringify(body));
+};
+
+const hasKey = (req: IncomingMessage, apiKey: string): boolean => {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(req.headers.authorization ?? ''), digest(`Bearer ${apiKey}`));
+};
+
+const fail = (exchange: Exchange, error: unknown): void => {
+  const { res, stopping } = exchange;
+  if (res.headersSent || res.destroyed || stopping.aborted) {
+    res.destroy();
+    return;
+  }
+  sendError(exchange, toProviderError(error));
+};
+
+const toProviderError = (error: unknown): ProviderError => {
+  if (error instanceof ProviderError) return error;
+  if (error instanceof DirectiveError) return new ProviderError(400, 'bad_directive', error.message);
+  return new ProviderError(500, null, 'The sandbox failed.');
+};
