@@ -22,15 +22,17 @@ const emailSchema = z
 const newPasswordSchema = z.string().min(12).max(128);
 
 /** An account as its owner sees it. */
-export const accountSchema = z.object({
-  svc_user_id: idSchema('usr'),
-  email: z.string(),
-  account_type: accountTypeSchema,
-  business_name: z.string().nullable(),
-  display_name: z.string().nullable(),
-  locale: localeSchema,
-  created_at: timestampSchema,
-});
+export const accountSchema = z
+  .object({
+    svc_user_id: idSchema('usr'),
+    email: z.string(),
+    account_type: accountTypeSchema,
+    business_name: z.string().nullable(),
+    display_name: z.string().nullable(),
+    locale: localeSchema,
+    created_at: timestampSchema,
+  })
+  .meta({ id: 'Account' });
 
 /** An account as its owner sees it. */
 export type Account = z.infer<typeof accountSchema>;
@@ -54,21 +56,26 @@ export const createAccountRequestSchema = z
         params: { type: 'missing' },
       });
     }
-  });
+  })
+  .meta({ id: 'CreateAccountRequest' });
 
 /** Sign-in. Only bounded here: what cannot be a password is simply a wrong one. */
-export const createSessionRequestSchema = z.strictObject({
-  email: z.string().min(1).max(254),
-  password: z.string().min(1).max(1024),
-});
+export const createSessionRequestSchema = z
+  .strictObject({
+    email: z.string().min(1).max(254),
+    password: z.string().min(1).max(1024),
+  })
+  .meta({ id: 'CreateSessionRequest' });
 
 /** A fresh console session. `expires_in` is in seconds. */
-export const sessionCreatedSchema = z.object({
-  session_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.int(),
-  account: accountSchema,
-});
+export const sessionCreatedSchema = z
+  .object({
+    session_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    account: accountSchema,
+  })
+  .meta({ id: 'SessionCreated' });
 
 /** The console session of the presented token. */
-export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema });
+export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });

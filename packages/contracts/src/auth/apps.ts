@@ -14,63 +14,75 @@ const descriptionSchema = z.string().max(500);
 const refreshGraceSchema = z.int().min(0).max(120);
 
 /** An app as its owner sees it. */
-export const appSchema = z.object({
-  client_id: idSchema('app'),
-  name: z.string(),
-  description: z.string().nullable(),
-  client_type: clientTypeSchema,
-  redirect_uris: z.array(z.string()),
-  homepage_url: z.string().nullable(),
-  privacy_policy_url: z.string().nullable(),
-  icon_url: z.string(),
-  active: z.boolean(),
-  refresh_grace_seconds: z.int(),
-  created_at: timestampSchema,
-  updated_at: timestampSchema,
-  secret_rotated_at: timestampSchema.nullable(),
-  connections_count: z.int(),
-});
+export const appSchema = z
+  .object({
+    client_id: idSchema('app'),
+    name: z.string(),
+    description: z.string().nullable(),
+    client_type: clientTypeSchema,
+    redirect_uris: z.array(z.string()),
+    homepage_url: z.string().nullable(),
+    privacy_policy_url: z.string().nullable(),
+    icon_url: z.string(),
+    active: z.boolean(),
+    refresh_grace_seconds: z.int(),
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+    secret_rotated_at: timestampSchema.nullable(),
+    connections_count: z.int(),
+  })
+  .meta({ id: 'App' });
 
 /** An app as its owner sees it. */
 export type App = z.infer<typeof appSchema>;
 
 /** Registration of an app. */
-export const registerAppRequestSchema = z.strictObject({
-  name: nameSchema,
-  redirect_uris: redirectUrisSchema,
-  client_type: clientTypeSchema.default('confidential'),
-  homepage_url: linkSchema.nullish(),
-  privacy_policy_url: linkSchema.nullish(),
-  description: descriptionSchema.nullish(),
-  refresh_grace_seconds: refreshGraceSchema.default(30),
-});
+export const registerAppRequestSchema = z
+  .strictObject({
+    name: nameSchema,
+    redirect_uris: redirectUrisSchema,
+    client_type: clientTypeSchema.default('confidential'),
+    homepage_url: linkSchema.nullish(),
+    privacy_policy_url: linkSchema.nullish(),
+    description: descriptionSchema.nullish(),
+    refresh_grace_seconds: refreshGraceSchema.default(30),
+  })
+  .meta({ id: 'RegisterAppRequest' });
 
 /** The new app and, for a confidential one, its secret: shown this once. */
-export const appRegisteredSchema = appSchema.extend({ client_secret: z.string().optional() });
+export const appRegisteredSchema = appSchema
+  .extend({ client_secret: z.string().optional() })
+  .meta({ id: 'AppRegistered' });
 
 /** A change of an app: its state, and any registration field but the type. */
-export const updateAppRequestSchema = z.strictObject({
-  active: z.boolean(),
-  name: nameSchema.optional(),
-  redirect_uris: redirectUrisSchema.optional(),
-  homepage_url: linkSchema.nullish(),
-  privacy_policy_url: linkSchema.nullish(),
-  description: descriptionSchema.nullish(),
-  refresh_grace_seconds: refreshGraceSchema.optional(),
-});
+export const updateAppRequestSchema = z
+  .strictObject({
+    active: z.boolean(),
+    name: nameSchema.optional(),
+    redirect_uris: redirectUrisSchema.optional(),
+    homepage_url: linkSchema.nullish(),
+    privacy_policy_url: linkSchema.nullish(),
+    description: descriptionSchema.nullish(),
+    refresh_grace_seconds: refreshGraceSchema.optional(),
+  })
+  .meta({ id: 'UpdateAppRequest' });
 
 /** How long the old secret lives beside the new one; 0 when no body is sent. */
-export const rotateSecretRequestSchema = z.strictObject({
-  overlap_seconds: z.int().min(0).max(604_800).default(0),
-});
+export const rotateSecretRequestSchema = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(604_800).default(0),
+  })
+  .meta({ id: 'RotateSecretRequest' });
 
 /** The rotated secret: shown this once. */
-export const secretRotatedSchema = z.object({
-  client_id: idSchema('app'),
-  client_secret: z.string(),
-  secret_rotated_at: timestampSchema,
-  previous_secret_expires_at: timestampSchema.nullable(),
-});
+export const secretRotatedSchema = z
+  .object({
+    client_id: idSchema('app'),
+    client_secret: z.string(),
+    secret_rotated_at: timestampSchema,
+    previous_secret_expires_at: timestampSchema.nullable(),
+  })
+  .meta({ id: 'SecretRotated' });
 
 /** `{client_id}` in a path. */
 export const clientIdParams = z.object({ client_id: pathIdSchema });

@@ -27,18 +27,20 @@ export const authorizeQuerySchema = z.object({
 export type AuthorizeQuery = z.infer<typeof authorizeQuerySchema>;
 
 /** A user's decision on an app's request. */
-export const consentRequestSchema = z.strictObject({
-  client_id: clientIdSchema,
-  redirect_uri: redirectUriSchema,
-  scope: scopeSchema.default(DEFAULT_SCOPE),
-  code_challenge: codeChallengeSchema,
-  code_challenge_method: z.literal('S256'),
-  state: stateSchema,
-  approved: z.boolean(),
-});
+export const consentRequestSchema = z
+  .strictObject({
+    client_id: clientIdSchema,
+    redirect_uri: redirectUriSchema,
+    scope: scopeSchema.default(DEFAULT_SCOPE),
+    code_challenge: codeChallengeSchema,
+    code_challenge_method: z.literal('S256'),
+    state: stateSchema,
+    approved: z.boolean(),
+  })
+  .meta({ id: 'ConsentRequest' });
 
 /** Where to send the browser after a decision. */
-export const consentDecidedSchema = z.object({ redirect_to: z.string() });
+export const consentDecidedSchema = z.object({ redirect_to: z.string() }).meta({ id: 'ConsentDecided' });
 
 /** Query of the consent details. */
 export const consentQuerySchema = z.object({
@@ -50,41 +52,47 @@ export const consentQuerySchema = z.object({
 });
 
 /** What a person needs to know to decide. */
-export const consentDetailsSchema = z.object({
-  app: z.object({
-    client_id: idSchema('app'),
-    name: z.string(),
-    icon_url: z.string(),
-    homepage_url: z.string().nullable(),
-    privacy_policy_url: z.string().nullable(),
-    publisher: z.string(),
-  }),
-  scopes: z.array(z.object({ name: z.enum(scopes), title: z.string(), description: z.string() })),
-  already_connected: z.boolean(),
-  account: z.object({ email: z.string(), display_name: z.string().nullable() }),
-});
+export const consentDetailsSchema = z
+  .object({
+    app: z.object({
+      client_id: idSchema('app'),
+      name: z.string(),
+      icon_url: z.string(),
+      homepage_url: z.string().nullable(),
+      privacy_policy_url: z.string().nullable(),
+      publisher: z.string(),
+    }),
+    scopes: z.array(z.object({ name: z.enum(scopes), title: z.string(), description: z.string() })),
+    already_connected: z.boolean(),
+    account: z.object({ email: z.string(), display_name: z.string().nullable() }),
+  })
+  .meta({ id: 'ConsentDetails' });
 
 /** Form of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5). */
-export const tokenRequestSchema = z.object({
-  grant_type: z.string().min(1),
-  client_id: z.string().min(1),
-  client_secret: z.string().nullish(),
-  code: z.string().nullish(),
-  redirect_uri: z.string().nullish(),
-  code_verifier: z.string().nullish(),
-  refresh_token: z.string().nullish(),
-  scope: z.string().nullish(),
-});
+export const tokenRequestSchema = z
+  .object({
+    grant_type: z.string().min(1),
+    client_id: z.string().min(1),
+    client_secret: z.string().nullish(),
+    code: z.string().nullish(),
+    redirect_uri: z.string().nullish(),
+    code_verifier: z.string().nullish(),
+    refresh_token: z.string().nullish(),
+    scope: z.string().nullish(),
+  })
+  .meta({ id: 'TokenRequest' });
 
 /** RFC 6749 section 5.1, and the service's identity of the user. `expires_in` is in seconds. */
-export const tokenResponseSchema = z.object({
-  access_token: z.string(),
-  refresh_token: z.string(),
-  token_type: z.string(),
-  expires_in: z.int(),
-  scope: z.string(),
-  svc_user_id: idSchema('usr'),
-});
+export const tokenResponseSchema = z
+  .object({
+    access_token: z.string(),
+    refresh_token: z.string(),
+    token_type: z.string(),
+    expires_in: z.int(),
+    scope: z.string(),
+    svc_user_id: idSchema('usr'),
+  })
+  .meta({ id: 'TokenResponse' });
 
 /** Form of the revocation endpoint (RFC 7009 section 2.1). */
 export const revocationRequestSchema = z.object({
@@ -95,12 +103,16 @@ export const revocationRequestSchema = z.object({
 });
 
 /** RFC 7517 section 5. */
-export const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) });
+export const jwksSchema = z
+  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
+  .meta({ id: 'JsonWebKeySet' });
 
 /** RFC 8414 section 2: what a stock client reads. */
-export const authorizationServerMetadataSchema = z.looseObject({
-  issuer: z.string(),
-  authorization_endpoint: z.string(),
-  token_endpoint: z.string(),
-  jwks_uri: z.string(),
-});
+export const authorizationServerMetadataSchema = z
+  .looseObject({
+    issuer: z.string(),
+    authorization_endpoint: z.string(),
+    token_endpoint: z.string(),
+    jwks_uri: z.string(),
+  })
+  .meta({ id: 'AuthorizationServerMetadata' });

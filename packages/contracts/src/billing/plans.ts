@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 
 /** Which kinds of inference a plan includes. */
-export const planServicesSchema = z.object({ chat: z.boolean(), audio_transcription: z.boolean() });
+export const planServicesSchema = z
+  .object({ chat: z.boolean(), audio_transcription: z.boolean() })
+  .meta({ id: 'PlanServices' });
 
 /** Which kinds of inference a plan includes. */
 export type PlanServices = z.infer<typeof planServicesSchema>;
@@ -14,15 +16,17 @@ const priceSchema = z.object({
 });
 
 /** A plan as anybody sees it. */
-export const planSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  price: priceSchema,
-  services: planServicesSchema,
-  weekly_limit_micros: nonNegativeMicrosSchema,
-  monthly_limit_micros: nonNegativeMicrosSchema,
-});
+export const planSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    price: priceSchema,
+    services: planServicesSchema,
+    weekly_limit_micros: nonNegativeMicrosSchema,
+    monthly_limit_micros: nonNegativeMicrosSchema,
+  })
+  .meta({ id: 'Plan' });
 
 /** A plan as anybody sees it. */
 export type Plan = z.infer<typeof planSchema>;

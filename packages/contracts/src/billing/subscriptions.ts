@@ -24,46 +24,58 @@ export type SubscriptionStatus = z.infer<typeof subscriptionStatusSchema>;
 export const endedStatusSchema = z.enum(['canceled', 'unpaid', 'incomplete_expired']);
 
 /** A subscription as its owner sees it. */
-export const subscriptionSchema = z.object({
-  id: idSchema('sub'),
-  status: subscriptionStatusSchema,
-  plan: planReferenceSchema,
-  current_period_start: timestampSchema,
-  current_period_end: timestampSchema,
-  cancel_at_period_end: z.boolean(),
-  revision: z.int().min(1),
-});
+export const subscriptionSchema = z
+  .object({
+    id: idSchema('sub'),
+    status: subscriptionStatusSchema,
+    plan: planReferenceSchema,
+    current_period_start: timestampSchema,
+    current_period_end: timestampSchema,
+    cancel_at_period_end: z.boolean(),
+    revision: z.int().min(1),
+  })
+  .meta({ id: 'Subscription' });
 
 /** A subscription as its owner sees it. */
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /** The subscription of the account, or null where there never was one. */
-export const currentSubscriptionSchema = z.object({ subscription: subscriptionSchema.nullable() });
+export const currentSubscriptionSchema = z
+  .object({ subscription: subscriptionSchema.nullable() })
+  .meta({ id: 'CurrentSubscription' });
 
 /** Start of a purchase. */
-export const checkoutRequestSchema = z.strictObject({
-  plan_id: z.string().min(1).max(128),
-  success_url: returnUrlSchema,
-  cancel_url: returnUrlSchema,
-});
+export const checkoutRequestSchema = z
+  .strictObject({
+    plan_id: z.string().min(1).max(128),
+    success_url: returnUrlSchema,
+    cancel_url: returnUrlSchema,
+  })
+  .meta({ id: 'CheckoutRequest' });
 
 /** A hosted checkout to which the browser is sent. */
-export const checkoutSessionSchema = z.object({ session_id: z.string(), url: z.string(), expires_at: timestampSchema });
+export const checkoutSessionSchema = z
+  .object({ session_id: z.string(), url: z.string(), expires_at: timestampSchema })
+  .meta({ id: 'CheckoutSession' });
 
 /** Confirmation of a purchase, after the return from the hosted checkout. */
-export const checkoutConfirmationSchema = z.strictObject({ session_id: z.string().min(1).max(255) });
+export const checkoutConfirmationSchema = z
+  .strictObject({ session_id: z.string().min(1).max(255) })
+  .meta({ id: 'CheckoutConfirmation' });
 
 /** What a confirmed session has bought: a subscription, or a wallet's top-up. */
-export const checkoutConfirmedSchema = z.object({
-  subscription: subscriptionSchema.nullable(),
-  wallet: walletSchema.optional(),
-});
+export const checkoutConfirmedSchema = z
+  .object({
+    subscription: subscriptionSchema.nullable(),
+    wallet: walletSchema.optional(),
+  })
+  .meta({ id: 'CheckoutConfirmed' });
 
 /** Where the portal returns to. */
-export const portalRequestSchema = z.strictObject({ return_url: returnUrlSchema });
+export const portalRequestSchema = z.strictObject({ return_url: returnUrlSchema }).meta({ id: 'PortalRequest' });
 
 /** The hosted portal to which the browser is sent. */
-export const portalSessionSchema = z.object({ url: z.string() });
+export const portalSessionSchema = z.object({ url: z.string() }).meta({ id: 'PortalSession' });
 
 /** The part of a paid period that apps are told: no amounts, no models. */
 export const budgetSchema = z.object({
@@ -73,14 +85,16 @@ export const budgetSchema = z.object({
 });
 
 /** A subscription as apps are told of it. */
-export const subscriptionSnapshotSchema = z.object({
-  status: subscriptionStatusSchema,
-  plan: planReferenceSchema,
-  period: z.object({ start: timestampSchema, end: timestampSchema }),
-  cancel_at_period_end: z.boolean(),
-  budget: budgetSchema,
-  revision: z.int().min(1),
-});
+export const subscriptionSnapshotSchema = z
+  .object({
+    status: subscriptionStatusSchema,
+    plan: planReferenceSchema,
+    period: z.object({ start: timestampSchema, end: timestampSchema }),
+    cancel_at_period_end: z.boolean(),
+    budget: budgetSchema,
+    revision: z.int().min(1),
+  })
+  .meta({ id: 'SubscriptionSnapshot' });
 
 /** A subscription as apps are told of it. */
 export type SubscriptionSnapshot = z.infer<typeof subscriptionSnapshotSchema>;

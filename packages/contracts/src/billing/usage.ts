@@ -14,16 +14,18 @@ const windowUsageSchema = z.object({
 });
 
 /** Shared limits and usage of an account; null parts where there is no subscription. */
-export const usageSchema = z.object({
-  status: subscriptionStatusSchema.nullable(),
-  plan: planReferenceSchema.nullable(),
-  period: z.object({ start: timestampSchema, end: timestampSchema }).nullable(),
-  weekly: windowUsageSchema.nullable(),
-  monthly: windowUsageSchema.nullable(),
-  pending_requests: z.int().min(0),
-  max_pending_requests: z.literal(PENDING_REQUESTS_MAX),
-  services: planServicesSchema,
-});
+export const usageSchema = z
+  .object({
+    status: subscriptionStatusSchema.nullable(),
+    plan: planReferenceSchema.nullable(),
+    period: z.object({ start: timestampSchema, end: timestampSchema }).nullable(),
+    weekly: windowUsageSchema.nullable(),
+    monthly: windowUsageSchema.nullable(),
+    pending_requests: z.int().min(0),
+    max_pending_requests: z.literal(PENDING_REQUESTS_MAX),
+    services: planServicesSchema,
+  })
+  .meta({ id: 'Usage' });
 
 /** Shared limits and usage of an account. */
 export type Usage = z.infer<typeof usageSchema>;
@@ -35,13 +37,15 @@ export const reservationStateSchema = z.enum(['reserved', 'settled', 'released',
 export type ReservationState = z.infer<typeof reservationStateSchema>;
 
 /** What became of a request. */
-export const requestUsageSchema = z.object({
-  request_id: idSchema('req'),
-  state: reservationStateSchema,
-  cost_micros: nonNegativeMicrosSchema.nullable(),
-  created_at: timestampSchema,
-  settled_at: timestampSchema.nullable(),
-});
+export const requestUsageSchema = z
+  .object({
+    request_id: idSchema('req'),
+    state: reservationStateSchema,
+    cost_micros: nonNegativeMicrosSchema.nullable(),
+    created_at: timestampSchema,
+    settled_at: timestampSchema.nullable(),
+  })
+  .meta({ id: 'RequestUsage' });
 
 /** `{request_id}` in a path. */
 export const requestIdParams = z.object({ request_id: pathIdSchema });

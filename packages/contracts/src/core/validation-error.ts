@@ -28,16 +28,20 @@ export const validationErrorTypes = [
 export type ValidationErrorType = (typeof validationErrorTypes)[number];
 
 /** One fault of a request. `loc` starts with `body`, `query`, `path`, `form` or `header`. */
-export const validationIssueSchema = z.object({
-  loc: z.array(z.union([z.string(), z.int()])),
-  msg: z.string(),
-  type: z.string(),
-  input: z.unknown().optional(),
-  ctx: z.record(z.string(), z.unknown()).optional(),
-});
+export const validationIssueSchema = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])),
+    msg: z.string(),
+    type: z.string(),
+    input: z.unknown().optional(),
+    ctx: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'ValidationIssue' });
 
 /** The body of a 422 answer. */
-export const validationErrorSchema = z.object({ detail: z.array(validationIssueSchema) });
+export const validationErrorSchema = z
+  .object({ detail: z.array(validationIssueSchema) })
+  .meta({ id: 'ValidationError' });
 
 /** One fault of a request. */
 export type ValidationIssue = z.infer<typeof validationIssueSchema>;

@@ -4,24 +4,26 @@ import { planServicesSchema } from '../billing/plans.ts';
 const freeObject = z.looseObject({});
 
 /** A delegated chat request. The server chooses the model; what is not named here is refused. */
-export const chatRequestSchema = z.strictObject({
-  messages: z.array(freeObject).min(1),
-  stream: z.boolean().default(false),
-  stream_options: freeObject.nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  max_tokens: z.int().gt(0).nullish(),
-  max_completion_tokens: z.int().gt(0).nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
-  tools: z.array(freeObject).nullish(),
-  tool_choice: z.union([z.string(), freeObject]).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  response_format: freeObject.nullish(),
-  reasoning_effort: z.string().nullish(),
-  seed: z.int().nullish(),
-  presence_penalty: z.number().nullish(),
-  frequency_penalty: z.number().nullish(),
-});
+export const chatRequestSchema = z
+  .strictObject({
+    messages: z.array(freeObject).min(1),
+    stream: z.boolean().default(false),
+    stream_options: freeObject.nullish(),
+    temperature: z.number().nullish(),
+    top_p: z.number().nullish(),
+    max_tokens: z.int().gt(0).nullish(),
+    max_completion_tokens: z.int().gt(0).nullish(),
+    stop: z.union([z.string(), z.array(z.string())]).nullish(),
+    tools: z.array(freeObject).nullish(),
+    tool_choice: z.union([z.string(), freeObject]).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    response_format: freeObject.nullish(),
+    reasoning_effort: z.string().nullish(),
+    seed: z.int().nullish(),
+    presence_penalty: z.number().nullish(),
+    frequency_penalty: z.number().nullish(),
+  })
+  .meta({ id: 'ChatRequest' });
 
 /** A delegated chat request. */
 export type ChatRequest = z.infer<typeof chatRequestSchema>;
@@ -37,17 +39,21 @@ export const wireUsageSchema = z.looseObject({
 });
 
 /** A chat completion in the common wire format, under the public model name. */
-export const chatCompletionSchema = z.looseObject({
-  id: z.string(),
-  object: z.literal('chat.completion'),
-  created: z.int(),
-  model: z.literal(PUBLIC_MODEL),
-  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })),
-  usage: wireUsageSchema.optional(),
-});
+export const chatCompletionSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.literal(PUBLIC_MODEL),
+    choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })),
+    usage: wireUsageSchema.optional(),
+  })
+  .meta({ id: 'ChatCompletion' });
 
 /** What this server and the user's plan allow. */
-export const capabilitiesSchema = z.object({ object: z.literal('capabilities'), services: planServicesSchema });
+export const capabilitiesSchema = z
+  .object({ object: z.literal('capabilities'), services: planServicesSchema })
+  .meta({ id: 'InferenceCapabilities' });
 
 /** Fields of the transcription form beside `file`; form text is read as the type named here. */
 export const transcriptionFieldsSchema = z.strictObject({
@@ -61,12 +67,14 @@ export const transcriptionFieldsSchema = z.strictObject({
 });
 
 /** The whole transcription form. */
-export const transcriptionFormSchema = transcriptionFieldsSchema.extend({
-  file: z.string().meta({ format: 'binary', description: 'One non-empty audio file, at most 25,000,000 bytes.' }),
-});
+export const transcriptionFormSchema = transcriptionFieldsSchema
+  .extend({
+    file: z.string().meta({ format: 'binary', description: 'One non-empty audio file, at most 25,000,000 bytes.' }),
+  })
+  .meta({ id: 'TranscriptionRequest' });
 
 /** A transcription; `verbose_json` adds language, duration and segments. */
-export const transcriptionSchema = z.looseObject({ text: z.string() });
+export const transcriptionSchema = z.looseObject({ text: z.string() }).meta({ id: 'Transcription' });
 
 /** Headers of delegated requests. */
 export const idempotencyHeaders = z.object({ 'idempotency-key': z.string().min(1).max(255).optional() });

@@ -7,17 +7,19 @@ export const complianceModes = ['2', 'headers'] as const;
 export const complianceHeaders = z.object({ 'x-svc-compliance': z.string().optional() });
 
 /** Proof of who served a request. */
-export const complianceMetadataSchema = z.object({
-  schema_version: z.literal('2'),
-  provider: z.string(),
-  model: z.string(),
-  data_zone: z.literal('EU'),
-  ingress_region: z.string(),
-  upstream_request_id: z.string(),
-  gateway_request_id: z.string(),
-  timestamp: z.string(),
-  provider_raw: z.looseObject({}).optional(),
-});
+export const complianceMetadataSchema = z
+  .object({
+    schema_version: z.literal('2'),
+    provider: z.string(),
+    model: z.string(),
+    data_zone: z.literal('EU'),
+    ingress_region: z.string(),
+    upstream_request_id: z.string(),
+    gateway_request_id: z.string(),
+    timestamp: z.string(),
+    provider_raw: z.looseObject({}).optional(),
+  })
+  .meta({ id: 'ComplianceMetadata' });
 
 /** Proof of who served a request. */
 export type ComplianceMetadata = z.infer<typeof complianceMetadataSchema>;
@@ -25,27 +27,37 @@ export type ComplianceMetadata = z.infer<typeof complianceMetadataSchema>;
 const extensionsSchema = z.object({ compliance_metadata: complianceMetadataSchema }).optional();
 
 /** A request in the common wire format: only what the gateway needs is looked at, the rest passes as it came. */
-export const gatewayChatRequestSchema = z.looseObject({
-  model: z.string().min(1),
-  messages: z.array(z.looseObject({})).min(1),
-  stream: z.boolean().nullish(),
-});
+export const gatewayChatRequestSchema = z
+  .looseObject({
+    model: z.string().min(1),
+    messages: z.array(z.looseObject({})).min(1),
+    stream: z.boolean().nullish(),
+  })
+  .meta({ id: 'GatewayChatRequest' });
 
 /** A legacy text completion request. */
-export const gatewayCompletionRequestSchema = z.looseObject({
-  model: z.string().min(1),
-  prompt: z.unknown(),
-  stream: z.boolean().nullish(),
-});
+export const gatewayCompletionRequestSchema = z
+  .looseObject({
+    model: z.string().min(1),
+    prompt: z.unknown(),
+    stream: z.boolean().nullish(),
+  })
+  .meta({ id: 'GatewayCompletionRequest' });
 
 /** An embeddings request. */
-export const gatewayEmbeddingsRequestSchema = z.looseObject({ model: z.string().min(1), input: z.unknown() });
+export const gatewayEmbeddingsRequestSchema = z
+  .looseObject({ model: z.string().min(1), input: z.unknown() })
+  .meta({ id: 'GatewayEmbeddingsRequest' });
 
 /** An answer in the common wire format, with the proof of who served it. */
-export const gatewayAnswerSchema = z.looseObject({ object: z.string().optional(), extensions: extensionsSchema });
+export const gatewayAnswerSchema = z
+  .looseObject({ object: z.string().optional(), extensions: extensionsSchema })
+  .meta({ id: 'GatewayAnswer' });
 
 /** Models that this gateway serves. */
-export const modelListSchema = z.object({
-  object: z.literal('list'),
-  data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
-});
+export const modelListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
+  })
+  .meta({ id: 'ModelList' });

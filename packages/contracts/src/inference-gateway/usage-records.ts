@@ -10,26 +10,28 @@ import { timestampSchema } from '../core/time.ts';
 export const routeServiceSchema = z.enum(['chat', 'completions', 'embeddings', 'audio_transcription']);
 
 /** Metadata of one API-key request: never its content. */
-export const gatewayUsageRecordSchema = z.object({
-  request_id: idSchema('req'),
-  key_id: idSchema('key'),
-  model: z.string().nullable(),
-  service: routeServiceSchema,
-  provider: z.string().nullable(),
-  route_id: z.string().nullable(),
-  data_zone: z.string().nullable(),
-  ingress_region: z.string(),
-  upstream_request_id: z.string().nullable(),
-  input_tokens: z.int().nullable(),
-  output_tokens: z.int().nullable(),
-  cost_micros: nonNegativeMicrosSchema.nullable(),
-  status: z.int(),
-  state: reservationStateSchema,
-  streamed: z.boolean(),
-  started_at: timestampSchema,
-  first_event_ms: z.int().nullable(),
-  duration_ms: z.int(),
-});
+export const gatewayUsageRecordSchema = z
+  .object({
+    request_id: idSchema('req'),
+    key_id: idSchema('key'),
+    model: z.string().nullable(),
+    service: routeServiceSchema,
+    provider: z.string().nullable(),
+    route_id: z.string().nullable(),
+    data_zone: z.string().nullable(),
+    ingress_region: z.string(),
+    upstream_request_id: z.string().nullable(),
+    input_tokens: z.int().nullable(),
+    output_tokens: z.int().nullable(),
+    cost_micros: nonNegativeMicrosSchema.nullable(),
+    status: z.int(),
+    state: reservationStateSchema,
+    streamed: z.boolean(),
+    started_at: timestampSchema,
+    first_event_ms: z.int().nullable(),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'GatewayUsageRecord' });
 
 /** Query of the usage list. */
 export const gatewayUsageQuerySchema = z.object({

@@ -4,20 +4,26 @@ import { URL_CHARACTERS_MAX } from '../core/limits.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** A webhook's destination; whether it is allowed is judged by the dispatcher, and again at each attempt. */
-export const configureWebhookRequestSchema = z.strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) });
+export const configureWebhookRequestSchema = z
+  .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
+  .meta({ id: 'WebhookConfigurationRequest' });
 
 /** An app's webhook configuration. */
-export const webhookConfigurationSchema = z.object({
-  client_id: idSchema('app'),
-  url: z.string(),
-  generation: z.int().min(1),
-  created_at: timestampSchema,
-  state: z.enum(['ok', 'blocked']),
-  blocked_by_event_id: idSchema('evt').nullable(),
-});
+export const webhookConfigurationSchema = z
+  .object({
+    client_id: idSchema('app'),
+    url: z.string(),
+    generation: z.int().min(1),
+    created_at: timestampSchema,
+    state: z.enum(['ok', 'blocked']),
+    blocked_by_event_id: idSchema('evt').nullable(),
+  })
+  .meta({ id: 'WebhookConfiguration' });
 
 /** The new configuration, with its signing secret: shown this once. */
-export const webhookConfiguredSchema = webhookConfigurationSchema.extend({ signing_secret: z.string() });
+export const webhookConfiguredSchema = webhookConfigurationSchema
+  .extend({ signing_secret: z.string() })
+  .meta({ id: 'WebhookConfigured' });
 
 /** `{client_id}` and `{event_id}` in a path. */
 export const webhookEventParams = z.object({ client_id: pathIdSchema, event_id: pathIdSchema });

@@ -53,28 +53,34 @@ export const webhookEventStatusSchema = z.enum(['queued', 'delivering', 'deliver
 export type WebhookEventStatus = z.infer<typeof webhookEventStatusSchema>;
 
 /** A stored event as the app's owner sees it. */
-export const webhookEventRecordSchema = z.object({
-  event_id: idSchema('evt'),
-  event: z.enum(webhookEventNames),
-  sequence: z.int(),
-  generation: z.int(),
-  status: webhookEventStatusSchema,
-  attempts: z.int(),
-  created: unixSecondsSchema,
-  next_attempt_at: timestampSchema.nullable(),
-  delivered_at: timestampSchema.nullable(),
-  last_attempt: z
-    .object({
-      at: timestampSchema,
-      status_code: z.int().nullable(),
-      error: z.string().nullable(),
-      duration_ms: z.int(),
-    })
-    .nullable(),
-});
+export const webhookEventRecordSchema = z
+  .object({
+    event_id: idSchema('evt'),
+    event: z.enum(webhookEventNames),
+    sequence: z.int(),
+    generation: z.int(),
+    status: webhookEventStatusSchema,
+    attempts: z.int(),
+    created: unixSecondsSchema,
+    next_attempt_at: timestampSchema.nullable(),
+    delivered_at: timestampSchema.nullable(),
+    last_attempt: z
+      .object({
+        at: timestampSchema,
+        status_code: z.int().nullable(),
+        error: z.string().nullable(),
+        duration_ms: z.int(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'WebhookEventRecord' });
 
 /** A queued test event. */
-export const testQueuedSchema = z.object({ status: z.literal('queued'), event_id: idSchema('evt') });
+export const testQueuedSchema = z
+  .object({ status: z.literal('queued'), event_id: idSchema('evt') })
+  .meta({ id: 'TestQueued' });
 
 /** What to do with a failed event. */
-export const recoverRequestSchema = z.strictObject({ action: z.enum(['retry', 'skip']) });
+export const recoverRequestSchema = z
+  .strictObject({ action: z.enum(['retry', 'skip']) })
+  .meta({ id: 'WebhookRecovery' });

@@ -1,0 +1,177 @@
+import type { z } from 'zod';
+import {
+  type ErrorCode,
+  errorBodySchema,
+  errorCodes,
+  oauthErrorSchema,
+  type RouteDefinition,
+  scopes,
+  validationErrorSchema,
+  wireErrorSchema,
+} from '../core/index.ts';
+import { allRoutes } from '../routes.ts';
+import { WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
+import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './schemas.ts';
+
+/** The version of the service description. */
+export const DESCRIPTION_VERSION = '2026-10-01';
+
+const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
+
+const securityOf: Record<RouteDefinition['caller'], JsonSchema[]> = {
+  public: [],
+  oauth_public: [],
+  console_session: [{ console_session: [] }],
+  oauth_access_token: [{ oauth_access_token: [] }],
+  api_key: [{ api_key: [] }],
+  service: [],
+};
+
+/** The whole public API as an OpenAPI 3.1 document, derived from the route table. */
+export const openapiDocument = (): JsonSchema => {
+  const collector = createSchemaCollector();
+  const paths: Record<string, JsonSchema> = {};
+  for (const route of allRoutes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, collector) };
+  }
+  const webhooks = webhookOperations(collector);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'svc',
+      version: DESCRIPTION_VERSION,
+      summary: 'Bring your own AI subscription to other people’s apps.',
+      description:
+        'Registered-app OAuth, delegated chat and audio inference on a shared subscription, lifecycle webhooks, and an API-key gateway with compliance metadata.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(allRoutes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    webhooks,
+    components: { securitySchemes: securitySchemes(), schemas: collector.components },
+  };
+};
+
+const operationOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => ({
+  operationId: route.operationId,
+  tags: [route.tag],
+  summary: route.summary,
+  ...(route.description === undefined ? {} : { description: route.description }),
+  security: securityOf[route.caller],
+  parameters: [
+    ...parametersOf('path', route.request.params, collector),
+    ...parametersOf('query', route.request.query, collector),
+    ...parametersOf('header', route.request.headers, collector),
+  ],
+  ...requestBodyOf(route, collector),
+  responses: responsesOf(route, collector),
+});
+
+const parametersOf = (
+  where: 'path' | 'query' | 'header',
+  object: z.ZodObject | undefined,
+  collector: SchemaCollector,
+): JsonSchema[] =>
+  Object.entries(object?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: where,
+    required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
+    schema: collector.add(schema as z.ZodType), // a ZodObject's shape holds zod types, though typed as their core
+  }));
+
+const requestBodyOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
+  const { body } = route.request;
+  if (body === undefined) return {};
+  return {
+    requestBody: { required: body.required, content: { [body.contentType]: { schema: collector.add(body.schema) } } },
+  };
+};
+
+const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
+  const responses: Record<string, JsonSchema> = {};
+  for (const [status, response] of Object.entries(route.responses)) {
+    const { description, contentType, schema } = response;
+    const content = contentType && schema ? { content: { [contentType]: { schema: collector.add(schema) } } } : {};
+    responses[status] = { description, ...content };
+  }
+  for (const [status, codes] of errorsByStatus(route)) {
+    responses[status] ??= errorResponse(route, codes, collector);
+  }
+  if (takesInput(route) && route.errorShape !== 'wire') {
+    responses['422'] = {
+      description: 'The request is invalid.',
+      content: { 'application/json': { schema: collector.add(validationErrorSchema) } },
+    };
+  }
+  return responses;
+};
+
+const takesInput = ({ request }: RouteDefinition): boolean =>
+  [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
+
+/** The codes that a route can answer, with those that its kind of caller brings, by status. */
+const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
+  const codes = new Set<ErrorCode>([...route.errors, ...commonErrors]);
+  if (route.caller === 'console_session' || route.caller === 'oauth_access_token') {
+    codes.add('not_authenticated').add('invalid_token');
+  }
+  if (route.scopes) codes.add('insufficient_scope');
+  if (route.business) codes.add('business_account_required');
+  if (route.request.params) codes.add('not_found');
+  if (route.request.body) codes.add('payload_too_large').add('unsupported_media_type');
+  const byStatus = new Map<string, ErrorCode[]>();
+  for (const code of codes) {
+    const status = String(errorCodes[code].status);
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+};
+
+const errorSchemas = { detail: errorBodySchema, oauth: oauthErrorSchema, wire: wireErrorSchema };
+
+const errorResponse = (route: RouteDefinition, codes: ErrorCode[], collector: SchemaCollector): JsonSchema => ({
+  description: codes.map((code) => `\`${code}\`: ${errorCodes[code].description}`).join('\n\n'),
+  content: { 'application/json': { schema: collector.add(errorSchemas[route.errorShape]) } },
+});
+
+const webhookOperations = (collector: SchemaCollector): JsonSchema =>
+  Object.fromEntries(
+    webhookEventSchema.options.map((option) => [
+      option.shape.event.value,
+      {
+        post: {
+          operationId: `receive:${option.shape.event.value}`,
+          tags: ['Webhooks'],
+          summary: `\`${option.shape.event.value}\`, signed in \`X-Svc-Signature\` (API version ${WEBHOOK_API_VERSION})`,
+          requestBody: { required: true, content: { 'application/json': { schema: collector.add(option) } } },
+          responses: { '2XX': { description: 'Taken. Answer only after the work is committed.' } },
+        },
+      },
+    ]),
+  );
+
+const securitySchemes = (): JsonSchema => ({
+  console_session: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A console session token, from `POST /v1/console/sessions`.',
+  },
+  oauth_access_token: {
+    type: 'oauth2',
+    description: 'An access token of a connected app.',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: '/v1/integrations/oauth/authorize',
+        tokenUrl: '/v1/integrations/oauth/token',
+        refreshUrl: '/v1/integrations/oauth/token',
+        scopes: Object.fromEntries(scopes.map((scope) => [scope, scopeDescriptions[scope]])),
+      },
+    },
+  },
+  api_key: { type: 'http', scheme: 'bearer', description: 'An API key, from `POST /v1/gateway/keys`.' },
+});
+
+const scopeDescriptions: Record<(typeof scopes)[number], string> = {
+  inference: "Chat, audio transcription and capabilities, paid by the user's subscription.",
+  'usage:read': 'Shared limits and usage.',
+};

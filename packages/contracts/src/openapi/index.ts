@@ -1,0 +1,3 @@
+export * from './document.ts';
+export * from './errors-page.ts';
+export * from './event-schemas.ts';

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+
+/** A JSON Schema (draft 2020-12) as it stands in an OpenAPI 3.1 document. */
+export type JsonSchema = Record<string, unknown>;
+
+/** Collects the named schemas that a document refers to. */
+export interface SchemaCollector {
+  /** The schema inline, or a reference to the component of its name. */
+  add(schema: z.ZodType): JsonSchema;
+  readonly components: Record<string, JsonSchema>;
+}
+
+const COMPONENTS = '#/components/schemas/';
+
+/** Makes a collector. Schemas that carry a `meta` id become components of that name. */
+export const createSchemaCollector = (): SchemaCollector => {
+  const components: Record<string, JsonSchema> = {};
+  const add = (schema: z.ZodType): JsonSchema => {
+    const { $schema, $defs, ...root } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+    for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, JsonSchema>)) {
+      components[name] ??= clean(definition);
+    }
+    const name = schema.meta()?.id;
+    if (name === undefined) return clean(root);
+    components[name] ??= clean(root);
+    return { $ref: `${COMPONENTS}${name}` };
+  };
+  return { add, components };
+};
+
+/** Points references at components, and drops the `id` that only named the component. */
+const clean = (schema: JsonSchema): JsonSchema => {
+  const { id, ...rest } = schema;
+  const keepsId = typeof id === 'object' ? { id } : {};
+  return rewrite({ ...rest, ...keepsId }) as JsonSchema;
+};
+
+const rewrite = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(rewrite);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' && typeof inner === 'string' ? inner.replace('#/$defs/', COMPONENTS) : rewrite(inner),
+    ]),
+  );
+};

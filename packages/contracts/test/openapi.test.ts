@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { allRoutes } from '../src/index.ts';
+import { openapiDocument } from '../src/openapi/index.ts';
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1 and every reference in it leads somewhere', async () => {
+    const validator = new Validator();
+    const result = await validator.validate(structuredClone(openapiDocument()));
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(validator.version).toBe('3.1');
+    const text = JSON.stringify(openapiDocument());
+    const { components } = openapiDocument() as { components: { schemas: Record<string, unknown> } };
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      expect(Object.keys(components.schemas)).toContain(name);
+    }
+    expect(text).not.toContain('#/$defs/');
+  });
+
+  it('describes every public route and nothing else', () => {
+    const { paths } = openapiDocument() as { paths: Record<string, Record<string, { operationId: string }>> };
+    const described = Object.values(paths).flatMap((path) =>
+      Object.values(path).map((operation) => operation.operationId),
+    );
+    expect(described.sort()).toEqual(allRoutes.map((route) => route.operationId).sort());
+  });
+
+  it('is committed as it is generated', async () => {
+    const committed = await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8');
+    expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(openapiDocument())));
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import {
+  allInternalRoutes,
+  allRoutes,
+  errorCodes,
+  internalRoutes,
+  type RouteDefinition,
+  routes,
+} from '../src/index.ts';
+
+const everyRoute = [...allRoutes, ...allInternalRoutes];
+const signature = (route: RouteDefinition) => `${route.method} ${route.path.replace(/\{[^}]+\}/g, '{}')}`;
+
+/** Every endpoint of the specification's section 4 and of the decisions on it. */
+const specified = `
+GET /v1/integrations/oauth/authorize
+POST /v1/integrations/oauth/authorize
+GET /v1/integrations/oauth/consent
+POST /v1/integrations/oauth/token
+POST /v1/integrations/oauth/revoke
+GET /v1/integrations/apps
+POST /v1/integrations/apps
+GET /v1/integrations/apps/{}/icon
+PUT /v1/integrations/apps/{}/icon
+POST /v1/integrations/apps/{}/rotate-secret
+PATCH /v1/integrations/apps/{}
+DELETE /v1/integrations/apps/{}
+GET /v1/integrations/connections
+DELETE /v1/integrations/connections/{}
+GET /v1/integrations/usage
+GET /v1/integrations/usage/requests/{}
+PUT /v1/integrations/apps/{}/webhook
+GET /v1/integrations/apps/{}/webhook
+POST /v1/integrations/apps/{}/webhook/test
+GET /v1/integrations/apps/{}/webhook/events
+POST /v1/integrations/apps/{}/webhook/events/{}/recover
+GET /v1/integrations/inference/capabilities
+POST /v1/integrations/inference/chat/completions
+POST /v1/integrations/inference/audio/transcriptions
+GET /v1/subscriptions
+POST /v1/subscriptions/checkout
+POST /v1/subscriptions/checkout/confirm
+POST /v1/subscriptions/portal
+GET /v1/subscriptions/plans
+GET /v1/subscriptions/usage
+POST /v1/chat/completions
+POST /v1/completions
+POST /v1/embeddings
+GET /v1/models
+POST /v1/console/accounts
+POST /v1/console/sessions
+GET /v1/console/session
+DELETE /v1/console/session
+GET /v1/console/sso/start
+GET /v1/console/sso/callback
+GET /v1/gateway/wallet
+POST /v1/gateway/wallet/top-ups
+POST /v1/gateway/keys
+GET /v1/gateway/keys
+DELETE /v1/gateway/keys/{}
+GET /v1/gateway/usage
+POST /v1/payments/stripe/events
+POST /sandbox/payments/sessions/{}/complete
+POST /sandbox/payments/subscriptions/{}
+GET /.well-known/openid-configuration
+GET /.well-known/oauth-authorization-server
+GET /v1/openapi.json`
+  .trim()
+  .split('\n');
+
+describe('the route table', () => {
+  it('holds every endpoint of the specification', () => {
+    const known = new Set(allRoutes.map(signature));
+    expect(specified.filter((endpoint) => !known.has(endpoint))).toEqual([]);
+  });
+
+  it('names each route by its operation id, and each method and path once', () => {
+    for (const [name, route] of Object.entries({ ...routes, ...internalRoutes })) expect(route.operationId).toBe(name);
+    expect(new Set(everyRoute.map(signature)).size).toBe(everyRoute.length);
+  });
+
+  it('has a schema for exactly the parameters in each path', () => {
+    for (const route of everyRoute) {
+      const inPath = [...route.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]).sort();
+      expect(Object.keys(route.request.params?.shape ?? {}).sort(), route.operationId).toEqual(inPath);
+    }
+  });
+
+  it('keeps internal routes apart from public ones', () => {
+    for (const route of allInternalRoutes) {
+      expect(route.path).toMatch(/^\/internal\//);
+      expect(route.caller).toBe('service');
+    }
+    for (const route of allRoutes) {
+      expect(route.path).not.toMatch(/^\/internal/);
+      expect(route.caller).not.toBe('service');
+    }
+  });
+
+  it('names only registered error codes, and has a route for each code that no mechanism gives by itself', () => {
+    const used = new Set(everyRoute.flatMap((route) => route.errors));
+    for (const code of used) expect(errorCodes[code], code).toBeDefined();
+    const orphans = Object.entries(errorCodes).filter(
+      ([code, { owner }]) => owner !== 'any' && !used.has(code as never),
+    );
+    expect(orphans.map(([code]) => code)).toEqual([]);
+  });
+});
