@@ -10,5 +10,6 @@ export {
 } from './errors.ts';
 export { freePort } from './free-port.ts';
 export type { RunningServer, ServerExit } from './running-server.ts';
-export { type NatsServer, startNats } from './start-nats.ts';
-export { type PostgresServer, startPostgres } from './start-postgres.ts';
+export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';
+export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';
+export { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';

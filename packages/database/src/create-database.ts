@@ -1,0 +1,60 @@
+import knex, { type Knex } from 'knex';
+import { typeParsers } from './type-parsers.ts';
+
+/** Longer than any query of a request may take; migrations have their own limit. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const LOCK_TIMEOUT_MS = 5_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const ACQUIRE_TIMEOUT_MS = 5_000;
+const IDLE_CONNECTION_TIMEOUT_MS = 30_000;
+const POOL_MAX = 10;
+
+/** What may differ between uses of a database; every limit has a default. */
+export interface DatabaseOptions {
+  readonly poolMax?: number | undefined;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName?: string | undefined;
+  readonly statementTimeoutMs?: number | undefined;
+  readonly lockTimeoutMs?: number | undefined;
+  readonly acquireTimeoutMs?: number | undefined;
+}
+
+/**
+ * A pool on one database; nothing connects before the first query. `int8` arrives as a number and throws beyond 2^53,
+ * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`.
+ */
+export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
+  return knex({
+    client: 'pg',
+    connection: connectionConfig(url, options),
+    pool: {
+      min: 0,
+      max: options.poolMax ?? POOL_MAX,
+      acquireTimeoutMillis: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
+      createTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
+      // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
+      propagateCreateError: true,
+    },
+    acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
+    // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
+    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
+  });
+}
+
+/** What the `pg` driver needs for one connection with our limits. */
+export function connectionConfig(url: string, options: DatabaseOptions) {
+  return {
+    connectionString: url,
+    application_name: options.applicationName ?? 'svc',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    types: typeParsers,
+  };
+}
+
+function ignore(): void {}

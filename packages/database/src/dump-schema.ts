@@ -1,0 +1,46 @@
+import type { Knex } from 'knex';
+import { createDatabase } from './create-database.ts';
+import * as catalog from './schema-catalog.ts';
+
+/** Kept by the migration runner, and the same in every database. */
+const RUNNER_TABLES = new Set(['knex_migrations', 'knex_migrations_lock']);
+const HEADER =
+  '-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.\n';
+
+/**
+ * The schema `public` as readable SQL in a stable order, read from the catalogs: what a service commits as `schema.sql`
+ * and compares in a test. For people; not meant to be restored from.
+ */
+export async function dumpSchema(url: string): Promise<string> {
+  const database = createDatabase(url, { applicationName: 'svc-dump-schema', poolMax: 1 });
+  try {
+    const sections = [
+      await catalog.listExtensions(database),
+      await catalog.listTypes(database),
+      await catalog.listSequences(database),
+      await catalog.listFunctions(database),
+      await describeTables(database),
+      await catalog.listViews(database),
+    ];
+    return `${[HEADER, ...sections.flat()].join('\n')}`;
+  } finally {
+    await database.destroy();
+  }
+}
+
+async function describeTables(database: Knex): Promise<string[]> {
+  const tables = (await catalog.listTables(database)).filter((table) => !RUNNER_TABLES.has(table.name));
+  const columns = await catalog.listColumns(database);
+  const constraints = await catalog.listConstraints(database);
+  const extras = [...(await catalog.listIndexes(database)), ...(await catalog.listTriggers(database))];
+  return tables.map((table) => {
+    const of = (items: readonly catalog.TableItem[]) =>
+      items.filter((item) => item.table === table.name).map((item) => item.definition);
+    const body = [...of(columns), ...of(constraints)].map((line) => `  ${line}`).join(',\n');
+    const parent = table.partitionOf === null ? '' : ` -- partition of ${table.partitionOf} ${table.bound}`;
+    const key = table.partitionKey === null ? '' : ` PARTITION BY ${table.partitionKey}`;
+    const unlogged = table.unlogged ? 'UNLOGGED ' : '';
+    const create = `CREATE ${unlogged}TABLE ${table.name} (${parent}\n${body}\n)${key}${table.options};\n`;
+    return [create, ...of(extras).map((definition) => `${definition};\n`)].join('');
+  });
+}

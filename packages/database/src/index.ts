@@ -1,0 +1,14 @@
+export { createDatabase, type DatabaseOptions } from './create-database.ts';
+export { dumpSchema } from './dump-schema.ts';
+export { type MigrateOptions, MigrationError, migrate } from './migrate.ts';
+export {
+  isConnectionFailure,
+  isDeadlock,
+  isForeignKeyViolation,
+  isLockTimeout,
+  isSerializationFailure,
+  isStatementTimeout,
+  isUniqueViolation,
+} from './postgres-errors.ts';
+export { type ProvisionOptions, provision } from './provision.ts';
+export { inTransaction, type RetryOptions, retryTransaction } from './transaction.ts';

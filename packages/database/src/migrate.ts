@@ -1,0 +1,114 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Knex } from 'knex';
+import { createDatabase } from './create-database.ts';
+
+/** Any constant: all our migration runs in one database take turns on it. */
+const ADVISORY_LOCK = 7_348_101_665;
+const LOCK_WAIT_MS = 120_000;
+const STATEMENT_TIMEOUT_MS = 600_000;
+/** A migration that cannot have its lock at once would make every query behind it wait: better to fail and run again. */
+const LOCK_TIMEOUT_MS = 10_000;
+const FILE_NAME = /^(\d{14}_[a-z0-9_]+)\.(ts|js|mjs)$/;
+
+/** Where the database and its migrations are. */
+export interface MigrateOptions {
+  readonly url: string;
+  /** Holds `YYYYMMDDHHMMSS_what_changes.ts` (or bundled `.js`) files, each exporting `up(knex)`. */
+  readonly directory: string;
+}
+
+/** The database or the migrations are not in a state to go forward from. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+interface Migration {
+  readonly name: string;
+  readonly path: string;
+}
+
+/**
+ * Runs what has not yet run, in order of name, each in its own transaction, and answers the names. One run at a time per
+ * database. Throws MigrationError for a file with another kind of name, or when the database was migrated by newer code.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const migrations = listMigrations(options.directory);
+  const database = createDatabase(options.url, {
+    applicationName: 'svc-migrate',
+    poolMax: 2,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+  });
+  try {
+    return await withAdvisoryLock(database, () => runPending(database, migrations));
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** The migrations of a directory in their order. Throws MigrationError for a name that does not tell its place. */
+export function listMigrations(directory: string): Migration[] {
+  const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
+  const migrations = files.map((file) => {
+    const name = FILE_NAME.exec(file)?.[1];
+    if (name === undefined) throw new MigrationError(`${file} is not named YYYYMMDDHHMMSS_what_changes.ts`);
+    return { name, path: join(directory, file) };
+  });
+  return migrations.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function runPending(database: Knex, migrations: readonly Migration[]): Promise<string[]> {
+  const migrator = database.migrate;
+  const config: Knex.MigratorConfig = {
+    migrationSource: {
+      getMigrations: async () => [...migrations],
+      getMigrationName: (migration: Migration) => migration.name,
+      getMigration: loadMigration,
+    },
+    // Its own check gives file names only; ours below says what to do.
+    disableMigrationsListValidation: true,
+  };
+  const [completed] = await migrator.list(config);
+  refuseUnknown(completed, migrations);
+  // The advisory lock is held, so a lock row left by a killed run is stale.
+  await migrator.forceFreeMigrationsLock(config);
+  const [, ran] = await migrator.latest(config);
+  return ran.map(String);
+}
+
+function refuseUnknown(completed: readonly { name: string }[], migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = completed.map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  throw new MigrationError(
+    `The database has migrations that this release does not know (${unknown.join(', ')}): it was migrated by newer code. ` +
+      'Run that release, or a newer one.',
+  );
+}
+
+async function loadMigration(migration: Migration): Promise<Knex.Migration> {
+  const loaded: unknown = await import(pathToFileURL(migration.path).href);
+  if (!isMigration(loaded)) throw new MigrationError(`${migration.name} exports no function up(knex)`);
+  return { ...loaded, down: refuseToGoBack };
+}
+
+/** knex asks for a way back; there is none: going forward is the only tested way. */
+async function refuseToGoBack(): Promise<void> {
+  throw new MigrationError('migrations only go forward');
+}
+
+function isMigration(value: unknown): value is Pick<Knex.Migration, 'up'> {
+  return typeof value === 'object' && value !== null && 'up' in value && typeof value.up === 'function';
+}
+
+async function withAdvisoryLock<T>(database: Knex, work: () => Promise<T>): Promise<T> {
+  return await database.transaction(async (trx) => {
+    // The wait for another run is bounded; then this transaction only holds the lock while others do the work.
+    await trx.raw(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+    await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    return await work();
+  });
+}

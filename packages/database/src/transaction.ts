@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { isDeadlock, isSerializationFailure } from './postgres-errors.ts';
+
+const ATTEMPTS_MAX = 5;
+const BASE_DELAY_MS = 10;
+const DELAY_MS_MAX = 500;
+
+/** Bounds of `retryTransaction`. */
+export interface RetryOptions {
+  readonly isolation?: Knex.IsolationLevels | undefined;
+  readonly attemptsMax?: number | undefined;
+  /** In [0, 1); spreads competitors apart. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+export async function inTransaction<T>(
+  database: Knex,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  isolation?: Knex.IsolationLevels,
+): Promise<T> {
+  return await database.transaction(work, isolation === undefined ? {} : { isolationLevel: isolation });
+}
+
+/**
+ * As `inTransaction`, and again from the start after a serialization failure or a deadlock, with growing jittered
+ * delays. `work` must have no effect outside the transaction. Throws the last failure when attempts run out.
+ */
+export async function retryTransaction<T>(
+  database: Knex,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  options: RetryOptions = {},
+): Promise<T> {
+  const attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
+  const random = options.random ?? Math.random;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await inTransaction(database, work, options.isolation);
+    } catch (error) {
+      if (attempt >= attemptsMax || !(isSerializationFailure(error) || isDeadlock(error))) throw error;
+      await sleep(Math.min(BASE_DELAY_MS * 2 ** attempt, DELAY_MS_MAX) * (0.5 + random() / 2));
+    }
+  }
+}

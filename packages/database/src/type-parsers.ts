@@ -1,0 +1,30 @@
+import pg from 'pg';
+
+const INT8 = 20;
+const DATE = 1082;
+const INT8_ARRAY = 1016;
+
+/**
+ * How values of PostgreSQL become values of ours, for our connections alone: the driver's own table is shared by the
+ * whole process. Money is integer micros, so `int8` is a number, and one that a number cannot hold is a fault.
+ */
+export const typeParsers = {
+  getTypeParser(typeId: number, format?: string): (value: string) => unknown {
+    if (typeId === INT8) return parseInt8;
+    if (typeId === INT8_ARRAY) return parseInt8Array;
+    if (typeId === DATE) return (value) => value;
+    return pg.types.getTypeParser(typeId, format === 'binary' ? 'binary' : 'text');
+  },
+};
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`);
+  return value;
+}
+
+function parseInt8Array(text: string): (number | null)[] {
+  const inner = text.slice(1, -1);
+  if (inner === '') return [];
+  return inner.split(',').map((item) => (item === 'NULL' ? null : parseInt8(item)));
+}

@@ -1,0 +1,160 @@
+import { createServer, type Socket } from 'node:net';
+import type { Knex } from 'knex';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createDatabase,
+  inTransaction,
+  isConnectionFailure,
+  isDeadlock,
+  isForeignKeyViolation,
+  isLockTimeout,
+  isSerializationFailure,
+  isStatementTimeout,
+  isUniqueViolation,
+  retryTransaction,
+} from '../src/index.ts';
+import { emptyDatabase } from './support/empty-database.ts';
+
+let url: string;
+let database: Knex;
+
+beforeAll(async () => {
+  url = await emptyDatabase();
+  database = createDatabase(url, { poolMax: 4, lockTimeoutMs: 2_000 });
+  await database.raw(`
+    CREATE TABLE counter (id int PRIMARY KEY, n bigint NOT NULL);
+    CREATE TABLE child (id int REFERENCES counter (id) DEFERRABLE);
+    INSERT INTO counter VALUES (1, 0), (2, 0);
+  `);
+});
+afterAll(() => database.destroy());
+
+async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}
+
+test('int8 is a number up to 2^53 - 1, and an error beyond', async () => {
+  const { rows } = await database.raw('SELECT 9007199254740991::int8 AS n, ARRAY[1, NULL, -2]::int8[] AS list');
+  expect(rows).toEqual([{ n: 9_007_199_254_740_991, list: [1, null, -2] }]);
+  await expect(database.raw('SELECT 9007199254740992::int8')).rejects.toThrow(RangeError);
+  expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
+});
+
+test('timestamptz is a Date, date and numeric are text', async () => {
+  const { rows } = await database.raw(
+    `SELECT '2026-10-01T12:00:00+02'::timestamptz AS t, '2026-10-01'::date AS d, 0.1::numeric AS x`,
+  );
+  expect(rows).toEqual([{ t: new Date('2026-10-01T10:00:00Z'), d: '2026-10-01', x: '0.1' }]);
+});
+
+test('unique and foreign key violations are told apart, also by constraint', async () => {
+  const duplicate = await failureOf(database('counter').insert({ id: 1, n: 0 }));
+  expect(isUniqueViolation(duplicate)).toBe(true);
+  expect(isUniqueViolation(duplicate, 'counter_pkey')).toBe(true);
+  expect(isUniqueViolation(duplicate, 'other')).toBe(false);
+  const orphan = await failureOf(database('child').insert({ id: 99 }));
+  expect(isForeignKeyViolation(orphan, 'child_id_fkey')).toBe(true);
+  expect(isUniqueViolation(orphan)).toBe(false);
+});
+
+test('a statement, a lock wait and a wait for a connection all end', async () => {
+  const hasty = createDatabase(url, { poolMax: 1, statementTimeoutMs: 100, acquireTimeoutMs: 200 });
+  expect(isStatementTimeout(await failureOf(hasty.raw('SELECT pg_sleep(5)')))).toBe(true);
+  await hasty.transaction(async (trx) => {
+    await trx.raw('SELECT 1');
+    expect(isConnectionFailure(await failureOf(hasty.raw('SELECT 1')))).toBe(true);
+  });
+  await hasty.destroy();
+  await database.transaction(async (trx) => {
+    await trx('counter').where({ id: 1 }).forUpdate();
+    const locked = await failureOf(
+      database.transaction(async (other) => {
+        await other.raw('SET LOCAL lock_timeout = 50');
+        await other('counter').where({ id: 1 }).forUpdate();
+      }),
+    );
+    expect(isLockTimeout(locked)).toBe(true);
+  });
+});
+
+test('a server that refuses, resets, hangs or goes away is a connection failure', async () => {
+  const refused = createDatabase('postgres://x:y@127.0.0.1:1/z');
+  expect(isConnectionFailure(await failureOf(refused.raw('SELECT 1')))).toBe(true);
+  await refused.destroy();
+  const sockets: Socket[] = [];
+  const hanging = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const address = hanging.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const hung = createDatabase(`postgres://x:y@127.0.0.1:${port}/z`, { acquireTimeoutMs: 300 });
+  expect(isConnectionFailure(await failureOf(hung.raw('SELECT 1')))).toBe(true);
+  for (const socket of sockets) socket.destroy();
+  await hung.destroy();
+  hanging.close();
+  const killed = await failureOf(
+    database.transaction(async (trx) => {
+      const { rows } = await trx.raw('SELECT pg_backend_pid() AS pid');
+      await database.raw('SELECT pg_terminate_backend(?)', [rows[0].pid]);
+      await trx.raw('SELECT 1');
+    }),
+  );
+  expect(isConnectionFailure(killed)).toBe(true);
+  expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
+});
+
+test('a transaction that throws leaves nothing', async () => {
+  await expect(
+    inTransaction(database, async (trx) => {
+      await trx('counter').insert({ id: 50, n: 1 });
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  expect(await database('counter').where({ id: 50 })).toEqual([]);
+});
+
+test('serialization failures are run again until every increment counts', async () => {
+  const increment = () =>
+    retryTransaction(
+      database,
+      async (trx) => {
+        const row = await trx('counter').where({ id: 1 }).first('n');
+        await trx('counter')
+          .where({ id: 1 })
+          .update({ n: row.n + 1 });
+      },
+      { isolation: 'serializable', attemptsMax: 20 },
+    );
+  await Promise.all(Array.from({ length: 8 }, increment));
+  expect((await database('counter').where({ id: 1 }).first('n')).n).toBe(8);
+});
+
+test('a deadlock is run again; retries are bounded, and other errors are not retried', async () => {
+  const touch = (first: number, second: number) =>
+    retryTransaction(database, async (trx) => {
+      await trx('counter').where({ id: first }).increment('n', 1);
+      await trx.raw('SELECT pg_sleep(0.2)');
+      await trx('counter').where({ id: second }).increment('n', 1);
+    });
+  await Promise.all([touch(1, 2), touch(2, 1)]);
+  let attempts = 0;
+  const failing = (code: string) =>
+    retryTransaction(
+      database,
+      async (trx) => {
+        attempts += 1;
+        await trx.raw(`DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`);
+      },
+      { attemptsMax: 3, random: () => 0 },
+    );
+  expect(isSerializationFailure(await failureOf(failing('40001')))).toBe(true);
+  expect(attempts).toBe(3);
+  expect(isDeadlock(await failureOf(failing('40P01')))).toBe(true);
+  attempts = 0;
+  await failureOf(failing('23505'));
+  expect(attempts).toBe(1);
+});

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createDatabase, dumpSchema, MigrationError, migrate } from '../src/index.ts';
+import { emptyDatabase } from './support/empty-database.ts';
+
+const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name);
+
+test('runs what is pending in order, and answers what ran', async () => {
+  const url = await emptyDatabase();
+  expect(await migrate({ url, directory: fixture('first') })).toEqual(['20261001000000_create_ledger']);
+  expect(await migrate({ url, directory: fixture('second') })).toEqual(['20261002000000_add_account_note']);
+  expect(await migrate({ url, directory: fixture('second') })).toEqual([]);
+});
+
+test('parallel runs take turns: each migration runs once', async () => {
+  const url = await emptyDatabase();
+  const runs = await Promise.all([1, 2, 3].map(() => migrate({ url, directory: fixture('second') })));
+  expect(runs.flat().sort()).toEqual(['20261001000000_create_ledger', '20261002000000_add_account_note']);
+});
+
+test('refuses a database that newer code has migrated', async () => {
+  const url = await emptyDatabase();
+  await migrate({ url, directory: fixture('second') });
+  await expect(migrate({ url, directory: fixture('first') })).rejects.toThrow(/20261002000000_add_account_note/);
+});
+
+test('a failed migration leaves nothing, and the next run starts from there', async () => {
+  const url = await emptyDatabase();
+  await expect(migrate({ url, directory: fixture('broken') })).rejects.toThrow(/no_such_function/);
+  const database = createDatabase(url);
+  expect(await database.schema.hasTable('half')).toBe(false);
+  await database.destroy();
+  expect(await migrate({ url, directory: fixture('first') })).toHaveLength(1);
+});
+
+test('a run killed while it held the lock row does not stop the next', async () => {
+  const url = await emptyDatabase();
+  await migrate({ url, directory: fixture('first') });
+  const database = createDatabase(url);
+  await database('knex_migrations_lock').update({ is_locked: 1 });
+  await database.destroy();
+  expect(await migrate({ url, directory: fixture('second') })).toHaveLength(1);
+});
+
+test('refuses a file whose name does not tell its place, and one without up', async () => {
+  const url = await emptyDatabase();
+  const directory = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
+  writeFileSync(join(directory, 'add_things.js'), 'export const up = () => {}');
+  await expect(migrate({ url, directory })).rejects.toThrow(MigrationError);
+  rmSync(join(directory, 'add_things.js'));
+  writeFileSync(join(directory, '20261001000000_nothing.js'), 'export const down = 1');
+  await expect(migrate({ url, directory })).rejects.toThrow(/exports no function up/);
+  rmSync(directory, { recursive: true });
+});
+
+test('a source file and its bundled form are the same migration', async () => {
+  const url = await emptyDatabase();
+  await migrate({ url, directory: fixture('first') });
+  const directory = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
+  writeFileSync(join(directory, '20261001000000_create_ledger.js'), 'export const up = () => { throw new Error() }');
+  expect(await migrate({ url, directory })).toEqual([]);
+  rmSync(directory, { recursive: true });
+});
+
+test('the dumped schema is stable, and shows columns, constraints, indexes, functions and triggers', async () => {
+  const [one, two] = await Promise.all([emptyDatabase(), emptyDatabase()]);
+  for (const url of [one, two]) await migrate({ url, directory: fixture('second') });
+  const schema = await dumpSchema(one);
+  expect(await dumpSchema(two)).toBe(schema);
+  await expect(schema).toMatchFileSnapshot('fixtures/schema.sql');
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createDatabase, provision } from '../src/index.ts';
+import { adminUrl } from './support/empty-database.ts';
+
+async function query(url: string, sql: string) {
+  const database = createDatabase(url, { poolMax: 1 });
+  try {
+    return (await database.raw(sql)).rows;
+  } finally {
+    await database.destroy();
+  }
+}
+
+function atDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+test('a service owns its database and can enter no other', async () => {
+  const gateway = await provision({ adminUrl: adminUrl(), service: 'inference-gateway', password: 'p@ss/one' });
+  const billing = await provision({ adminUrl: adminUrl(), service: 'billing', password: 'two' });
+  expect(new URL(gateway).pathname).toBe('/svc_inference_gateway');
+  await query(gateway, 'CREATE TABLE mine (id int)');
+  for (const other of ['svc_inference_gateway', 'postgres', 'template1']) {
+    await expect(query(atDatabase(billing, other), 'SELECT 1')).rejects.toThrow(/permission denied for database/);
+  }
+  await expect(query(billing, 'CREATE ROLE intruder')).rejects.toThrow(/permission denied/);
+  await expect(query(billing, 'CREATE DATABASE more')).rejects.toThrow(/permission denied/);
+});
+
+test('doing it again keeps the data and sets the password', async () => {
+  const first = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'old' });
+  await query(first, 'CREATE TABLE kept AS SELECT 1 AS n');
+  const second = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'new' });
+  expect(await query(second, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  await expect(query(first, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
+});
+
+test('parallel calls for the same service agree', async () => {
+  const calls = [1, 2, 3].map(() =>
+    provision({ adminUrl: adminUrl(), service: 'webhook-dispatcher', password: 'same' }),
+  );
+  const [url] = await Promise.all(calls);
+  expect(await query(url ?? '', 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});
+
+test('refuses a service name or password that would not be safe', async () => {
+  await expect(provision({ adminUrl: adminUrl(), service: 'x"; DROP', password: 'p' })).rejects.toThrow(RangeError);
+  await expect(provision({ adminUrl: adminUrl(), service: 'auth', password: 'pässword' })).rejects.toThrow(RangeError);
+});

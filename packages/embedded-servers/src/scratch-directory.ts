@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stopOrphan } from './instance-record.ts';
+import { identifyProcess } from './process-identity.ts';
+
+const PREFIX = 'svc-scratch-';
+
+/** A directory for servers that live no longer than this process. */
+export interface ScratchDirectory {
+  readonly path: string;
+  remove(): void;
+}
+
+/**
+ * Makes a directory below the system's temporary one, and removes those that killed processes left behind, after
+ * stopping what still runs in them.
+ */
+export async function scratchDirectory(): Promise<ScratchDirectory> {
+  await sweep();
+  const self = identifyProcess(process.pid);
+  const owner = `${process.pid}-${(self?.started ?? '').replaceAll(/\W+/g, '_')}`;
+  const path = mkdtempSync(join(tmpdir(), `${PREFIX}${owner}-`));
+  return { path, remove: () => remove(path) };
+}
+
+async function sweep(): Promise<void> {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid, started] = /^svc-scratch-(\d+)-(\w*)-[^-]+$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const owner = identifyProcess(Number(pid));
+    if (owner !== undefined && owner.started.replaceAll(/\W+/g, '_') === started) continue;
+    const path = join(tmpdir(), name);
+    try {
+      await stopRecordedServers(path);
+      remove(path);
+    } catch {
+      // Another user's, or another run sweeps it right now.
+    }
+  }
+}
+
+async function stopRecordedServers(path: string): Promise<void> {
+  const suffix = '.instance.json';
+  const records = readdirSync(path).filter((name) => name.endsWith(suffix));
+  for (const record of records) await stopOrphan(join(path, record.slice(0, -suffix.length)), 'SIGTERM');
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDatabase, migrate } from '@svc/database';
+import type { Knex } from 'knex';
+import { databasePrefix, withAdmin } from './test-run.ts';
+
+const TEMPLATE_LOCK = 7_348_101_667;
+/** A closed connection takes a moment to leave the server's list. */
+const LEAK_GRACE_MS = 2_000;
+const LEAK_POLL_MS = 20;
+
+/** A database of one test file. */
+export interface TestDatabase {
+  readonly url: string;
+  readonly knex: Knex;
+  /** Removes it; throws when something other than `knex` is still connected, naming who. */
+  drop(): Promise<void>;
+}
+
+/** What the database holds from the start. */
+export interface TestDatabaseOptions {
+  /** A directory of migrations; without one the database is empty. */
+  readonly migrations?: string | undefined;
+}
+
+/** Clones a database from a template, which is migrated once per run and set of migrations. */
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const adminUrl = process.env['TEST_DATABASE_URL'];
+  const run = process.env['SVC_TEST_RUN'];
+  if (adminUrl === undefined || run === undefined) {
+    throw new Error("No test server: put '@svc/testing/global-setup' into globalSetup of vitest.config.ts.");
+  }
+  const prefix = databasePrefix(run);
+  const name = `${prefix}${randomBytes(6).toString('hex')}`;
+  await withAdmin(adminUrl, async (admin) => {
+    const { migrations } = options;
+    if (migrations === undefined) {
+      await admin.raw('CREATE DATABASE ??', [name]);
+      return;
+    }
+    const template = `${prefix}tpl_${hashDirectory(migrations)}`;
+    await ensureTemplate(admin, { adminUrl, template, migrations });
+    await admin.raw('CREATE DATABASE ?? TEMPLATE ??', [name, template]);
+  });
+  const url = databaseUrl(adminUrl, name);
+  const knex = createDatabase(url, { applicationName: 'svc-test' });
+  return { url, knex, drop: () => dropDatabase(adminUrl, name, knex) };
+}
+
+async function ensureTemplate(
+  admin: Knex,
+  { adminUrl, template, migrations }: { adminUrl: string; template: string; migrations: string },
+): Promise<void> {
+  await admin.raw('SELECT pg_advisory_lock(?)', [TEMPLATE_LOCK]);
+  try {
+    const found = await admin('pg_database').where({ datname: template }).first('datname');
+    if (found !== undefined) return;
+    // Under another name until it is whole: a failed migration must not leave a template.
+    const draft = `${template}_draft`;
+    await admin.raw('DROP DATABASE IF EXISTS ?? WITH (FORCE)', [draft]);
+    await admin.raw('CREATE DATABASE ??', [draft]);
+    await migrate({ url: databaseUrl(adminUrl, draft), directory: migrations });
+    await admin.raw('ALTER DATABASE ?? RENAME TO ??', [draft, template]);
+  } finally {
+    await admin.raw('SELECT pg_advisory_unlock(?)', [TEMPLATE_LOCK]);
+  }
+}
+
+async function dropDatabase(adminUrl: string, name: string, knex: Knex): Promise<void> {
+  await knex.destroy();
+  await withAdmin(adminUrl, async (admin) => {
+    const leaked = await connectionsTo(admin, name);
+    await admin.raw('DROP DATABASE IF EXISTS ?? WITH (FORCE)', [name]);
+    if (leaked.length > 0) throw new Error(`The test leaked database connections: ${leaked.join('; ')}`);
+  });
+}
+
+async function connectionsTo(admin: Knex, name: string): Promise<string[]> {
+  const deadline = Date.now() + LEAK_GRACE_MS;
+  for (;;) {
+    const open = await admin('pg_stat_activity')
+      .where({ datname: name, backend_type: 'client backend' })
+      .select('application_name', 'state', 'query');
+    if (open.length === 0 || Date.now() > deadline) {
+      return open.map((row) => `${row.application_name} (${row.state}): ${String(row.query).slice(0, 120)}`);
+    }
+    await sleep(LEAK_POLL_MS);
+  }
+}
+
+function databaseUrl(adminUrl: string, name: string): string {
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function hashDirectory(directory: string): string {
+  const hash = createHash('sha256').update(directory);
+  for (const file of readdirSync(directory).sort()) {
+    hash.update(`\0${file}\0`).update(readFileSync(join(directory, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,64 @@
+import { rmSync } from 'node:fs';
+import { freePort, type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
+
+/** A real nats-server with JetStream for one test file, on a port that stays the same over restarts. */
+export interface TestNats {
+  readonly url: string;
+  /** Stops it in order and starts it again with its data. */
+  restart(): Promise<void>;
+  /** Ends it as a crash would; `start` brings it back with what it had on disk. */
+  kill(): Promise<void>;
+  /** Stops it in order; `start` brings it back. */
+  pause(): Promise<void>;
+  /** Starts it again after `kill` or `pause`. */
+  start(): Promise<void>;
+  /** Stops it, throws its data away, starts it empty. */
+  wipe(): Promise<void>;
+  /** Ends it and removes its data. */
+  stop(): Promise<void>;
+}
+
+/** Starts a server of its own, or uses the one that TEST_NATS_URL names, which then cannot be restarted or wiped. */
+export async function testNats(): Promise<TestNats> {
+  const given = process.env['TEST_NATS_URL'];
+  if (given !== undefined && given !== '') return givenServer(given);
+  const scratch = await scratchDirectory();
+  const storeDir = `${scratch.path}/nats`;
+  const port = await freePort();
+  let server: NatsServer = await startNats({ storeDir, port });
+  const start = async () => {
+    server = await startNats({ storeDir, port });
+  };
+  return {
+    url: server.url,
+    start,
+    kill: () => server.kill(),
+    pause: () => server.stop(),
+    async restart() {
+      await server.stop();
+      await start();
+    },
+    async wipe() {
+      await server.stop();
+      rmSync(storeDir, { recursive: true, force: true });
+      await start();
+    },
+    async stop() {
+      await server.stop();
+      scratch.remove();
+    },
+  };
+}
+
+function givenServer(url: string): TestNats {
+  const refuse = () => Promise.reject(new Error('This test starts and stops NATS: run it without TEST_NATS_URL.'));
+  return {
+    url,
+    restart: refuse,
+    kill: refuse,
+    pause: refuse,
+    start: refuse,
+    wipe: refuse,
+    stop: () => Promise.resolve(),
+  };
+}

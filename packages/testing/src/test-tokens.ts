@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+
+const SESSION_SECONDS = 12 * 3600;
+const ACCESS_TOKEN_SECONDS = 3600;
+
+/** What a test may choose in a token; the rest is made up. */
+export interface TokenChoices {
+  readonly userId?: string | undefined;
+  /** May be negative, for a token that has expired. */
+  readonly expiresInSeconds?: number | undefined;
+  /** Replace or add claims, to make a wrong token. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  readonly typ?: string | undefined;
+  /** Signs with a key that the JWKS does not hold. */
+  readonly unknownKey?: boolean | undefined;
+}
+
+/** Choices for a console session token. */
+export interface SessionChoices extends TokenChoices {
+  readonly sessionId?: string | undefined;
+  readonly accountType?: 'personal' | 'business' | undefined;
+}
+
+/** Choices for an OAuth access token. */
+export interface AccessTokenChoices extends TokenChoices {
+  readonly clientId?: string | undefined;
+  readonly grantId?: string | undefined;
+  /** Space-separated; `inference usage:read` by default. */
+  readonly scope?: string | undefined;
+}
+
+/** Stands in for the auth service towards the others: signs their tokens and serves the keys. */
+export interface TestTokens {
+  readonly publicBaseUrl: string;
+  readonly jwksUrl: string;
+  /** How often the JWKS was asked for. */
+  readonly jwksRequests: () => number;
+  consoleSession(choices?: SessionChoices): Promise<string>;
+  accessToken(choices?: AccessTokenChoices): Promise<string>;
+  /** Signs with a new key from now on; the JWKS holds both. */
+  rotate(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+/** Starts a local JWKS server and makes ES256 tokens as the auth service does. */
+export async function testTokens(
+  options: { publicBaseUrl?: string | undefined; clock?: (() => Date) | undefined } = {},
+): Promise<TestTokens> {
+  const publicBaseUrl = options.publicBaseUrl ?? 'http://127.0.0.1:8080';
+  const clock = options.clock ?? (() => new Date());
+  const keys = [await newSigningKey()];
+  const stranger = await newSigningKey();
+  const jwks = await serveJwks(keys);
+  const sign = async (choices: TokenChoices, defaults: { typ: string; seconds: number; claims: object }) => {
+    const key = choices.unknownKey === true ? stranger : (keys.at(-1) ?? stranger);
+    const issuedAt = Math.floor(clock().getTime() / 1000);
+    const claims = {
+      iss: publicBaseUrl,
+      iat: issuedAt,
+      exp: issuedAt + (choices.expiresInSeconds ?? defaults.seconds),
+      sub: choices.userId ?? madeUpId('usr'),
+      ...defaults.claims,
+      ...choices.claims,
+    };
+    const header = { alg: 'ES256', typ: choices.typ ?? defaults.typ, kid: key.kid };
+    return await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);
+  };
+  return {
+    publicBaseUrl,
+    jwksUrl: jwks.url,
+    jwksRequests: jwks.requests,
+    consoleSession: (choices = {}) =>
+      sign(choices, {
+        typ: 'svc-session+jwt',
+        seconds: SESSION_SECONDS,
+        claims: sessionClaims(publicBaseUrl, choices),
+      }),
+    accessToken: (choices = {}) =>
+      sign(choices, { typ: 'at+jwt', seconds: ACCESS_TOKEN_SECONDS, claims: accessClaims(publicBaseUrl, choices) }),
+    async rotate() {
+      keys.push(await newSigningKey());
+    },
+    stop: jwks.stop,
+  };
+}
+
+function sessionClaims(publicBaseUrl: string, choices: SessionChoices): object {
+  return {
+    aud: `${publicBaseUrl}/v1/console`,
+    sid: choices.sessionId ?? madeUpId('ses'),
+    account_type: choices.accountType ?? 'personal',
+  };
+}
+
+function accessClaims(publicBaseUrl: string, choices: AccessTokenChoices): object {
+  return {
+    aud: `${publicBaseUrl}/v1`,
+    client_id: choices.clientId ?? madeUpId('app'),
+    scope: choices.scope ?? 'inference usage:read',
+    grant_id: choices.grantId ?? madeUpId('grt'),
+    jti: madeUpId('tok'),
+  };
+}
+
+async function newSigningKey(): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const kid = randomBytes(8).toString('hex');
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
+}
+
+async function serveJwks(keys: readonly SigningKey[]) {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.writeHead(200, { 'content-type': 'application/jwk-set+json' });
+    response.end(JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/v1/integrations/oauth/jwks`,
+    requests: () => requests,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function madeUpId(prefix: string): string {
+  // The alphabet and length of real ids.
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  return `${prefix}_${[...randomBytes(26)].map((byte) => alphabet[byte % 32]).join('')}`;
+}
