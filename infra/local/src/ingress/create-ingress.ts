@@ -1,0 +1,97 @@
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ServiceName } from '@svc/contracts';
+import { answerError } from './answer-error.ts';
+import { plainAddress, setForwardedHeaders } from './forwarded-headers.ts';
+import type { IngressMatch, IngressTable } from './ingress-table.ts';
+import { readRequestPath } from './request-path.ts';
+import { createUpstream, type Upstream } from './upstream.ts';
+import { answerWelcome } from './welcome-page.ts';
+
+/** Methods whose body http-proxy frames by itself: with chunks they could smuggle a second request. */
+const METHODS_WITHOUT_CHUNKS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+const ENDS_CONNECTION = { 'content-length': 0, connection: 'close' };
+
+/** One line of the access log: no query, no identifiers, no content. */
+export interface AccessRecord {
+  requestId: string;
+  method: string;
+  template: string;
+  status: number;
+  durationMs: number;
+}
+
+/** What an ingress needs. */
+export interface IngressOptions {
+  table: IngressTable;
+  /** Root address of each service; one without an address answers 503. */
+  upstreams: Partial<Record<ServiceName, string>>;
+  /** How clients reach the ingress, so that services know. */
+  scheme: 'http' | 'https';
+  newRequestId: () => string;
+  clock: () => number;
+  onAnswered?: (record: AccessRecord) => void;
+  /** Milliseconds without a byte from a service after which its answer is given up. */
+  idleTimeoutMs?: { answers: number; streams: number };
+}
+
+/** Builds the one public entrance: it finds the owner of a path, states who asks, and passes bytes on. */
+export const createIngress = (options: IngressOptions): Server => {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' });
+  const idleTimeoutMs = options.idleTimeoutMs ?? { answers: 65_000, streams: 630_000 };
+  const upstream = createUpstream({ agent, idleTimeoutMs });
+  const server = createServer((req, res) => handle(req, res, { ...options, upstream }));
+  server.on('close', () => agent.destroy());
+  return server;
+};
+
+const handle = (req: IncomingMessage, res: ServerResponse, options: IngressOptions & { upstream: Upstream }): void => {
+  const requestId = options.newRequestId();
+  const path = readRequestPath(req.url);
+  const match = path === undefined ? undefined : options.table.match(path);
+  res.setHeader('x-request-id', requestId);
+  if (options.onAnswered !== undefined) reportWhenAnswered(req, res, { options, requestId, match });
+  if (framesBadly(req)) {
+    res.writeHead(400, ENDS_CONNECTION).end();
+    return;
+  }
+  if (req.headers.upgrade?.toLowerCase() === 'websocket') {
+    const message = 'WebSocket is not spoken here.';
+    answerError(res, { code: 'not_implemented', shape: match?.errorShape ?? 'detail', message });
+    return;
+  }
+  if (path === '/' && (req.method === 'GET' || req.method === 'HEAD')) {
+    answerWelcome(res, req.headers.accept);
+    return;
+  }
+  if (match === undefined) {
+    answerError(res, { code: 'not_found', shape: 'detail', message: 'There is nothing at this address.' });
+    return;
+  }
+  const clientAddress = plainAddress(req.socket.remoteAddress);
+  setForwardedHeaders(req.headers, { requestId, clientAddress, scheme: options.scheme });
+  options.upstream.forward(req, res, { match, target: options.upstreams[match.service] });
+};
+
+const framesBadly = (req: IncomingMessage): boolean => {
+  const encoding = req.headers['transfer-encoding'];
+  if (encoding === undefined) return false;
+  return encoding.toLowerCase() !== 'chunked' || METHODS_WITHOUT_CHUNKS.has(req.method ?? '');
+};
+
+const reportWhenAnswered = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { options, requestId, match }: { options: IngressOptions; requestId: string; match: IngressMatch | undefined },
+): void => {
+  const startedAt = options.clock();
+  res.once('close', () =>
+    options.onAnswered?.({
+      requestId,
+      method: req.method ?? '',
+      template: match?.template ?? 'none',
+      // 499: the client left before the answer was whole.
+      status: res.writableFinished ? res.statusCode : 499,
+      durationMs: Math.round(options.clock() - startedAt),
+    }),
+  );
+};

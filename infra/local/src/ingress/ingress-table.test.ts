@@ -1,0 +1,68 @@
+import { allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { type IngressRoute, ingressTable } from './ingress-table.ts';
+
+const table = ingressTable(allRoutes);
+const fill = ({ path }: RouteDefinition): string => path.replaceAll(/\{[^}]+\}/g, 'x1');
+const route = (path: string, service: IngressRoute['service']): IngressRoute => ({
+  path,
+  service,
+  errorShape: 'detail',
+});
+
+describe('the table derived from the contract', () => {
+  it.each(allRoutes.map((each) => [`${each.method} ${each.path}`, each] as const))(
+    '%s goes to its owner',
+    (_name, each) => {
+      expect(table.match(fill(each))).toMatchObject({ service: each.service, template: each.path });
+    },
+  );
+
+  it.each(allInternalRoutes.map((each) => [each.path, each] as const))('%s is not reachable', (_name, each) => {
+    expect(table.match(fill(each))).toBeUndefined();
+  });
+
+  it.each([
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/',
+    '/v1',
+    '/v1/nope',
+    '/v1/integrations',
+    '/v1/integrations/nope',
+    '/internal',
+  ])('%s belongs to nobody', (path) => expect(table.match(path)).toBeUndefined());
+
+  it('splits the paths of an app between its owners', () => {
+    expect(table.match('/v1/integrations/apps/app_1')?.service).toBe('auth');
+    expect(table.match('/v1/integrations/apps/app_1/icon')?.service).toBe('auth');
+    expect(table.match('/v1/integrations/apps/app_1/webhook')?.service).toBe('webhook-dispatcher');
+    expect(table.match('/v1/integrations/apps/app_1/webhook/unheard-of')?.service).toBe('webhook-dispatcher');
+    expect(table.match('/v1/integrations/apps/app_1/webhooks')).toBeUndefined();
+  });
+
+  it('lets the owner of a whole prefix answer what it does not know', () => {
+    expect(table.match('/v1/console/unheard-of')?.service).toBe('auth');
+    expect(table.match('/sandbox/payments/unheard-of')?.service).toBe('billing');
+    expect(table.match('/v1/chat/unheard-of')).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' });
+  });
+
+  it('takes a trailing slash for the same path', () => {
+    expect(table.match('/v1/models/')?.template).toBe('/v1/models');
+  });
+});
+
+describe('specificity', () => {
+  it('prefers a literal to a parameter, and comes back where the literal leads nowhere', () => {
+    const small = ingressTable([route('/a/{id}/b', 'auth'), route('/a/me/c', 'billing'), route('/a/me', 'billing')]);
+    expect(small.match('/a/me')?.service).toBe('billing');
+    expect(small.match('/a/me/c')?.service).toBe('billing');
+    expect(small.match('/a/me/b')?.service).toBe('auth');
+    expect(small.match('/a/you/b')?.service).toBe('auth');
+  });
+
+  it('refuses two owners of one path', () => {
+    expect(() => ingressTable([route('/a/{id}', 'auth'), route('/a/{name}', 'billing')])).toThrow('claim');
+  });
+});

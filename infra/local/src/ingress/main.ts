@@ -1,0 +1,51 @@
+import { allRoutes, newId, type ServiceName } from '@svc/contracts';
+import { type AccessRecord, createIngress } from './create-ingress.ts';
+import { ingressTable } from './ingress-table.ts';
+
+const DRAIN_MS = 8_000;
+
+const { env } = process;
+const port = Number(env['PORT'] ?? 8080);
+const host = env['HOST'] ?? '127.0.0.1';
+const upstreams: Partial<Record<ServiceName, string>> = {};
+const variables = {
+  auth: 'AUTH_URL',
+  billing: 'BILLING_URL',
+  'inference-gateway': 'INFERENCE_GATEWAY_URL',
+  'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
+} as const satisfies Record<ServiceName, string>;
+for (const service of ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const) {
+  const url = env[variables[service]];
+  if (url) upstreams[service] = url;
+}
+
+const log = (level: string, msg: string, fields: object = {}): void => {
+  process.stdout.write(
+    `${JSON.stringify({ level, time: new Date().toISOString(), service: 'ingress', msg, ...fields })}\n`,
+  );
+};
+
+const logAccess = ({ requestId, method, template, status, durationMs }: AccessRecord): void =>
+  log('info', 'request answered', { request_id: requestId, method, route: template, status, duration_ms: durationMs });
+
+const server = createIngress({
+  table: ingressTable(allRoutes),
+  upstreams,
+  scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',
+  newRequestId: () => newId('req'),
+  clock: () => performance.now(),
+  ...(env['LOG_LEVEL'] === 'silent' ? {} : { onAnswered: logAccess }),
+});
+server.on('error', (error) => {
+  log('error', error.message);
+  process.exit(1);
+});
+server.listen(port, host, () => log('info', 'ingress listening', { port, host }));
+
+const stop = (): void => {
+  server.close(() => process.exit(0));
+  server.closeIdleConnections();
+  setTimeout(() => process.exit(0), DRAIN_MS).unref();
+};
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);

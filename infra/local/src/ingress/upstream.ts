@@ -1,0 +1,89 @@
+import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { createProxyServer } from 'http-proxy';
+import { answerError } from './answer-error.ts';
+import { passedOnHeaders } from './forwarded-headers.ts';
+import type { IngressMatch } from './ingress-table.ts';
+
+/** Seconds after which a client may find a restarted service. */
+const RETRY_AFTER_SECONDS = 1;
+/** The request never reached the service, so nothing was done. */
+const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** Where one request goes. */
+export interface Forwarding {
+  match: IngressMatch;
+  target: string | undefined;
+}
+
+/** Passes requests on to services. */
+export interface Upstream {
+  forward: (req: IncomingMessage, res: ServerResponse, to: Forwarding) => void;
+}
+
+/** How services are reached. */
+export interface UpstreamOptions {
+  agent: Agent;
+  /** Milliseconds without a byte: inference answers may think for long, others may not. */
+  idleTimeoutMs: { answers: number; streams: number };
+}
+
+/** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
+export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstream => {
+  const proxy = createProxyServer({ agent, selfHandleResponse: true });
+  proxy.on('proxyReq', (proxyReq, _req, res) => endWithClient(proxyReq, res));
+  proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
+  // A client that left while its request was being sent; there is nobody to tell.
+  proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
+  return {
+    forward: (req, res, { match, target }) => {
+      if (target === undefined) {
+        answerDown(res, match, { isCertain: true });
+        return;
+      }
+      const timeout = match.service === 'inference-gateway' ? idleTimeoutMs.streams : idleTimeoutMs.answers;
+      proxy.web(req, res, { target, proxyTimeout: timeout }, (error) => {
+        const isCertain = 'code' in error && NEVER_REACHED.has(String(error.code));
+        answerDown(res, match, { isCertain });
+      });
+    },
+  };
+};
+
+/** http-proxy sees a client leave only while its request is still being read; a stream is left later than that. */
+const endWithClient = (proxyReq: ClientRequest, res: ServerResponse): void => {
+  const abandon = (): void => {
+    if (!res.writableFinished) proxyReq.destroy();
+  };
+  if (res.destroyed) abandon();
+  else res.once('close', abandon);
+};
+
+const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
+  for (const [name, values] of passedOnHeaders(proxyRes.rawHeaders)) {
+    res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
+  }
+  res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
+  // A stream's headers must not wait for its first event.
+  res.flushHeaders();
+  // Ends both sides when either breaks: a truncated answer must not look whole.
+  pipeline(proxyRes, res, () => undefined);
+};
+
+const answerDown = (res: ServerResponse, match: IngressMatch, { isCertain }: { isCertain: boolean }): void => {
+  if (res.destroyed) return;
+  answerError(
+    res,
+    isCertain
+      ? { code: 'service_unavailable', shape: match.errorShape, retryAfterSeconds: RETRY_AFTER_SECONDS }
+      : {
+          code: 'service_unavailable',
+          shape: match.errorShape,
+          message: 'The connection to the service was lost before it answered: the request may have been carried out.',
+        },
+  );
+};
+
+const destroyQuietly = (res: unknown): void => {
+  if (typeof res === 'object' && res !== null && 'destroy' in res && typeof res.destroy === 'function') res.destroy();
+};

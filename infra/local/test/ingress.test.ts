@@ -1,0 +1,319 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { allRoutes, newId, type ServiceName } from '@svc/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type AccessRecord, createIngress } from '../src/ingress/create-ingress.ts';
+import { ingressTable } from '../src/ingress/ingress-table.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+const servers: Server[] = [];
+let service: Handler;
+let base: string;
+let log: AccessRecord[];
+
+const listen = async (server: Server): Promise<string> => {
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A listening TCP server has an AddressInfo.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const startIngress = (upstreams: Partial<Record<ServiceName, string>>): Promise<string> =>
+  listen(
+    createIngress({
+      table: ingressTable(allRoutes),
+      upstreams,
+      scheme: 'http',
+      newRequestId: () => newId('req'),
+      clock: () => performance.now(),
+      onAnswered: (record) => log.push(record),
+      idleTimeoutMs: { answers: 300, streams: 5_000 },
+    }),
+  );
+
+beforeEach(async () => {
+  log = [];
+  service = (_req, res) => res.end('ok');
+  const url = await listen(createServer((req, res) => service(req, res)));
+  base = await startIngress({ auth: url, 'inference-gateway': url, 'webhook-dispatcher': url });
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  }
+});
+
+const seenHeaders = async (headers: Record<string, string>): Promise<IncomingHttpHeaders> => {
+  const seen = new Promise<IncomingHttpHeaders>((resolve) => {
+    service = (req, res) => {
+      resolve(req.headers);
+      res.end();
+    };
+  });
+  const req = request(`${base}/v1/models`, { headers, agent: false });
+  req.end();
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
+  res.resume();
+  return seen;
+};
+
+/** Sends bytes as they are and answers everything that comes back until the connection closes. */
+const raw = async (text: string): Promise<string> => {
+  const socket = connect(Number(new URL(base).port), '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString();
+  });
+  socket.write(text);
+  await Promise.race([once(socket, 'close'), sleep(500)]);
+  socket.destroy();
+  return received;
+};
+
+describe('headers', () => {
+  it('states request id, client address, scheme and host, and believes none of them from outside', async () => {
+    const seen = await seenHeaders({
+      'x-request-id': 'req_forged',
+      'x-forwarded-for': '203.0.113.9',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-port': '1',
+      forwarded: 'for=203.0.113.9',
+      'x-real-ip': '203.0.113.9',
+      'x-svc-compliance': 'headers',
+      authorization: 'Bearer token',
+    });
+    expect(seen).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': new URL(base).host,
+      'x-request-id': expect.stringMatching(/^req_[0-9a-z]{26}$/),
+      'x-svc-compliance': 'headers',
+      authorization: 'Bearer token',
+    });
+    for (const name of ['forwarded', 'x-real-ip', 'x-forwarded-port']) expect(seen).not.toHaveProperty(name);
+  });
+
+  it('drops what concerns one connection, also what Connection names, but not what frames the body', async () => {
+    const seen = await seenHeaders({
+      connection: 'close, x-hop, content-length, x-forwarded-for',
+      'x-hop': '1',
+      te: 'trailers',
+      'proxy-authorization': 'Basic x',
+    });
+    for (const name of ['x-hop', 'te', 'proxy-authorization']) expect(seen).not.toHaveProperty(name);
+    expect(seen['x-forwarded-for']).toBe('127.0.0.1');
+  });
+
+  it('answers its own request id, and passes headers on as they are', async () => {
+    service = (_req, res) => {
+      res.writeHead(201, { 'Set-Cookie': ['a=1', 'b=2'], 'X-Svc-Compliance-Model': 'm', 'X-Request-Id': 'req_other' });
+      res.end('made');
+    };
+    const response = await fetch(`${base}/v1/models`);
+    expect(response.status).toBe(201);
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(response.headers.get('x-svc-compliance-model')).toBe('m');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
+    expect(log).toMatchObject([{ template: '/v1/models', status: 201, method: 'GET' }]);
+  });
+});
+
+describe('bodies', () => {
+  it('passes path and query on byte for byte', async () => {
+    const seen: string[] = [];
+    service = (req, res) => {
+      seen.push(req.url ?? '');
+      res.end();
+    };
+    const targets = [
+      '/v1/models/?a=b%20c&d=http://x//y?z',
+      '/v1/integrations/oauth/authorize?redirect_uri=https%3A%2F%2Fa%2Fb&state=%7B%22',
+      "/v1/integrations/apps/a%20b;c='d'/webhook?",
+    ];
+    for (const target of targets) await raw(`GET ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+    expect(seen).toEqual(targets);
+  });
+
+  it('streams a request body instead of collecting it', async () => {
+    let firstByteAt = 0;
+    service = (req, res) => {
+      req.once('data', () => {
+        firstByteAt = performance.now();
+      });
+      req.on('end', () => res.end());
+    };
+    const req = request(`${base}/v1/completions`, { method: 'POST' });
+    req.write('first');
+    await sleep(150);
+    const endedAt = performance.now();
+    req.end('last');
+    await once(req, 'response');
+    expect(firstByteAt).toBeGreaterThan(0);
+    expect(firstByteAt).toBeLessThan(endedAt);
+  });
+
+  it('passes a stream on event by event, headers first', async () => {
+    let send = (_text: string): void => undefined;
+    service = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.flushHeaders();
+      send = (text) => (text === '' ? res.end() : res.write(text));
+    };
+    const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', body: '{}' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (const event of ['data: one\n\n', 'data: two\n\n']) {
+      send(event);
+      expect((await reader?.read())?.value).toBe(event);
+    }
+    send('');
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('passes an early refusal on while the client still sends', async () => {
+    service = (_req, res) => res.writeHead(413).end('too large');
+    const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: Buffer.alloc(3_000_000) });
+    expect(response.status).toBe(413);
+    expect(await response.text()).toBe('too large');
+  });
+});
+
+describe('when one side goes away', () => {
+  it('ends the request to the service when the client leaves a stream', async () => {
+    const left = new Promise<void>((resolve) => {
+      service = (req, res) => {
+        req.resume();
+        res.write('data: one\n\n');
+        res.once('close', resolve);
+      };
+    });
+    const leaving = new AbortController();
+    const response = await fetch(`${base}/v1/chat/completions`, { method: 'POST', body: '{}', signal: leaving.signal });
+    await response.body?.getReader().read();
+    leaving.abort();
+    await left;
+    expect(log.at(-1)?.status ?? 499).toBe(499);
+  });
+
+  it('ends the request to the service when the client leaves before the answer begins', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    service = (req, res) => {
+      req.resume();
+      arrived.resolve();
+      res.once('close', () => left.resolve());
+    };
+    const leaving = new AbortController();
+    const answer = fetch(`${base}/v1/chat/completions`, { method: 'POST', body: '{}', signal: leaving.signal });
+    await arrived.promise;
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    await left.promise;
+  });
+
+  it('breaks the answer off when the service dies in the middle of it', async () => {
+    service = (_req, res) => {
+      res.write('half');
+      setTimeout(() => res.socket?.destroy(), 50);
+    };
+    const response = await fetch(`${base}/v1/models`);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('says 503 with Retry-After where nobody listens, in the shape of the path', async () => {
+    const down = await startIngress({ auth: 'http://127.0.0.1:1', 'inference-gateway': 'http://127.0.0.1:1' });
+    const apps = await fetch(`${down}/v1/integrations/apps`);
+    expect(apps.status).toBe(503);
+    expect(apps.headers.get('retry-after')).toBe('1');
+    expect(apps.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(await apps.json()).toMatchObject({ detail: { code: 'service_unavailable' } });
+    const chat = await fetch(`${down}/v1/chat/completions`, { method: 'POST', body: '{}' });
+    expect(await chat.json()).toMatchObject({
+      error: { code: 'service_unavailable', type: 'server_error', param: null },
+    });
+    const token = await fetch(`${down}/v1/integrations/oauth/token`, { method: 'POST' });
+    expect(await token.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
+  });
+
+  it('says 503 without Retry-After where the request may have been carried out', async () => {
+    service = (req) => req.socket.destroy();
+    const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(503);
+    expect(response.headers.has('retry-after')).toBe(false);
+  });
+
+  it('gives a silent service up', async () => {
+    service = () => undefined;
+    expect((await fetch(`${base}/v1/console/session`)).status).toBe(503);
+  });
+});
+
+describe('what it refuses', () => {
+  it.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(
+    '%s is 404 in the detail shape',
+    async (target) => {
+      let isReached = false;
+      service = (_req, res) => {
+        isReached = true;
+        res.end();
+      };
+      const answer = await raw(`GET ${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+      expect(answer).toContain('"detail":{"code":"not_found"');
+      expect(answer).toMatch(/x-request-id: req_/);
+      expect(isReached).toBe(false);
+    },
+  );
+
+  it.each([
+    ['a length and chunks', 'POST', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
+    ['chunks on DELETE, which http-proxy would frame anew', 'DELETE', 'Transfer-Encoding: chunked'],
+    ['two lengths', 'POST', 'Content-Length: 3\r\nContent-Length: 4'],
+    ['an unknown coding', 'POST', 'Transfer-Encoding: gzip, chunked'],
+  ])('%s (RFC 9112 §11.2: request smuggling)', async (_name, method, headers) => {
+    let requests = 0;
+    service = (_req, res) => {
+      requests += 1;
+      res.end();
+    };
+    const smuggled = 'GET /v1/models HTTP/1.1\r\nHost: h\r\n\r\n';
+    const answer = await raw(
+      `${method} /v1/console/session HTTP/1.1\r\nHost: h\r\n${headers}\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(requests).toBe(0);
+  });
+
+  it('a WebSocket upgrade', async () => {
+    const answer = await raw(
+      'GET /v1/models HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 501 /);
+  });
+});
+
+describe('the root', () => {
+  it('says what is here, to people and to programs', async () => {
+    const page = await fetch(`${base}/`, { headers: { accept: 'text/html' } });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(await page.text()).toContain('/v1/openapi.json');
+    const plain = await fetch(`${base}/`, { headers: { accept: 'application/json' } });
+    expect(await plain.json()).toMatchObject({ name: 'svc' });
+  });
+});
