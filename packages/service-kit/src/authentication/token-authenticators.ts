@@ -1,0 +1,179 @@
+import { errors, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { AppError } from '../app-error.ts';
+import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller } from '../http/binding.ts';
+import type { Logger } from '../logging/create-logger.ts';
+import { createKeySet, type KeySet } from './key-set.ts';
+import type { RevocationView } from './revocation-view.ts';
+import { createVerifiedTokenCache, type VerifiedTokenCache } from './verified-token-cache.ts';
+
+/** How the two kinds of token are verified. */
+export interface TokenAuthenticatorsOptions {
+  /** PUBLIC_BASE_URL: the issuer; the audiences are `/v1` and `/v1/console` below it. */
+  publicBaseUrl: string;
+  jwksUrl: string;
+  revocations: RevocationView;
+  clock?: () => Date;
+  logger?: Logger;
+  /** Verified tokens that are remembered, for each kind. */
+  cacheEntriesMax?: number;
+  /** The least time between two fetches of the key set. */
+  keySetCooldownMs?: number;
+}
+
+/** Authenticators for the two kinds of token that are signed by auth. */
+export interface TokenAuthenticators {
+  console_session: Authenticate<ConsoleSessionCaller>;
+  oauth_access_token: Authenticate<AccessTokenCaller>;
+}
+
+/** Type, audience and claims of the console's session tokens; the signer uses it too. */
+export const CONSOLE_SESSION_TOKEN_TYPE = 'svc-session+jwt';
+/** RFC 9068 section 2.1. */
+export const ACCESS_TOKEN_TYPE = 'at+jwt';
+
+/** The audience of console session tokens. */
+export const consoleAudience = (publicBaseUrl: string): string => `${publicBaseUrl}/v1/console`;
+/** The audience of access tokens (RFC 9068 section 2.2). */
+export const accessTokenAudience = (publicBaseUrl: string): string => `${publicBaseUrl}/v1`;
+
+const ALGORITHMS = ['ES256', 'EdDSA'];
+const CACHE_ENTRIES_MAX = 20_000;
+
+const sessionClaims = z.object({
+  sub: z.string().min(1),
+  sid: z.string().min(1),
+  account_type: z.enum(['personal', 'business']),
+  exp: z.number(),
+});
+
+const accessTokenClaims = z.object({
+  sub: z.string().min(1),
+  client_id: z.string().min(1),
+  grant_id: z.string().min(1),
+  scope: z.string(),
+  jti: z.string().min(1),
+  exp: z.number(),
+});
+
+/**
+ * Verifies tokens locally, against the issuer's cached keys. Signature and claims are checked once per token and process;
+ * expiry and revocation at every use.
+ */
+export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): TokenAuthenticators => {
+  const clock = options.clock ?? (() => new Date());
+  const { publicBaseUrl, revocations } = options;
+  const keySet = createKeySet({
+    url: options.jwksUrl,
+    clock,
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...(options.keySetCooldownMs === undefined ? {} : { cooldownMs: options.keySetCooldownMs }),
+  });
+  const shared = { keySet, clock, issuer: publicBaseUrl, entriesMax: options.cacheEntriesMax ?? CACHE_ENTRIES_MAX };
+  const verifySession = createVerifier({
+    ...shared,
+    type: CONSOLE_SESSION_TOKEN_TYPE,
+    audience: consoleAudience(publicBaseUrl),
+    toCaller: toSessionCaller,
+  });
+  const verifyAccessToken = createVerifier({
+    ...shared,
+    type: ACCESS_TOKEN_TYPE,
+    audience: accessTokenAudience(publicBaseUrl),
+    toCaller: toAccessTokenCaller,
+  });
+  return {
+    console_session: async (token) => {
+      const caller = await verifySession(token);
+      if (revocations.isRevoked({ sessionId: caller.sessionId, userId: caller.userId }))
+        throw new AppError('invalid_token');
+      return caller;
+    },
+    oauth_access_token: async (token) => {
+      const caller = await verifyAccessToken(token);
+      if (revocations.isRevoked({ grantId: caller.grantId, clientId: caller.clientId }))
+        throw new AppError('invalid_token');
+      return caller;
+    },
+  };
+};
+
+const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => {
+  const claims = sessionClaims.safeParse(payload);
+  if (!claims.success) return undefined;
+  const { sub, sid, account_type, exp } = claims.data;
+  return {
+    kind: 'console_session',
+    userId: sub,
+    sessionId: sid,
+    accountType: account_type,
+    expiresAt: new Date(exp * 1000),
+  };
+};
+
+const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined => {
+  const claims = accessTokenClaims.safeParse(payload);
+  if (!claims.success) return undefined;
+  const { sub, client_id, grant_id, scope, jti, exp } = claims.data;
+  return {
+    kind: 'oauth_access_token',
+    userId: sub,
+    clientId: client_id,
+    grantId: grant_id,
+    scopes: new Set(scope.split(' ').filter((name) => name !== '')),
+    tokenId: jti,
+    expiresAt: new Date(exp * 1000),
+  };
+};
+
+interface VerifierOptions<C> {
+  keySet: KeySet;
+  clock: () => Date;
+  issuer: string;
+  type: string;
+  audience: string;
+  entriesMax: number;
+  /** Undefined: the claims are not those of this kind of token. */
+  toCaller: (payload: unknown) => C | undefined;
+}
+
+const createVerifier = <C extends { expiresAt: Date }>(
+  options: VerifierOptions<C>,
+): ((token: string) => Promise<C>) => {
+  const cache: VerifiedTokenCache<C> = createVerifiedTokenCache({
+    entriesMax: options.entriesMax,
+    clock: options.clock,
+    isKeyCurrent: options.keySet.has,
+  });
+  return async (token) => {
+    const known = cache.get(token);
+    if (known !== undefined) return known;
+    const { caller, keyId } = await verify(token, options);
+    cache.set(token, { value: caller, expiresAtMs: caller.expiresAt.getTime(), keyId });
+    return caller;
+  };
+};
+
+const verify = async <C>(token: string, options: VerifierOptions<C>): Promise<{ caller: C; keyId: string }> => {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, options.keySet.resolve, {
+      algorithms: ALGORITHMS,
+      typ: options.type,
+      issuer: options.issuer,
+      audience: options.audience,
+      requiredClaims: ['sub', 'exp', 'iat'],
+      currentDate: options.clock(),
+    });
+    const caller = options.toCaller(payload);
+    const keyId = protectedHeader.kid;
+    if (caller === undefined || keyId === undefined) throw new AppError('invalid_token');
+    return { caller, keyId };
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    // Whatever jose finds wrong with a token is the caller's to mend, and no reason is told.
+    if (error instanceof errors.JOSEError || error instanceof TypeError) {
+      throw new AppError('invalid_token', undefined, { cause: error });
+    }
+    throw error;
+  }
+};

@@ -1,0 +1,176 @@
+import { type ErrorCode, errorCodes, type RouteDefinition } from '@svc/contracts';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { AppError } from '../app-error.ts';
+
+/** Where the other service's internal listener is, and how long it may take. */
+export interface InternalClientOptions {
+  baseUrl: string;
+  /** The first of INTERNAL_API_TOKENS. */
+  token: string;
+  timeoutMs: number;
+  /** Connections kept to the other service. */
+  connectionsMax?: number;
+}
+
+type Input<S> = S extends z.ZodType ? z.input<S> : undefined;
+type BodyInput<R extends RouteDefinition> = R['request']['body'] extends { schema: infer S } ? Input<S> : undefined;
+type Given<K extends string, T> = [T] extends [undefined] ? { [k in K]?: undefined } : { [k in K]: T };
+
+/** What a call takes: parameters, query and body as the route's contract asks for them. */
+export type CallInput<R extends RouteDefinition> = Given<'params', Input<R['request']['params']>> &
+  Given<'query', Input<R['request']['query']>> &
+  Given<'body', BodyInput<R>> & {
+    /** Passed on, so that the log lines of one request can be found across services. */
+    requestId?: string;
+    signal?: AbortSignal;
+    /** Instead of the client's. */
+    timeoutMs?: number;
+  };
+
+type SuccessStatus<R extends RouteDefinition> = keyof R['responses'] & number;
+type ResponseBody<D> = D extends { schema: infer S extends z.ZodType } ? z.output<S> : undefined;
+
+/** An answer, typed by its status. */
+export type CallResult<R extends RouteDefinition> = {
+  [S in SuccessStatus<R>]: { status: S; body: ResponseBody<R['responses'][S]> };
+}[SuccessStatus<R>];
+
+/** A client of another service's internal routes. */
+export interface InternalClient {
+  /**
+   * Calls a route. Throws AppError with the other side's code where it refused; kind `unavailable` where it could not be
+   * reached, did not answer in time, or failed; `internal_error` where the two sides disagree about the contract.
+   */
+  call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
+  close: () => Promise<void>;
+}
+
+const CONNECTIONS_MAX = 128;
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
+interface RawInput {
+  params?: Readonly<Record<string, unknown>> | undefined;
+  query?: Readonly<Record<string, unknown>> | undefined;
+  body?: unknown;
+  requestId?: string;
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+/** Creates a client that keeps its connections open. */
+export const createInternalClient = (options: InternalClientOptions): InternalClient => {
+  const agent = new Agent({
+    connections: options.connectionsMax ?? CONNECTIONS_MAX,
+    pipelining: 1,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+  return {
+    close: () => agent.close(),
+    call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
+      const answer = await send(route, input as RawInput, { ...options, agent });
+      if (answer.status >= 400) throw toError(route, answer);
+      const response = route.responses[answer.status];
+      if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
+      const body = response.schema === undefined ? undefined : parseAnswer(route, response.schema, answer.text);
+      // The status is one of the contract's, and the body was parsed by the schema that belongs to it.
+      return { status: answer.status, body } as CallResult<R>;
+    },
+  };
+};
+
+interface Answer {
+  status: number;
+  text: string;
+  retryAfter: string | undefined;
+}
+
+const send = async (
+  route: RouteDefinition,
+  input: RawInput,
+  options: InternalClientOptions & { agent: Agent },
+): Promise<Answer> => {
+  const timeout = AbortSignal.timeout(input.timeoutMs ?? options.timeoutMs);
+  const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal]);
+  try {
+    const { statusCode, headers, body } = await request(`${options.baseUrl}${pathOf(route, input)}`, {
+      dispatcher: options.agent,
+      method: route.method,
+      signal,
+      headers: {
+        authorization: `Bearer ${options.token}`,
+        accept: 'application/json',
+        ...(input.requestId === undefined ? {} : { 'x-request-id': input.requestId }),
+        ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: input.body === undefined ? null : JSON.stringify(input.body),
+    });
+    const retryAfter = headers['retry-after'];
+    return {
+      status: statusCode,
+      text: await body.text(),
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    };
+  } catch (error) {
+    throw new AppError('service_unavailable', undefined, { cause: error });
+  }
+};
+
+const pathOf = (route: RouteDefinition, input: RawInput): string => {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
+    encodeURIComponent(String(input.params?.[name])),
+  );
+  const pairs = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined && value !== null);
+  if (pairs.length === 0) return path;
+  return `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)]))}`;
+};
+
+const parseAnswer = (route: RouteDefinition, schema: z.ZodType, text: string): unknown => {
+  const result = schema.safeParse(readJson(text));
+  if (result.success) return result.data;
+  const places = result.error.issues.map((issue) => `${issue.path.map(String).join('.') || '(root)'}: ${issue.code}`);
+  throw disagreement(route, places.join('; '));
+};
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const errorSchema = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
+
+const toError = (route: RouteDefinition, answer: Answer): AppError => {
+  const parsed = errorSchema.safeParse(readJson(answer.text));
+  if (answer.status >= 500) {
+    return new AppError('service_unavailable', undefined, {
+      cause: new Error(`${route.operationId} was answered with status ${answer.status}`),
+      ...(answer.retryAfter === undefined ? {} : { headers: { 'retry-after': answer.retryAfter } }),
+    });
+  }
+  if (!parsed.success) return disagreement(route, `status ${answer.status}`);
+  const { code, message, ...details } = parsed.data.detail;
+  // Our own credential or request was refused: nothing that the one who called us could mend.
+  if (!isErrorCode(code) || OUR_FAULTS.has(code)) return disagreement(route, `status ${answer.status}`);
+  return new AppError(code, message, {
+    details,
+    ...(answer.retryAfter === undefined ? {} : { headers: { 'retry-after': answer.retryAfter } }),
+  });
+};
+
+const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'not_authenticated',
+  'invalid_token',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+]);
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);
+
+const disagreement = (route: RouteDefinition, what: string): AppError =>
+  new AppError('internal_error', undefined, {
+    cause: new Error(`${route.operationId} does not answer as agreed: ${what}`),
+  });

@@ -1,0 +1,49 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { AppError } from '../app-error.ts';
+import type { Logger } from '../logging/create-logger.ts';
+import { renderError } from './error-body.ts';
+import { RequestAborted } from './read-body.ts';
+import { stateOf } from './request-state.ts';
+import { sendJson } from './send-reply.ts';
+
+/** The one error mapper: the last handler of every application. */
+export const createErrorHandler =
+  (logger: Logger): ErrorRequestHandler =>
+  (thrown: unknown, req, res, _next) => {
+    if (thrown instanceof RequestAborted) {
+      res.destroy();
+      return;
+    }
+    const state = stateOf(res);
+    const error = toAppError(thrown);
+    if (state !== undefined) state.errorCode = error.code;
+    if (error.kind === 'internal' || error.kind === 'unavailable') {
+      const log = state?.log ?? logger;
+      log.error(
+        { kind: error.kind, code: error.code, method: req.method, err: error.cause ?? error },
+        'request failed',
+      );
+    }
+    if (res.headersSent) {
+      // The status is gone: only a broken connection still says that the answer is not whole.
+      res.destroy();
+      return;
+    }
+    answer(res, error, state?.errorShape ?? 'detail');
+  };
+
+const answer = (res: Response, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
+  const { status, headers, body } = renderError(error, shape);
+  for (const name of ['content-type', 'content-length', 'content-encoding', 'etag']) res.removeHeader(name);
+  res.setHeader('cache-control', 'no-store');
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  sendJson(res, status, body);
+};
+
+/** Turns anything thrown into an AppError. What is not one of ours becomes `internal_error` and reveals nothing. */
+export const toAppError = (thrown: unknown): AppError => {
+  if (thrown instanceof AppError) return thrown;
+  // The router cannot decode a path such as `/%zz`: no resource has that name.
+  if (thrown instanceof URIError) return new AppError('not_found', undefined, { cause: thrown });
+  return new AppError('internal_error', undefined, { cause: thrown });
+};

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import type { RouteDefinition } from '@svc/contracts';
+import { AppError } from '../app-error.ts';
+import type { Authenticate, Authenticators, Caller } from './binding.ts';
+
+/** Longer than any token that we issue; a longer credential is not looked at. */
+const CREDENTIAL_CHARACTERS_MAX = 8_192;
+
+/**
+ * Decides who calls and whether they may, before anything of the body is read. Throws `not_authenticated`,
+ * `invalid_token`, `invalid_api_key`, `insufficient_scope` or `business_account_required` (RFC 6750 section 3).
+ * Credentials in the query or in the body are never looked for.
+ */
+export const authorize = async (
+  route: RouteDefinition,
+  authenticators: Authenticators,
+  req: IncomingMessage,
+): Promise<Caller> => {
+  if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
+  const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
+  if (authenticate === undefined)
+    throw new Error(`${route.operationId} wants ${route.caller}, which has no authenticator`);
+  const credential = bearerCredential(req);
+  if (credential === undefined) throw missingCredential(route);
+  if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
+  const caller = await authenticate(credential).catch((error: unknown) => {
+    throw withChallenge(error);
+  });
+  checkAccount(route, caller);
+  checkScopes(route, caller);
+  return caller;
+};
+
+const bearerCredential = (req: IncomingMessage): string | undefined =>
+  /^bearer +(\S+)$/i.exec(req.headers.authorization?.trim() ?? '')?.[1];
+
+const missingCredential = (route: RouteDefinition): AppError =>
+  route.caller === 'api_key'
+    ? new AppError('invalid_api_key', undefined, { headers: { 'www-authenticate': 'Bearer' } })
+    : new AppError('not_authenticated', undefined, { headers: { 'www-authenticate': 'Bearer' } });
+
+const INVALID_TOKEN_CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
+const refusedCredential = (route: RouteDefinition): AppError =>
+  new AppError(route.caller === 'api_key' ? 'invalid_api_key' : 'invalid_token', undefined, {
+    headers: INVALID_TOKEN_CHALLENGE,
+  });
+
+/** Authenticators throw codes only; the challenge that belongs to a refused credential is added here. */
+const withChallenge = (error: unknown): unknown => {
+  if (!(error instanceof AppError) || error.status !== 401) return error;
+  return new AppError(error.code, error.publicMessage, {
+    details: error.details,
+    headers: { ...INVALID_TOKEN_CHALLENGE, ...error.headers },
+    cause: error.cause,
+  });
+};
+
+const checkAccount = (route: RouteDefinition, caller: Caller): void => {
+  if (route.business !== true) return;
+  if (caller.kind !== 'console_session' || caller.accountType !== 'business') {
+    throw new AppError('business_account_required');
+  }
+};
+
+const checkScopes = (route: RouteDefinition, caller: Caller): void => {
+  const wanted = route.scopes ?? [];
+  if (wanted.length === 0) return;
+  const granted: ReadonlySet<string> = caller.kind === 'oauth_access_token' ? caller.scopes : new Set();
+  if (wanted.every((scope) => granted.has(scope))) return;
+  const scope = wanted.join(' ');
+  throw new AppError('insufficient_scope', undefined, {
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+};

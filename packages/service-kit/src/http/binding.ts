@@ -1,0 +1,141 @@
+import type { CallerKind, RouteDefinition } from '@svc/contracts';
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import type { Logger } from '../logging/create-logger.ts';
+
+/** Nobody in particular: the route wants no credential. */
+export interface PublicCaller {
+  kind: 'public';
+}
+
+/** A signed-in person. */
+export interface ConsoleSessionCaller {
+  kind: 'console_session';
+  userId: string;
+  sessionId: string;
+  accountType: 'personal' | 'business';
+  /** When the token ends. */
+  expiresAt: Date;
+}
+
+/** An app that acts for a user. */
+export interface AccessTokenCaller {
+  kind: 'oauth_access_token';
+  userId: string;
+  clientId: string;
+  grantId: string;
+  scopes: ReadonlySet<string>;
+  tokenId: string;
+  /** When the token ends. */
+  expiresAt: Date;
+}
+
+/** The holder of an API key; made by the gateway's own authenticator. */
+export interface ApiKeyCaller {
+  kind: 'api_key';
+  keyId: string;
+  userId: string;
+  requestsPerMinute?: number | null;
+  monthlyLimitMicros?: number | null;
+}
+
+/** Another service of ours. */
+export interface ServiceCaller {
+  kind: 'service';
+}
+
+/** Who calls. */
+export type Caller = PublicCaller | ConsoleSessionCaller | AccessTokenCaller | ApiKeyCaller | ServiceCaller;
+
+interface CallersByKind {
+  public: PublicCaller;
+  oauth_public: PublicCaller;
+  console_session: ConsoleSessionCaller;
+  oauth_access_token: AccessTokenCaller;
+  api_key: ApiKeyCaller;
+  service: ServiceCaller;
+}
+
+/** The caller of a route, by the kind that its contract names. */
+export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
+
+/**
+ * Turns a bearer credential into a caller. Throws AppError `invalid_token` (or `invalid_api_key`) for one that is unknown,
+ * expired or revoked, and kind `unavailable` where that cannot be decided.
+ */
+export type Authenticate<C extends Caller> = (credential: string) => Promise<C>;
+
+/** How each kind of caller is authenticated; a service gives those that its routes want. */
+export type Authenticators = {
+  [K in Exclude<CallerKind, 'public' | 'oauth_public'>]?: Authenticate<CallersByKind[K]>;
+};
+
+type Output<S> = S extends z.ZodType ? z.output<S> : Readonly<Record<string, never>>;
+
+type BodyOf<B> = B extends { raw: true }
+  ? undefined
+  : B extends { schema: infer S extends z.ZodType; required: infer Q }
+    ? Q extends false
+      ? z.output<S> | undefined
+      : z.output<S>
+    : undefined;
+
+/** Everything that a handler is given. */
+export interface RequestContext<R extends RouteDefinition> {
+  params: Output<R['request']['params']>;
+  query: Output<R['request']['query']>;
+  headers: Output<R['request']['headers']>;
+  /** Parsed by the contract's schema; undefined on raw routes, and where an optional body is absent. */
+  body: BodyOf<R['request']['body']>;
+  caller: CallerOf<R>;
+  requestId: string;
+  clientAddress: string;
+  req: Request;
+  res: Response;
+  /** Aborts when the caller goes away before the answer is complete. */
+  signal: AbortSignal;
+  /** Adds request id and operation to every line. */
+  log: Logger;
+}
+
+/** Returned by a handler that has written, or is still writing, to `res` itself. */
+export const HANDLED: unique symbol = Symbol('handled');
+
+/** An answer. A body is sent as JSON unless it is a string or bytes with a `contentType`. */
+export interface ReplyContent {
+  status: number;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  contentType?: string;
+}
+
+/** What a handler returns. */
+export type Reply = ReplyContent | typeof HANDLED;
+
+/** A request that the factory has checked against the route's schemas. */
+export type CheckedRequest = Omit<
+  RequestContext<RouteDefinition>,
+  'params' | 'query' | 'headers' | 'body' | 'caller'
+> & {
+  params: unknown;
+  query: unknown;
+  headers: unknown;
+  body: unknown;
+  caller: Caller;
+};
+
+/** A contract route and what answers it. */
+export interface Binding {
+  route: RouteDefinition;
+  handle: (request: CheckedRequest) => Promise<Reply>;
+}
+
+/** Binds a contract route to its handler, typed by the contract. */
+export const bind = <R extends RouteDefinition>(
+  route: R,
+  handler: (context: RequestContext<R>) => Promise<Reply>,
+): Binding => ({
+  route,
+  // The factory calls this only with what it has parsed by this route's own schemas, and with the caller its kind demands.
+  handle: (request) => handler(request as unknown as RequestContext<R>),
+});

@@ -1,0 +1,32 @@
+import type { RouteDefinition } from '@svc/contracts';
+import { AppError } from '../app-error.ts';
+import type { ReplyContent } from './binding.ts';
+
+/** An answer that breaks its contract. The message names the places that do, never what stands there. */
+export class BrokenReply extends Error {
+  readonly code = 'reply_breaks_contract';
+
+  constructor(route: RouteDefinition, violations: readonly string[]) {
+    super(`the answer of ${route.operationId} breaks its contract: ${violations.join('; ')}`);
+    this.name = 'BrokenReply';
+  }
+}
+
+/** Checks an answer against the contract, as it will look on the wire. Throws `internal_error` caused by BrokenReply. */
+export const checkReply = (route: RouteDefinition, reply: ReplyContent): void => {
+  const violations = violationsOf(route, reply);
+  if (violations.length > 0)
+    throw new AppError('internal_error', undefined, { cause: new BrokenReply(route, violations) });
+};
+
+const violationsOf = (route: RouteDefinition, reply: ReplyContent): string[] => {
+  const response = route.responses[reply.status];
+  if (response === undefined) return [`status ${reply.status} is not in it`];
+  if (response.schema === undefined) return reply.body === undefined ? [] : [`status ${reply.status} has no body`];
+  if (reply.contentType !== undefined && !reply.contentType.startsWith('application/json')) return [];
+  if (reply.body === undefined) return [`status ${reply.status} has a body`];
+  const wire: unknown = JSON.parse(JSON.stringify(reply.body));
+  const result = response.schema.safeParse(wire);
+  if (result.success) return [];
+  return result.error.issues.map((issue) => `${issue.path.map(String).join('.') || '(root)'}: ${issue.code}`);
+};

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../app-error.ts';
+
+/** Says whether a request announces a body (RFC 9112 section 6.3). */
+export const hasBody = (req: IncomingMessage): boolean =>
+  req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0';
+
+/** The media type of a request, lower case and without parameters; undefined where none is named. */
+export const mediaType = (req: IncomingMessage): string | undefined =>
+  req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+
+/**
+ * Throws `unsupported_media_type` unless the body is of the type and readable as it comes: compressed bodies are refused,
+ * as their size is unknown until they are unpacked.
+ */
+export const checkMediaType = (req: IncomingMessage, wanted: string): void => {
+  const encoding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'A body must not be compressed.');
+  if (wanted === '*/*') return;
+  const sent = mediaType(req);
+  const fits = wanted.endsWith('/*') ? sent?.startsWith(wanted.slice(0, -1)) === true : sent === wanted;
+  if (!fits) throw new AppError('unsupported_media_type', `The body must be of type ${wanted}.`);
+  if (wanted.endsWith('json') || wanted.endsWith('urlencoded')) checkCharset(req);
+};
+
+const checkCharset = (req: IncomingMessage): void => {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new AppError('unsupported_media_type', 'The body must be in UTF-8.');
+  }
+};
+
+/** Reads a whole body of at most `bytesMax` bytes. Throws `payload_too_large` as soon as it is known to be longer. */
+export const readBodyBytes = (req: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+  const announced = Number(req.headers['content-length'] ?? '0');
+  if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (act: () => void): void => {
+      req.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+      act();
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) settle(() => reject(tooLarge(bytesMax)));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void =>
+      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onLost = (): void => settle(() => reject(new RequestAborted()));
+    req.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+  });
+};
+
+/** The caller went away before its request was whole: there is nobody to answer. */
+export class RequestAborted extends Error {
+  readonly code = 'request_aborted';
+
+  constructor() {
+    super('the caller went away while sending');
+    this.name = 'RequestAborted';
+  }
+}
+
+const tooLarge = (bytesMax: number): AppError =>
+  new AppError('payload_too_large', `The body may have at most ${bytesMax} bytes.`, {
+    details: { bytes_max: bytesMax },
+  });

@@ -1,0 +1,30 @@
+import type { Response } from 'express';
+import type { ReplyContent } from './binding.ts';
+
+/** Sends a JSON answer. */
+export const sendJson = (res: Response, status: number, body: unknown): void => {
+  res.statusCode = status;
+  if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
+  const bytes = Buffer.from(JSON.stringify(body));
+  res.setHeader('content-length', bytes.length);
+  res.end(bytes);
+};
+
+/** Sends what a handler has returned. */
+export const sendReply = (res: Response, reply: ReplyContent): void => {
+  const { status, body, headers = {}, contentType } = reply;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  if (contentType !== undefined) res.setHeader('content-type', contentType);
+  if (body === undefined) {
+    res.statusCode = status;
+    res.end();
+    return;
+  }
+  if (contentType !== undefined && (typeof body === 'string' || body instanceof Uint8Array)) {
+    res.statusCode = status;
+    res.setHeader('content-length', Buffer.byteLength(body));
+    res.end(body);
+    return;
+  }
+  sendJson(res, status, body);
+};

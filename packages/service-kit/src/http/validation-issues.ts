@@ -1,0 +1,198 @@
+import type { ValidationErrorType, ValidationIssue } from '@svc/contracts';
+import type { z } from 'zod';
+import { isIntegerSchema, schemaAt, schemaType, unionOptions } from './schema-at.ts';
+
+/** Where a value came from: the first element of every `loc`. */
+export type IssueOrigin = 'body' | 'query' | 'path' | 'form' | 'header';
+
+/** Faults beyond this many are not listed: a caller mends a few at a time. */
+const ISSUES_MAX = 100;
+const KEY_CHARACTERS_MAX = 128;
+
+interface Fault {
+  type: ValidationErrorType;
+  msg: string;
+  ctx?: Record<string, unknown>;
+}
+
+interface Subject {
+  schema: z.core.$ZodType;
+  data: unknown;
+  loc: readonly (string | number)[];
+}
+
+/**
+ * Turns zod's issues into the items of a 422 body, with Pydantic's `type` names and texts. The input itself is never
+ * repeated: it may be a password or a prompt.
+ */
+export const toValidationIssues = (
+  issues: readonly z.core.$ZodIssue[],
+  subject: { schema: z.core.$ZodType; data: unknown; origin: IssueOrigin },
+): ValidationIssue[] => {
+  const items = issues.flatMap((issue) => convert(issue, { ...subject, loc: [subject.origin] }));
+  const firstByLoc = new Map<string, ValidationIssue>();
+  for (const item of items) {
+    const key = JSON.stringify(item.loc);
+    const earlier = firstByLoc.get(key);
+    if (earlier === undefined || earlier.type === 'string_pattern_mismatch') firstByLoc.set(key, item);
+  }
+  return [...firstByLoc.values()].slice(0, ISSUES_MAX);
+};
+
+const convert = (issue: z.core.$ZodIssue, subject: Subject): ValidationIssue[] => {
+  const loc = [...subject.loc, ...issue.path.map(toLocPart)];
+  const value = valueAt(subject.data, issue.path);
+  if (issue.code === 'custom') return [{ loc, ...customFault(issue) }];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      loc: [...loc, toLocPart(key)],
+      type: 'extra_forbidden',
+      msg: 'Extra inputs are not permitted',
+    }));
+  }
+  if (value === undefined) return [{ loc, type: 'missing', msg: 'Field required' }];
+  const schema = schemaAt(subject.schema, issue.path);
+  if (issue.code === 'invalid_union')
+    return convertUnion(issue, { schema: schema ?? subject.schema, data: value, loc });
+  if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
+    return issue.issues.flatMap((inner) =>
+      convert(inner, { schema: subject.schema, data: String(issue.path.at(-1)), loc }),
+    );
+  }
+  return [{ loc, ...faultOf(issue, schema, value) }];
+};
+
+/** Of a union, reports the option whose type fits the value; where none does, only that the first one's type is wanted. */
+const convertUnion = (issue: z.core.$ZodIssueInvalidUnion, subject: Subject): ValidationIssue[] => {
+  const options = unionOptions(subject.schema) ?? [];
+  const fitting = issue.errors.findIndex((branch) => !branch.some(isTypeMismatch));
+  const branch = issue.errors[Math.max(fitting, 0)] ?? [];
+  const listed = fitting < 0 ? branch.slice(0, 1) : branch;
+  if (listed.length === 0) return [{ loc: [...subject.loc], ...valueError('no option of the union fits') }];
+  const schema = options[Math.max(fitting, 0)] ?? subject.schema;
+  return listed.flatMap((inner) => convert(inner, { ...subject, schema }));
+};
+
+const isTypeMismatch = (issue: z.core.$ZodIssue): boolean => issue.path.length === 0 && issue.code === 'invalid_type';
+
+type PlainIssue = Exclude<
+  z.core.$ZodIssue,
+  { code: 'custom' | 'unrecognized_keys' | 'invalid_union' | 'invalid_key' | 'invalid_element' }
+>;
+
+const faultOf = (issue: PlainIssue, schema: z.core.$ZodType | undefined, value: unknown): Fault => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeFault(issue.expected, schema);
+    case 'too_small':
+      return tooSmall(issue, value);
+    case 'too_big':
+      return tooBig(issue, value);
+    case 'invalid_value':
+      return choiceFault(issue, schema);
+    case 'invalid_format':
+      return formatFault(issue);
+    case 'not_multiple_of':
+      return valueError(`must be a multiple of ${issue.divisor}`);
+  }
+};
+
+const typeFault = (expected: string, schema: z.core.$ZodType | undefined): Fault => {
+  switch (expected) {
+    case 'string':
+      return { type: 'string_type', msg: 'Input should be a valid string' };
+    case 'int':
+      return { type: 'int_type', msg: 'Input should be a valid integer' };
+    case 'number':
+      return isIntegerSchema(schema)
+        ? { type: 'int_type', msg: 'Input should be a valid integer' }
+        : { type: 'float_type', msg: 'Input should be a valid number' };
+    case 'boolean':
+      return { type: 'bool_type', msg: 'Input should be a valid boolean' };
+    case 'array':
+    case 'tuple':
+      return { type: 'list_type', msg: 'Input should be a valid list' };
+    case 'object':
+    case 'record':
+    case 'map':
+      return { type: 'dict_type', msg: 'Input should be a valid dictionary' };
+    default:
+      return valueError(`must be of type ${expected}`);
+  }
+};
+
+const tooSmall = (issue: z.core.$ZodIssueTooSmall, value: unknown): Fault => {
+  const min = Number(issue.minimum);
+  if (issue.origin === 'string') {
+    return {
+      type: 'string_too_short',
+      msg: `String should have at least ${count(min, 'character')}`,
+      ctx: { min_length: min },
+    };
+  }
+  if (issue.origin === 'array' || issue.origin === 'set') {
+    const actual = Array.isArray(value) ? value.length : 0;
+    const msg = `List should have at least ${count(min, 'item')} after validation, not ${actual}`;
+    return { type: 'too_short', msg, ctx: { field_type: 'List', min_length: min, actual_length: actual } };
+  }
+  return issue.inclusive === false
+    ? { type: 'greater_than', msg: `Input should be greater than ${min}`, ctx: { gt: min } }
+    : { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${min}`, ctx: { ge: min } };
+};
+
+const tooBig = (issue: z.core.$ZodIssueTooBig, value: unknown): Fault => {
+  const max = Number(issue.maximum);
+  if (issue.origin === 'string') {
+    return {
+      type: 'string_too_long',
+      msg: `String should have at most ${count(max, 'character')}`,
+      ctx: { max_length: max },
+    };
+  }
+  if (issue.origin === 'array' || issue.origin === 'set') {
+    const actual = Array.isArray(value) ? value.length : 0;
+    const msg = `List should have at most ${count(max, 'item')} after validation, not ${actual}`;
+    return { type: 'too_long', msg, ctx: { field_type: 'List', max_length: max, actual_length: actual } };
+  }
+  return issue.inclusive === false
+    ? valueError(`must be less than ${max}`)
+    : { type: 'less_than_equal', msg: `Input should be less than or equal to ${max}`, ctx: { le: max } };
+};
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const choiceFault = (issue: z.core.$ZodIssueInvalidValue, schema: z.core.$ZodType | undefined): Fault => {
+  const names = issue.values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+  const last = names.at(-1) ?? '';
+  const expected = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
+  const isLiteral = schema === undefined ? names.length === 1 : schemaType(schema) === 'literal';
+  return { type: isLiteral ? 'literal_error' : 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
+};
+
+const formatFault = (issue: z.core.$ZodIssueInvalidStringFormat): Fault => {
+  if (issue.format !== 'regex' || issue.pattern === undefined) return valueError(`must be a valid ${issue.format}`);
+  const pattern = issue.pattern.replace(/^\/(.*)\/[a-z]*$/s, '$1');
+  return { type: 'string_pattern_mismatch', msg: `String should match pattern '${pattern}'`, ctx: { pattern } };
+};
+
+/** A rule of ours. `params.type` lets a schema choose another name, such as `missing` for what a second field demands. */
+const customFault = (issue: z.core.$ZodIssueCustom): Fault => {
+  if (issue.params?.['type'] === 'missing') return { type: 'missing', msg: 'Field required' };
+  return valueError(issue.message);
+};
+
+const valueError = (reason: string): Fault => ({
+  type: 'value_error',
+  msg: `Value error, ${reason}`,
+  ctx: { error: reason },
+});
+
+const toLocPart = (part: PropertyKey): string | number =>
+  typeof part === 'number' ? part : String(part).slice(0, KEY_CHARACTERS_MAX);
+
+const valueAt = (data: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
+    data,
+  );

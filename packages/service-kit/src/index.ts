@@ -1,0 +1,57 @@
+export { AppError, type AppErrorOptions, invalidField, invalidRequest } from './app-error.ts';
+export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
+export { createServiceAuthenticator } from './authentication/service-credential.ts';
+export {
+  ACCESS_TOKEN_TYPE,
+  accessTokenAudience,
+  CONSOLE_SESSION_TOKEN_TYPE,
+  consoleAudience,
+  createTokenAuthenticators,
+  type TokenAuthenticators,
+  type TokenAuthenticatorsOptions,
+} from './authentication/token-authenticators.ts';
+export {
+  type CallInput,
+  type CallResult,
+  createInternalClient,
+  type InternalClient,
+  type InternalClientOptions,
+} from './client/create-internal-client.ts';
+export { commonSettings } from './config/common-settings.ts';
+export {
+  describeSettings,
+  renderEnvExample,
+  renderSettingsTable,
+  type SettingDescription,
+  summarizeConfig,
+} from './config/describe-config.ts';
+export { ConfigError, type ConfigFault, loadConfig } from './config/load-config.ts';
+export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
+export type {
+  AccessTokenCaller,
+  ApiKeyCaller,
+  Authenticate,
+  Authenticators,
+  Binding,
+  Caller,
+  CallerOf,
+  ConsoleSessionCaller,
+  PublicCaller,
+  Reply,
+  ReplyContent,
+  RequestContext,
+  ServiceCaller,
+} from './http/binding.ts';
+export { bind, HANDLED } from './http/binding.ts';
+export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
+export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
+export { checkMediaType, mediaType, readBodyBytes } from './http/read-body.ts';
+export { parseOrThrow } from './http/validate.ts';
+export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
+export type { Listener, ListenOptions } from './lifecycle/listen.ts';
+export { listen } from './lifecycle/listen.ts';
+export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
+export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
+export type { LogFieldName, LogFields } from './logging/log-fields.ts';
+export { reduceError } from './logging/reduce-error.ts';
+export { createMetrics, type Metrics } from './metrics/create-metrics.ts';

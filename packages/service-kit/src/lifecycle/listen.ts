@@ -1,0 +1,84 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Where a server listens. */
+export interface ListenOptions {
+  port: number;
+  host: string;
+}
+
+/** A server that can be stopped without cutting off those it serves. */
+export interface Listener {
+  port: number;
+  url: string;
+  /** Refuses new connections and waits for open answers; those still open after `graceMs` are cut off. True: none was. */
+  drain: (graceMs: number) => Promise<boolean>;
+}
+
+/** For the head of a request. */
+const HEADERS_TIMEOUT_MS = 20_000;
+/** For a whole request with its body: 25 MB at 1 Mbit/s take 200 s. Answers, and so streams, may last as long as they like. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longer than an ingress keeps an idle connection (nginx: 60 s), so that it never sends on one that just closed. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** Requests on one connection are not limited; the head of each is. */
+const HEADER_BYTES_MAX = 16 * 1024;
+const POLL_MS = 50;
+
+/** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
+export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 }, handler);
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.timeout = 0;
+  const open = trackAnswers(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port } = addressOf(server);
+  const host = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
+  return {
+    port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    drain: (graceMs) => drain(server, open, graceMs),
+  };
+};
+
+const addressOf = (server: Server): AddressInfo => {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return address;
+};
+
+const trackAnswers = (server: Server): Set<ServerResponse> => {
+  const open = new Set<ServerResponse>();
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    open.add(res);
+    res.once('close', () => open.delete(res));
+    // Tells the other side of a kept connection that this answer is the last one.
+    if (!server.listening) res.setHeader('connection', 'close');
+  });
+  return open;
+};
+
+const drain = (server: Server, open: ReadonlySet<ServerResponse>, graceMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    let isWhole = true;
+    server.close(() => {
+      clearInterval(poll);
+      clearTimeout(deadline);
+      resolve(isWhole);
+    });
+    for (const res of open) if (!res.headersSent) res.setHeader('connection', 'close');
+    // A kept connection becomes idle when its answer ends, and only then may be closed.
+    const poll = setInterval(() => server.closeIdleConnections(), POLL_MS);
+    const deadline = setTimeout(() => {
+      isWhole = open.size === 0;
+      server.closeAllConnections();
+    }, graceMs);
+  });

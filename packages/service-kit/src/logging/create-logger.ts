@@ -1,0 +1,74 @@
+import { type DestinationStream, pino } from 'pino';
+import { allowListed, type LogFields } from './log-fields.ts';
+import { reduceError } from './reduce-error.ts';
+
+type Write = {
+  (message: string): void;
+  (fields: LogFields, message: string): void;
+};
+
+/** Writes JSON lines. Messages are fixed texts written by us; whatever varies goes into fields. */
+export interface Logger {
+  debug: Write;
+  info: Write;
+  warn: Write;
+  error: Write;
+  fatal: Write;
+  /** A logger that adds these fields to every line. */
+  child: (fields: LogFields) => Logger;
+}
+
+/** How a logger is made. */
+export interface LoggerOptions {
+  service: string;
+  level: string;
+  /** Where lines go; standard output unless a test collects them. */
+  destination?: DestinationStream;
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
+/** Creates the logger of a service: JSON to standard output, with allow-listed fields only. */
+export const createLogger = (options: LoggerOptions): Logger => {
+  const settings = {
+    level: options.level,
+    base: { service: options.service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    messageKey: 'message',
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const target = options.destination ?? pino.destination({ fd: 1, sync: true });
+  const lines = pino(settings, target);
+  const writes = (level: Level, message: string, fields: Record<string, unknown>): void => {
+    lines[level](fields, message);
+  };
+  return wrap((level) => lines.isLevelEnabled(level), writes, {});
+};
+
+/** Keeps what an error needs for diagnosis, beside the fields on the list. */
+const toLine = (fields: LogFields): Record<string, unknown> => {
+  const line = allowListed(fields);
+  return fields.err === undefined ? line : { ...line, err: reduceError(fields.err) };
+};
+
+const wrap = (
+  isEnabled: (level: Level) => boolean,
+  write: (level: Level, message: string, fields: Record<string, unknown>) => void,
+  bound: Record<string, unknown>,
+): Logger => {
+  const at =
+    (level: Level): Write =>
+    (first: LogFields | string, message?: string) => {
+      if (!isEnabled(level)) return;
+      if (typeof first === 'string') write(level, first, bound);
+      else write(level, message ?? '', { ...bound, ...toLine(first) });
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    fatal: at('fatal'),
+    child: (fields) => wrap(isEnabled, write, { ...bound, ...toLine(fields) }),
+  };
+};

@@ -1,0 +1,124 @@
+/**
+ * Every field that may appear in a log line. What is not listed is dropped, so that a request, a header or a body that is
+ * logged by mistake reveals nothing. None of these may ever hold a token, a secret, a prompt or an answer.
+ */
+export const logFieldNames = [
+  // The request.
+  'request_id',
+  'operation',
+  'route',
+  'method',
+  'status',
+  'duration_ms',
+  'caller',
+  'code',
+  'kind',
+  'aborted',
+  'violations',
+  // Who and what it is about.
+  'user_id',
+  'client_id',
+  'grant_id',
+  'session_id',
+  'key_id',
+  'connection_id',
+  'subscription_id',
+  'checkout_session_id',
+  'account_id',
+  'aggregate',
+  'revocation',
+  // Facts and queues.
+  'event_id',
+  'event',
+  'subject',
+  'stream',
+  'consumer',
+  'bucket',
+  'sequence',
+  'version',
+  'generation',
+  'attempt',
+  'attempts_max',
+  'delay_ms',
+  'lag',
+  'outcome',
+  'reason',
+  'state',
+  'from_state',
+  'to_state',
+  // Inference and money.
+  'provider',
+  'upstream_route',
+  'model',
+  'zone',
+  'input_tokens',
+  'output_tokens',
+  'audio_ms',
+  'cost_micros',
+  'amount_micros',
+  'currency',
+  'upstream_status',
+  'first_byte_ms',
+  // The process.
+  'component',
+  'name',
+  'count',
+  'bytes',
+  'limit',
+  'timeout_ms',
+  'interval_ms',
+  'host',
+  'port',
+  'signal',
+  'pending',
+  'migration',
+  'constraint',
+  'table',
+  'key_ids',
+  'file',
+  'line',
+  'faults',
+  'settings',
+] as const;
+
+/** A name on the list of loggable fields. */
+export type LogFieldName = (typeof logFieldNames)[number];
+
+/** A loggable value; objects are dropped, except the flat start-up summary in `settings`. */
+export type LogValue = string | number | boolean | bigint | null | undefined | readonly (string | number)[];
+
+/** Fields of one log line; `err` takes anything thrown and is reduced to type, code, message and stack. */
+export type LogFields = { [name in Exclude<LogFieldName, 'settings'>]?: LogValue } & {
+  settings?: Readonly<Record<string, string>>;
+  err?: unknown;
+};
+
+const allowed: ReadonlySet<string> = new Set(logFieldNames);
+const TEXT_CHARACTERS_MAX = 1_000;
+const ITEMS_MAX = 100;
+
+/** Keeps the fields on the list whose values are plain; everything else is dropped without a trace. */
+export const allowListed = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (!allowed.has(name)) continue;
+    const plain = name === 'settings' ? flatRecord(value) : plainValue(value);
+    if (plain !== undefined) kept[name] = plain;
+  }
+  return kept;
+};
+
+const plainValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.slice(0, TEXT_CHARACTERS_MAX);
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => (isScalar(item) ? plainValue(item) : '?'));
+  return undefined;
+};
+
+const flatRecord = (value: unknown): Record<string, unknown> | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => isScalar(item)));
+};
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean', 'bigint'].includes(typeof value);

@@ -1,0 +1,98 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** A metric's name, meaning and labels. Labels must be bounded: never an id, an address or a path. */
+export interface MetricOptions<L extends string> {
+  name: string;
+  help: string;
+  labelNames?: readonly L[];
+}
+
+/** A metric that is read when it is scraped. */
+export interface GaugeOptions<L extends string> extends MetricOptions<L> {
+  /** Yields the value at each scrape; for gauges without labels. */
+  read?: () => number | Promise<number>;
+}
+
+/** Buckets in the metric's unit. */
+export interface HistogramOptions<L extends string> extends MetricOptions<L> {
+  buckets: readonly number[];
+}
+
+/** What is counted of one HTTP request. */
+export interface ObservedRequest {
+  operation: string;
+  method: string;
+  status: number;
+  seconds: number;
+}
+
+/** The metrics of one service. Asking twice for a name yields the same metric. */
+export interface Metrics {
+  registry: Registry;
+  counter: <L extends string = never>(options: MetricOptions<L>) => Counter<L>;
+  gauge: <L extends string = never>(options: GaugeOptions<L>) => Gauge<L>;
+  histogram: <L extends string = never>(options: HistogramOptions<L>) => Histogram<L>;
+  observeRequest: (request: ObservedRequest) => void;
+  /** The text that Prometheus scrapes. */
+  render: () => Promise<{ contentType: string; body: string }>;
+}
+
+/** Seconds; up to the length of a long stream. */
+const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const HTTP_LABELS = ['operation', 'method', 'status'] as const;
+
+/** Creates the metrics of a service: process, event-loop delay and HTTP, and helpers for its own. */
+export const createMetrics = (service: string): Metrics => {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const known = new Map<string, unknown>();
+  const once = <M>(name: string, make: () => M): M => {
+    const metric = known.get(name) ?? make();
+    known.set(name, metric);
+    // A name always stands for the metric that was first made under it.
+    return metric as M;
+  };
+  const counter: Metrics['counter'] = ({ name, help, labelNames = [] }) =>
+    once(name, () => new Counter({ name, help, labelNames, registers }));
+  const gauge: Metrics['gauge'] = ({ name, help, labelNames = [], read }) =>
+    once(
+      name,
+      () =>
+        new Gauge({ name, help, labelNames, registers, ...(read === undefined ? {} : { collect: readInto(read) }) }),
+    );
+  const histogram: Metrics['histogram'] = ({ name, help, labelNames = [], buckets }) =>
+    once(name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers }));
+  return {
+    registry,
+    counter,
+    gauge,
+    histogram,
+    observeRequest: createRequestObserver(counter, histogram),
+    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+};
+
+const readInto = (read: () => number | Promise<number>) =>
+  async function collect(this: Gauge<string>): Promise<void> {
+    this.set(await read());
+  };
+
+const createRequestObserver = (counter: Metrics['counter'], histogram: Metrics['histogram']) => {
+  const requests = counter({ name: 'http_requests_total', help: 'HTTP requests answered.', labelNames: HTTP_LABELS });
+  const seconds = histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Seconds from the request head to the end of the answer.',
+    labelNames: HTTP_LABELS,
+    buckets: REQUEST_SECONDS,
+  });
+  return (request: ObservedRequest): void => {
+    // Callers choose the method: what is not a known one must not become a label of its own.
+    const method = METHODS.has(request.method) ? request.method : 'other';
+    const labels = { operation: request.operation, method, status: String(request.status) };
+    requests.inc(labels);
+    seconds.observe(labels, request.seconds);
+  };
+};
