@@ -1,0 +1,122 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect as connectNats } from 'nats';
+import pg from 'pg';
+import { describe, expect, inject, it } from 'vitest';
+import { call } from './support/api.ts';
+import { beginAuthorize, chat, decide, discoverPartner, redeem } from './support/partner.ts';
+import { registerApp, signUp, subscribe } from './support/people.ts';
+import { startReceiver } from './support/receiver.ts';
+import { readStackFile } from './support/stack.ts';
+
+/** Everything that was written anywhere while the product ran, by place. */
+type Written = Map<string, string>;
+
+const collectLogs = async (written: Written): Promise<void> => {
+  const folder = join(inject('dataDir'), 'logs');
+  for (const name of await readdir(folder)) written.set(`log ${name}`, await readFile(join(folder, name), 'utf8'));
+};
+
+const collectTables = async (written: Written): Promise<void> => {
+  const { database_urls: urls } = await readStackFile(inject('dataDir'));
+  expect(Object.keys(urls).length).toBeGreaterThanOrEqual(4);
+  for (const [service, url] of Object.entries(urls)) {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const tables = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    for (const { name } of tables.rows) {
+      const rows = await client.query<{ text: string }>(`SELECT t::text AS text FROM ${name} t`);
+      written.set(`table ${service} ${name}`, rows.rows.map((row) => row.text).join('\n'));
+    }
+    await client.end();
+  }
+};
+
+const collectStreams = async (written: Written): Promise<void> => {
+  const { nats_url: url } = await readStackFile(inject('dataDir'));
+  const connection = await connectNats({ servers: url });
+  const manager = await connection.jetstreamManager();
+  for await (const { config, state } of manager.streams.list()) {
+    const messages: string[] = [];
+    for (let sequence = state.first_seq; sequence <= state.last_seq; sequence += 1) {
+      const message = await manager.streams.getMessage(config.name, { seq: sequence }).catch(() => undefined);
+      if (message) messages.push(`${message.subject} ${message.string()}`);
+    }
+    written.set(`stream ${config.name}`, messages.join('\n'));
+  }
+  await connection.close();
+};
+
+const collectMetrics = async (written: Written): Promise<void> => {
+  const { processes } = await readStackFile(inject('dataDir'));
+  for (const [name, { url }] of Object.entries(processes)) {
+    const metrics = await fetch(new URL('/metrics', url)).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    written.set(`metrics ${name}`, metrics);
+  }
+};
+
+describe('secrets and content', () => {
+  it('appear in no log, table, message or metric, whatever goes well or wrong', async () => {
+    const canary = `canary${crypto.randomUUID().replaceAll('-', '')}`;
+    const receiver = await startReceiver();
+    const business = await signUp('business');
+    const app = await registerApp(business);
+    const webhook = await call('PUT', `/v1/integrations/apps/${app.clientId}/webhook`, {
+      token: business.token,
+      body: { url: receiver.url },
+    });
+    const user = await signUp('personal');
+    await subscribe(user);
+    const configuration = await discoverPartner(app);
+    const request = await beginAuthorize(configuration, app);
+    const callback = await decide(user, request, true);
+    const tokens = await redeem(configuration, callback, request);
+    await receiver.waitForEvent('integration.connected', user.userId);
+
+    const prompt = `${canary} [[echo]]`;
+    expect((await chat(tokens.access_token, prompt)).status).toBe(200);
+    expect((await chat(tokens.access_token, prompt, { stream: true })).status).toBe(200);
+    const faults = ['[[status=503]]', '[[status=400]]', '[[drop_after=2]]', '[[no_usage]]'];
+    for (const fault of faults)
+      await chat(tokens.access_token, `${canary} ${fault}`, { stream: fault.includes('drop') });
+    await chat(tokens.access_token, canary, { [canary]: canary, user: canary });
+    await call('POST', '/v1/integrations/inference/chat/completions', {
+      token: tokens.access_token,
+      body: `{"${canary}`,
+    });
+    await call('POST', '/v1/console/sessions', { body: { email: user.email, password: canary } });
+    await call('POST', '/v1/console/sessions', { body: { email: user.email, password: canary, [canary]: canary } });
+    await call('POST', '/v1/integrations/oauth/token', {
+      form: { grant_type: 'authorization_code', client_id: app.clientId, client_secret: canary, code: canary },
+    });
+    await call('GET', '/v1/integrations/usage', { token: canary });
+    await call('GET', `/v1/integrations/usage?access_token=${canary}`);
+    await call('GET', `/v1/models`, { token: canary });
+
+    const secrets: Record<string, string> = {
+      'the prompt, the answer and what was sent in wrong places': canary,
+      'the password': user.password,
+      'the console session token': user.token,
+      'the client secret': String(app.clientSecret),
+      'the authorization code': String(callback.searchParams.get('code')),
+      'the code verifier': request.verifier,
+      'the access token': tokens.access_token,
+      'the refresh token': String(tokens.refresh_token),
+      'the webhook signing secret': String(webhook.body.signing_secret),
+    };
+    const written: Written = new Map();
+    await Promise.all([collectLogs(written), collectTables(written), collectStreams(written), collectMetrics(written)]);
+    expect([...written.values()].join('').length).toBeGreaterThan(10_000);
+    const found = Object.entries(secrets).flatMap(([what, secret]) =>
+      [...written].filter(([, text]) => text.includes(secret)).map(([place]) => `${what} in ${place}`),
+    );
+    expect(found).toEqual([]);
+    await receiver.close();
+  });
+});

@@ -1,0 +1,155 @@
+import * as client from 'openid-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call } from './support/api.ts';
+import { type ConnectedPartner, chat, connect, sseData } from './support/partner.ts';
+import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
+import { isSignedWith, type Receiver, startReceiver } from './support/receiver.ts';
+
+/** The product's main job, once through, as a business, a user and a partner's stock OAuth client do it. */
+describe('the main job', () => {
+  let business: Person;
+  let user: Person;
+  let app: RegisteredApp;
+  let receiver: Receiver;
+  let signingSecret: string;
+  let partner: ConnectedPartner;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver.close());
+
+  const usedMicros = async (): Promise<number> => {
+    const usage = await call('GET', '/v1/integrations/usage', { token: partner.accessToken });
+    expect(usage.status, usage.text).toBe(200);
+    expect(usage.body.weekly.used_micros).toBe(usage.body.monthly.used_micros);
+    return Number(usage.body.weekly.used_micros);
+  };
+
+  it('a business registers an app and, in the next call, its webhook', async () => {
+    business = await signUp('business');
+    app = await registerApp(business);
+    const configured = await call('PUT', `/v1/integrations/apps/${app.clientId}/webhook`, {
+      token: business.token,
+      body: { url: receiver.url },
+    });
+    expect(configured.status, configured.text).toBe(200);
+    signingSecret = String(configured.body.signing_secret);
+    expect(signingSecret).toMatch(/^whsec_/);
+    const read = await call('GET', `/v1/integrations/apps/${app.clientId}/webhook`, { token: business.token });
+    expect(read.body).toMatchObject({ url: receiver.url, generation: 1, state: 'ok' });
+    expect(read.text).not.toContain(signingSecret);
+  });
+
+  it('a user signs up and subscribes through the sandbox checkout', async () => {
+    user = await signUp('personal');
+    expect(await subscribe(user)).toMatchObject({ status: 'active' });
+    const current = await call('GET', '/v1/subscriptions', { token: user.token });
+    expect(current.body.subscription.status).toBe('active');
+  });
+
+  it('the user connects the app, given only the issuer', async () => {
+    partner = await connect(user, app);
+    expect(partner.tokens).toMatchObject({
+      svc_user_id: user.userId,
+      scope: 'inference usage:read',
+      expires_in: 3600,
+    });
+    expect(partner.tokens.token_type.toLowerCase()).toBe('bearer');
+    const connections = await call('GET', '/v1/integrations/connections', { token: user.token });
+    expect(connections.body.data).toMatchObject([{ client_id: app.clientId, scope: 'inference usage:read' }]);
+  });
+
+  it('a signed webhook tells the app of the connection, then of the subscription', async () => {
+    const connected = await receiver.waitForEvent('integration.connected', user.userId);
+    const updated = await receiver.waitForEvent('subscription.updated', user.userId);
+    for (const delivery of [connected, updated]) {
+      expect(isSignedWith(delivery, signingSecret)).toBe(true);
+      expect(delivery.event.integration_id).toBe(app.clientId);
+      expect(delivery.headers['content-type']).toBe('application/json');
+      expect(delivery.headers['user-agent']).toBe('svc-webhooks/1');
+    }
+    expect(updated.event.sequence).toBe(connected.event.sequence + 1);
+    expect(updated.event.data).toMatchObject({ status: 'active', budget: { weekly_used_percent: 0 } });
+  });
+
+  it('the app asks for chat as JSON, and usage goes up by the exact amount', async () => {
+    const before = await usedMicros();
+    const answer = await chat(partner.accessToken, 'Say something about Lake Como.');
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({ object: 'chat.completion', model: 'svc' });
+    expect(answer.body.choices[0].message.content).not.toBe('');
+    const requestId = answer.headers.get('x-request-id');
+    const request = await call('GET', `/v1/integrations/usage/requests/${requestId}`, { token: partner.accessToken });
+    expect(request.body).toMatchObject({ request_id: requestId, state: 'settled' });
+    expect(request.body.cost_micros).toBeGreaterThan(0);
+    expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
+  });
+
+  it('the app asks for chat as a stream, and that is counted as exactly', async () => {
+    const before = await usedMicros();
+    const answer = await chat(partner.accessToken, 'Say it again, slowly. [[chunks=20]]', { stream: true });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const data = sseData(answer.text);
+    expect(data.at(-1)).toBe('[DONE]');
+    const chunks = data.slice(0, -1).map((payload) => JSON.parse(payload));
+    expect(chunks.length).toBeGreaterThan(10);
+    for (const chunk of chunks) {
+      expect(chunk.model).toBe('svc');
+      expect(chunk.usage ?? null).toBeNull();
+      expect(chunk).not.toHaveProperty('system_fingerprint');
+    }
+    const requestId = answer.headers.get('x-request-id');
+    const request = await call('GET', `/v1/integrations/usage/requests/${requestId}`, { token: partner.accessToken });
+    expect(request.body.state).toBe('settled');
+    expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
+  });
+
+  it('shows the usage chunk of a stream to who asks for it', async () => {
+    const answer = await chat(partner.accessToken, 'Count. [[chunks=3]]', {
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = sseData(answer.text)
+      .slice(0, -1)
+      .map((payload) => JSON.parse(payload));
+    const last = chunks.at(-1);
+    expect(last.choices).toEqual([]);
+    expect(last.usage.total_tokens).toBe(last.usage.prompt_tokens + last.usage.completion_tokens);
+  });
+
+  it('the app reads what the services are', async () => {
+    const capabilities = await call('GET', '/v1/integrations/inference/capabilities', { token: partner.accessToken });
+    expect(capabilities.body).toMatchObject({ object: 'capabilities', services: { chat: true } });
+  });
+
+  it('the app refreshes, with rotation', async () => {
+    const refreshed = await client.refreshTokenGrant(partner.configuration, partner.refreshToken);
+    expect(refreshed.refresh_token).not.toBe(partner.refreshToken);
+    expect(refreshed['svc_user_id']).toBe(user.userId);
+    expect((await chat(refreshed.access_token, 'Hello again.')).status).toBe(200);
+  });
+
+  it('a test event is queued and delivered in order after the others', async () => {
+    const queued = await call('POST', `/v1/integrations/apps/${app.clientId}/webhook/test`, { token: business.token });
+    expect(queued.status).toBe(202);
+    expect(queued.body.status).toBe('queued');
+    const delivery = await receiver.waitForEvent('integration.test', business.userId);
+    expect(delivery.event.event_id).toBe(queued.body.event_id);
+    const sequences = receiver.deliveries.map((each) => each.event.sequence);
+    expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+  });
+
+  it('disconnecting ends the tokens everywhere within a second and tells the app', async () => {
+    const disconnected = await call('DELETE', `/v1/integrations/connections/${app.clientId}`, { token: user.token });
+    expect(disconnected.status).toBe(204);
+    await expect
+      .poll(async () => (await chat(partner.accessToken, 'Still there?')).status, { timeout: 1000, interval: 25 })
+      .toBe(401);
+    expect((await call('GET', '/v1/integrations/usage', { token: partner.accessToken })).status).toBe(401);
+    await expect(client.refreshTokenGrant(partner.configuration, partner.refreshToken)).rejects.toThrow();
+    const revoked = await receiver.waitForEvent('integration.revoked', user.userId);
+    expect(revoked.event.data).toMatchObject({ reason: 'user_disconnected' });
+  });
+});

@@ -1,0 +1,77 @@
+import { allRoutes, type RouteDefinition, routesOf, serviceNames } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { call } from './support/api.ts';
+import { signUp } from './support/people.ts';
+
+/** Routes of the contract that no service serves yet. This list only ever gets shorter. */
+const unserved: string[] = [];
+
+const pathOf = (route: RouteDefinition): string => route.path.replace(/\{[^}]+\}/g, 'unknown');
+
+describe('the public surface', () => {
+  it('serves every route of the contract but those listed as unserved', async () => {
+    const person = await signUp('business');
+    const notImplemented: string[] = [];
+    for (const route of allRoutes) {
+      if (route.operationId === 'deleteSession') continue;
+      const answer = await call(route.method, pathOf(route), { token: person.token });
+      if (answer.status === 501) notImplemented.push(route.operationId);
+      expect(answer.status, `${route.operationId}: ${answer.text}`).not.toBe(405);
+      expect(answer.status === 500, `${route.operationId}: ${answer.text}`).toBe(false);
+      expect(answer.headers.get('x-request-id'), route.operationId).toMatch(/^req_[0-9a-z]{26}$/);
+    }
+    expect(notImplemented.sort()).toEqual([...unserved].sort());
+  });
+
+  it('wants a credential wherever the contract says so, and says which kind', async () => {
+    for (const route of allRoutes) {
+      if (route.caller === 'public' || route.caller === 'oauth_public') continue;
+      const answer = await call(route.method, pathOf(route));
+      expect(answer.status, route.operationId).toBe(401);
+      if (route.errorShape === 'wire') {
+        expect(answer.body.error.code, route.operationId).toBe('invalid_api_key');
+      } else {
+        expect(answer.body.detail.code, route.operationId).toBe('not_authenticated');
+        expect(answer.headers.get('www-authenticate'), route.operationId).toMatch(/^Bearer/);
+      }
+    }
+  });
+
+  it('takes no credential of another kind', async () => {
+    const person = await signUp('personal');
+    for (const route of allRoutes) {
+      if (route.caller !== 'oauth_access_token' && route.caller !== 'api_key') continue;
+      const answer = await call(route.method, pathOf(route), { token: person.token });
+      expect(answer.status, route.operationId).toBe(401);
+    }
+  });
+
+  it('lets nobody reach what is internal, under whatever spelling', async () => {
+    for (const path of [
+      '/internal/apps/x',
+      '/internal/admissions',
+      '/metrics',
+      '/healthz',
+      '/readyz',
+      '/v1/../internal/apps/x',
+      '//internal/apps/x',
+      '/%69nternal/apps/x',
+      '/v1/integrations/..%2f..%2finternal/apps/x',
+    ]) {
+      const answer = await call('GET', path);
+      expect(answer.status, path).toBe(404);
+    }
+  });
+
+  it('answers 404 where there is nothing and 405 where there is something else', async () => {
+    expect(await call('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { detail: { code: 'not_found' } } });
+    const wrong = await call('PUT', '/v1/subscriptions/plans');
+    expect(wrong).toMatchObject({ status: 405, body: { detail: { code: 'method_not_allowed' } } });
+    expect(wrong.headers.get('allow')).toContain('GET');
+  });
+
+  it('has an owner for every route', () => {
+    const owned = serviceNames.flatMap((service) => routesOf(service));
+    expect(owned.length).toBe(allRoutes.length);
+  });
+});

@@ -1,0 +1,44 @@
+import { inject } from 'vitest';
+
+/** Parsed JSON whose shape is judged by assertions, not by types. */
+export interface LooseJson {
+  [key: string]: LooseJson;
+}
+
+/** An answer of the product, with its body parsed where it is JSON. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: LooseJson;
+  text: string;
+}
+
+/** What a call carries. */
+export interface CallOptions {
+  token?: string;
+  body?: unknown;
+  form?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+
+/** Calls the product through its ingress, as any outsider does. */
+export const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+  const { token, body, form, headers } = options;
+  const response = await fetch(new URL(path, inject('baseUrl')), {
+    method,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : {}, text };
+};

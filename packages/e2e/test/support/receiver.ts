@@ -1,0 +1,94 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { inject } from 'vitest';
+
+/** One request that a receiver got. */
+export interface Delivery {
+  at: number;
+  headers: Record<string, string>;
+  rawBody: string;
+  event: WebhookEvent;
+  answered: number;
+}
+
+/** A partner's webhook receiver over real TLS. */
+export interface Receiver {
+  url: string;
+  deliveries: Delivery[];
+  /** Statuses to answer next; 204 once they are used up. */
+  answers: number[];
+  waitForEvent(name: WebhookEvent['event'], userId?: string): Promise<Delivery>;
+  close(): Promise<void>;
+}
+
+const taken = new Set<number>();
+
+/** Starts a receiver on one of the ports that the stack under test lets through. */
+export const startReceiver = async (): Promise<Receiver> => {
+  const { key, certificate } = inject('certificate');
+  const deliveries: Delivery[] = [];
+  const answers: number[] = [];
+  const server = createServer({ key, cert: certificate }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const rawBody = Buffer.concat(chunks).toString('utf8');
+      const answered = answers.shift() ?? 204;
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+      deliveries.push({
+        at: Date.now(),
+        headers,
+        rawBody,
+        event: webhookEventSchema.parse(JSON.parse(rawBody)),
+        answered,
+      });
+      response.writeHead(answered).end();
+    });
+  });
+  const port = await listenOnAllowedPort(server);
+  return {
+    url: `https://localhost:${port}/webhooks`,
+    deliveries,
+    answers,
+    waitForEvent: (name, userId) =>
+      waitFor(
+        () => deliveries.find((d) => d.event.event === name && (!userId || d.event.user.svc_user_id === userId)),
+        {
+          timeoutMs: 20_000,
+        },
+      ),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+        taken.delete(port);
+      }),
+  };
+};
+
+const listenOnAllowedPort = async (server: ReturnType<typeof createServer>): Promise<number> => {
+  for (const port of inject('receiverPorts')) {
+    if (taken.has(port)) continue;
+    const listening = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, 'localhost', () => resolve(true));
+    });
+    if (listening) {
+      taken.add(port);
+      return (server.address() as AddressInfo).port; // a server that listens on a port has an AddressInfo
+    }
+  }
+  throw new Error('no allowed receiver port is free');
+};
+
+/** Verifies a delivery as the contract's section 6.3 says, independently of the product's own code. */
+export const isSignedWith = (delivery: Delivery, secret: string): boolean => {
+  const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(delivery.headers['x-svc-signature'] ?? '');
+  if (!match?.[1] || !match[2]) return false;
+  if (Math.abs(Date.now() / 1000 - Number(match[1])) > 300) return false;
+  const expected = createHmac('sha256', secret).update(`${match[1]}.${delivery.rawBody}`).digest();
+  return timingSafeEqual(expected, Buffer.from(match[2], 'hex'));
+};
