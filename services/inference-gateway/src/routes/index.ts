@@ -1,0 +1,3 @@
+export { openRoutesFile, type RoutesFileOptions, type RoutesInForce } from './open-routes-file.ts';
+export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
+export type { AudioRoute, OfferedModel, Provider, Route, RouteService, RouteTable, TokenRoute } from './route-table.ts';

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { parseRoutesFile, RoutesFileError } from './index.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const good = `
+providers:
+  sandbox: {base_url: "http://127.0.0.1:9100/v1/", api_key_env: SANDBOX_KEY, name: Sandbox}
+  unused: {base_url: "https://example.org", api_key_env: UNUSED_KEY, name: Unused}
+routes:
+  - &chat {id: chat-eu, model: svc-chat, provider: sandbox, upstream_model: chat-1, service: chat, data_zone: EU, active: true,
+    certification: {reference: A, certified_at: 2026-09-01, expires_at: 2026-12-01},
+    price: {input_micros_per_million: 1, output_micros_per_million: 2}}
+  - {id: chat-2, model: svc-chat, provider: sandbox, upstream_model: chat-2, service: chat, data_zone: EU, active: true,
+    certification: {reference: A, certified_at: 2026-09-01, expires_at: 2027-12-01}, price: {input_micros_per_million: 1}}
+  - {id: draft, model: svc-draft, provider: unused, upstream_model: d, service: chat, data_zone: EU, active: false,
+    price: {input_micros_per_million: 1}}
+  - {id: audio, model: svc-audio, provider: sandbox, upstream_model: a, service: audio_transcription, data_zone: EU, active: true,
+    certification: {reference: A, certified_at: 2026-09-01, expires_at: 2027-12-01}, price: {micros_per_second: 3}}
+delegated: {chat: [chat-2, chat-eu], audio_transcription: [audio]}
+`;
+const parse = (text: string, nowMs = NOW) =>
+  parseRoutesFile(text, { nowMs, secret: (name) => (name === 'SANDBOX_KEY' ? 'key' : undefined) });
+const faultsOf = (text: string, nowMs = NOW): readonly string[] => {
+  try {
+    parse(text, nowMs);
+    return [];
+  } catch (error) {
+    if (error instanceof RoutesFileError) return error.faults;
+    throw error;
+  }
+};
+
+describe('a good file', () => {
+  test('gives delegated routes in the order of preference', () => {
+    expect(
+      parse(good)
+        .delegatedChat(NOW)
+        .map(({ id }) => id),
+    ).toEqual(['chat-2', 'chat-eu']);
+    expect(parse(good).delegatedTranscription(NOW)[0]?.price.micros_per_second).toBe(3);
+  });
+
+  test('gives routes of a model in the order of the file', () => {
+    expect(
+      parse(good)
+        .forModel('chat', 'svc-chat', NOW)
+        ?.map(({ id }) => id),
+    ).toEqual(['chat-eu', 'chat-2']);
+  });
+
+  test('tells a model without a usable route from one that does not exist', () => {
+    expect(parse(good).forModel('chat', 'svc-draft', NOW)).toEqual([]);
+    expect(parse(good).forModel('chat', 'other', NOW)).toBeUndefined();
+    expect(parse(good).forModel('embeddings', 'svc-chat', NOW)).toBeUndefined();
+  });
+
+  test('splits the base URL and reads the key', () => {
+    expect(parse(good).delegatedChat(NOW)[0]?.provider).toMatchObject({
+      origin: 'http://127.0.0.1:9100',
+      basePath: '/v1',
+      apiKey: 'key',
+    });
+  });
+
+  test('lists each model once, and never audio', () => {
+    expect(
+      parse(good)
+        .models(NOW)
+        .map(({ id }) => id),
+    ).toEqual(['svc-chat']);
+  });
+
+  test('a certification that expires while running takes its route out from the start of that day', () => {
+    const end = Date.parse('2026-12-01T00:00:00Z');
+    expect(
+      parse(good)
+        .delegatedChat(end - 1)
+        .map(({ id }) => id),
+    ).toEqual(['chat-2', 'chat-eu']);
+    expect(
+      parse(good)
+        .delegatedChat(end)
+        .map(({ id }) => id),
+    ).toEqual(['chat-2']);
+  });
+});
+
+describe('a bad file', () => {
+  test.each([
+    ['no YAML', 'a: [', 'YAML:'],
+    ['a repeated key', `${good}\nproviders: {}`, 'YAML:'],
+    ['an unknown field', good.replace('service: chat,', 'service: chat, zone: EU,'), 'Unrecognized key'],
+    ['another zone', good.replace('data_zone: EU', 'data_zone: US'), 'routes.0.data_zone'],
+    [
+      'a provider that does not exist',
+      good.replace('provider: sandbox', 'provider: other'),
+      'there is no provider other',
+    ],
+    ['a repeated id', good.replace('id: chat-2,', 'id: chat-eu,'), 'stands more than once'],
+    [
+      'a delegated name that does not exist',
+      good.replace('chat: [chat-2', 'chat: [nobody'),
+      'there is no route nobody',
+    ],
+    [
+      'a delegated route of another service',
+      good.replace('chat: [chat-2', 'chat: [audio'),
+      'serves audio_transcription',
+    ],
+    ['an active route without certification', good.replace(/certification: \{[^}]*\},/, ''), 'needs a certification'],
+    ['an inactive provider without its key', good.replace('active: false', 'active: true'), 'UNUSED_KEY is not set'],
+    [
+      'dates in the wrong order',
+      good.replace('2026-09-01, expires_at: 2026-12-01', '2026-12-01, expires_at: 2026-09-01'),
+      'ends before',
+    ],
+  ])('%s', (_name, text, fault) => {
+    expect(faultsOf(text).join('\n')).toContain(fault);
+  });
+
+  test('a certification that has expired or is not yet valid', () => {
+    expect(faultsOf(good, Date.parse('2026-12-01T00:00:00Z')).join()).toContain('has expired');
+    expect(faultsOf(good, Date.parse('2026-08-31T00:00:00Z')).join()).toContain('not valid before');
+  });
+
+  test('all faults are told at once', () => {
+    const text = good.replace('chat: [chat-2', 'chat: [nobody').replace('id: chat-2,', 'id: chat-eu,');
+    expect(faultsOf(text)).toHaveLength(2);
+  });
+});

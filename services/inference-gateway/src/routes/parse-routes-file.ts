@@ -1,0 +1,120 @@
+import { type ConfiguredRoute, type RoutesFile, routesFileSchema } from '@svc/contracts';
+import { parseDocument } from 'yaml';
+import { createRouteTable, type Provider, type Route, type RouteTable } from './route-table.ts';
+
+/** A routes file that must not be used; the message lists every fault. */
+export class RoutesFileError extends Error {
+  override readonly name = 'RoutesFileError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(['The routes file is invalid:', ...faults.map((fault) => `  ${fault}`)].join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** What a routes file is judged against. */
+export interface RoutesFileContext {
+  readonly nowMs: number;
+  /** The value of an environment variable that a provider names as the one that holds its key. */
+  readonly secret: (name: string) => string | undefined;
+}
+
+/** Reads and judges a routes file. Throws RoutesFileError with all faults; none of them quotes a key. */
+export const parseRoutesFile = (text: string, context: RoutesFileContext): RouteTable => {
+  const document = parseDocument(text);
+  if (document.errors.length > 0) {
+    throw new RoutesFileError(document.errors.map(({ message }) => `YAML: ${message.split('\n')[0]}`));
+  }
+  const result = routesFileSchema.safeParse(document.toJS({ maxAliasCount: 0 }));
+  if (!result.success) {
+    throw new RoutesFileError(
+      result.error.issues.map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`),
+    );
+  }
+  const faults = findFaults(result.data, context);
+  if (faults.length > 0) throw new RoutesFileError(faults);
+  return toTable(result.data, context);
+};
+
+const findFaults = (file: RoutesFile, context: RoutesFileContext): string[] => [
+  ...repeatedIds(file),
+  ...file.routes.flatMap((route) => routeFaults(route, file, context)),
+  ...providerFaults(file, context),
+  ...delegatedFaults(file, 'chat'),
+  ...delegatedFaults(file, 'audio_transcription'),
+];
+
+const repeatedIds = ({ routes }: RoutesFile): string[] => {
+  const ids = routes.map(({ id }) => id);
+  const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  return [...repeated].map((id) => `routes.${id}: the id stands more than once`);
+};
+
+const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: RoutesFileContext): string[] => {
+  const at = `routes.${route.id}`;
+  const faults = Object.hasOwn(file.providers, route.provider) ? [] : [`${at}: there is no provider ${route.provider}`];
+  if (!route.active) return faults;
+  const { certification } = route;
+  if (certification === undefined) return [...faults, `${at}: an active route needs a certification`];
+  const { fromMs, untilMs } = certifiedPeriod(certification);
+  if (fromMs >= untilMs) faults.push(`${at}: the certification ends before it begins`);
+  else if (nowMs < fromMs) faults.push(`${at}: the certification is not valid before ${certification.certified_at}`);
+  else if (nowMs >= untilMs) faults.push(`${at}: the certification has expired on ${certification.expires_at}`);
+  return faults;
+};
+
+const providerFaults = (file: RoutesFile, { secret }: RoutesFileContext): string[] => {
+  const used = new Set(file.routes.filter(({ active }) => active).map(({ provider }) => provider));
+  return Object.entries(file.providers)
+    .filter(([id, provider]) => used.has(id) && !secret(provider.api_key_env))
+    .map(([id, provider]) => `providers.${id}: the variable ${provider.api_key_env} is not set`);
+};
+
+const delegatedFaults = (file: RoutesFile, service: keyof RoutesFile['delegated']): string[] =>
+  file.delegated[service].flatMap((id) => {
+    const at = `delegated.${service}`;
+    const route = file.routes.find((candidate) => candidate.id === id);
+    if (route === undefined) return [`${at}: there is no route ${id}`];
+    return route.service === service ? [] : [`${at}: the route ${id} serves ${route.service}`];
+  });
+
+/** Valid from the start of `certified_at` until the start of `expires_at`, both in UTC. */
+const certifiedPeriod = (certification: { certified_at: string; expires_at: string }) => ({
+  fromMs: Date.parse(`${certification.certified_at}T00:00:00Z`),
+  untilMs: Date.parse(`${certification.expires_at}T00:00:00Z`),
+});
+
+const toTable = (file: RoutesFile, { secret }: RoutesFileContext): RouteTable => {
+  const providers = new Map(
+    Object.entries(file.providers).map(([id, { base_url, name, api_key_env }]): [string, Provider] => {
+      const { origin, pathname } = new URL(base_url);
+      return [id, { id, name, origin, basePath: pathname.replace(/\/+$/, ''), apiKey: secret(api_key_env) ?? '' }];
+    }),
+  );
+  return createRouteTable({
+    routes: file.routes.flatMap((route) => toRoute(route, providers)),
+    configuredModels: file.routes,
+    delegatedChat: file.delegated.chat,
+    delegatedTranscription: file.delegated.audio_transcription,
+  });
+};
+
+const toRoute = (route: ConfiguredRoute, providers: ReadonlyMap<string, Provider>): Route[] => {
+  const { id, model, upstream_model, data_zone, active, certification } = route;
+  const provider = providers.get(route.provider);
+  if (!active || certification === undefined || provider === undefined) return [];
+  const { fromMs, untilMs } = certifiedPeriod(certification);
+  const common = {
+    id,
+    model,
+    upstreamModel: upstream_model,
+    provider,
+    dataZone: data_zone,
+    certifiedFromMs: fromMs,
+    certifiedUntilMs: untilMs,
+  };
+  return route.service === 'audio_transcription'
+    ? [{ ...common, service: route.service, price: route.price }]
+    : [{ ...common, service: route.service, price: route.price }];
+};

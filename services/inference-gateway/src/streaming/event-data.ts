@@ -1,0 +1,55 @@
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+const DATA = Buffer.from('data');
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** The data of the event that ends a stream in the common wire format. */
+export const DONE = '[DONE]';
+
+/**
+ * The `data` of one raw event: values of its data lines, joined by line feeds. Undefined where there is none, as in a
+ * comment. A byte-order mark at the start is skipped.
+ */
+export const eventData = (block: Buffer): Buffer | undefined => {
+  let position = startsWithMark(block) ? BYTE_ORDER_MARK.length : 0;
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  while (position < block.length) {
+    const end = lineEnd(block, position);
+    const value = dataValue(block, position, end);
+    if (value !== undefined) {
+      if (first === undefined) first = value;
+      else more = [...(more ?? []), value];
+    }
+    position = end + 1;
+  }
+  if (first === undefined || more === undefined) return first;
+  return Buffer.concat([first, ...more.flatMap((value) => [Buffer.of(LF), value])]);
+};
+
+const startsWithMark = (block: Buffer): boolean =>
+  block[0] === BYTE_ORDER_MARK[0] && block.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+
+/** Offset of the next CR or LF; a CRLF merely makes an empty line, which has no data. */
+const lineEnd = (block: Buffer, from: number): number => {
+  let position = block.indexOf(LF, from);
+  if (position === -1) position = block.length;
+  const cr = block.subarray(from, position).indexOf(CR);
+  return cr === -1 ? position : from + cr;
+};
+
+const dataValue = (block: Buffer, start: number, end: number): Buffer | undefined => {
+  const colon = start + DATA.length;
+  if (end < colon || !isDataField(block, start)) return undefined;
+  if (end === colon) return block.subarray(end, end);
+  if (block[colon] !== COLON) return undefined;
+  return block.subarray(block[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1, end);
+};
+
+const isDataField = (block: Buffer, start: number): boolean =>
+  block[start] === DATA[0] &&
+  block[start + 1] === DATA[1] &&
+  block[start + 2] === DATA[2] &&
+  block[start + 3] === DATA[3];
