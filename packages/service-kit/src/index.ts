@@ -45,6 +45,7 @@ export type {
 export { bind, HANDLED } from './http/binding.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
+export { readOauthForm } from './http/parse-body.ts';
 export { checkMediaType, mediaType, readBodyBytes } from './http/read-body.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';

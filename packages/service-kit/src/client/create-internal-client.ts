@@ -68,6 +68,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   return {
     close: () => agent.close(),
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
+      // CallInput is RawInput with the route's own types.
       const answer = await send(route, input as RawInput, { ...options, agent });
       if (answer.status >= 400) throw toError(route, answer);
       const response = route.responses[answer.status];

@@ -49,6 +49,12 @@ export const commonSettings = {
     max: 600_000,
     default: 25_000,
   }),
+  SHUTDOWN_DELAY_MS: setting.integer({
+    description: 'Milliseconds between turning unready and refusing connections, for load balancers to notice.',
+    min: 0,
+    max: 60_000,
+    default: 0,
+  }),
   RESPONSE_VALIDATION: setting.boolean({
     description: 'Check every answer against the contract before it is sent; for development and tests.',
     default: false,

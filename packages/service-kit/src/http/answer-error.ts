@@ -17,12 +17,9 @@ export const createErrorHandler =
     const state = stateOf(res);
     const error = toAppError(thrown);
     if (state !== undefined) state.errorCode = error.code;
-    if (error.kind === 'internal' || error.kind === 'unavailable') {
+    if (isOurs(error)) {
       const log = state?.log ?? logger;
-      log.error(
-        { kind: error.kind, code: error.code, method: req.method, err: error.cause ?? error },
-        'request failed',
-      );
+      log.error({ kind: error.kind, code: error.code, method: req.method, err: error }, 'request failed');
     }
     if (res.headersSent) {
       // The status is gone: only a broken connection still says that the answer is not whole.
@@ -31,6 +28,10 @@ export const createErrorHandler =
     }
     answer(res, error, state?.errorShape ?? 'detail');
   };
+
+/** What we have to mend, or somebody we depend on; a route that is not there yet is neither. */
+const isOurs = (error: AppError): boolean =>
+  error.code !== 'not_implemented' && (error.kind === 'internal' || error.kind === 'unavailable');
 
 const answer = (res: Response, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
   const { status, headers, body } = renderError(error, shape);

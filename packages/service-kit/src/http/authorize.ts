@@ -18,8 +18,7 @@ export const authorize = async (
 ): Promise<Caller> => {
   if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
   const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
-  if (authenticate === undefined)
-    throw new Error(`${route.operationId} wants ${route.caller}, which has no authenticator`);
+  if (authenticate === undefined) throw new Error(`there is no authenticator for ${route.caller}`);
   const credential = bearerCredential(req);
   if (credential === undefined) throw missingCredential(route);
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);

@@ -21,6 +21,7 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
 /** Builds the Express application: bound routes, mounts, then the answers for everything else. */
 export const createApp = (options: AppOptions): Express => {
   const table = createRouteTable(options.contract, options.bindings);
+  checkAuthenticators(options);
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -34,6 +35,16 @@ export const createApp = (options: AppOptions): Express => {
   app.use(answerUnknown(table));
   app.use(createErrorHandler(options.logger));
   return app;
+};
+
+/** A missing authenticator is found at start, not at the first request. */
+const checkAuthenticators = ({ bindings, authenticate }: AppOptions): void => {
+  for (const { route } of bindings) {
+    if (route.caller === 'public' || route.caller === 'oauth_public') continue;
+    if (authenticate[route.caller] === undefined) {
+      throw new Error(`${route.operationId} wants an authenticator for ${route.caller}`);
+    }
+  }
 };
 
 const requireState = (res: Response): RequestState => {

@@ -5,6 +5,7 @@ import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import type { Binding } from './binding.ts';
 import { createApp } from './create-app.ts';
+import { stateOf } from './request-state.ts';
 import { sendJson } from './send-reply.ts';
 
 /** How the internal application of a service is made. */
@@ -37,11 +38,19 @@ export const createInternalApp = (options: InternalAppOptions): Express =>
     isHttps: false,
     responseValidation: options.responseValidation ?? false,
     mount: (app) => {
-      app.get('/healthz', answerHealth);
-      app.get('/readyz', answerReadiness(options));
-      app.get('/metrics', answerMetrics(options.metrics));
+      app.get('/healthz', asProbe('healthz'), answerHealth);
+      app.get('/readyz', asProbe('readyz'), answerReadiness(options));
+      app.get('/metrics', asProbe('metrics'), answerMetrics(options.metrics));
     },
   });
+
+const asProbe =
+  (name: string): RequestHandler =>
+  (_req, res, next) => {
+    const state = stateOf(res);
+    if (state !== undefined) state.probe = name;
+    next();
+  };
 
 /** The process turns: nothing else is asked, so that a broken database restarts no service. */
 const answerHealth: RequestHandler = (_req, res) => {

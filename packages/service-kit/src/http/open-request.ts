@@ -69,7 +69,8 @@ const closeRequest = (req: IncomingMessage, res: Response, state: RequestState, 
     code: state.errorCode,
     ...(res.writableFinished ? {} : { aborted: true }),
   };
-  options.logger.info(fields, 'request');
+  if (state.probe === undefined) options.logger.info(fields, 'request');
+  else options.logger.debug(fields, 'probe');
 };
 
 const limitUnreadBody = (req: IncomingMessage): void => {

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestBodyDefinition, RouteDefinition, ValidationIssue } from '@svc/contracts';
 import { JSON_BYTES_MAX } from '@svc/contracts';
 import { z } from 'zod';
+import { invalidRequest } from '../app-error.ts';
 import { checkMediaType, hasBody, readBodyBytes } from './read-body.ts';
-import { type Checked, check, checkPairs } from './validate.ts';
+import { type Checked, check, checkPairs, withoutEmpty } from './validate.ts';
 
+const FORM = 'application/x-www-form-urlencoded';
 const NOTHING: Checked<unknown> = { ok: true, value: undefined };
 
 /**
@@ -14,32 +16,49 @@ const NOTHING: Checked<unknown> = { ok: true, value: undefined };
 export const parseBody = async (route: RouteDefinition, req: IncomingMessage): Promise<Checked<unknown>> => {
   const body = route.request.body;
   if (body === undefined) return NOTHING;
-  if (!hasBody(req)) return body.raw === true ? NOTHING : absentBody(body);
+  if (!hasBody(req)) return body.raw === true ? NOTHING : absentBody(body, route);
   checkMediaType(req, body.contentType);
   if (body.raw === true) return NOTHING;
   const bytes = await readBodyBytes(req, body.bytesMax);
-  if (bytes.length === 0) return absentBody(body);
+  if (bytes.length === 0) return absentBody(body, route);
   switch (body.contentType) {
     case 'application/json':
       return parseJson(body, bytes);
-    case 'application/x-www-form-urlencoded':
-      return parseForm(body, bytes);
+    case FORM:
+      return checkForm(body.schema, bytes, route.caller === 'oauth_public');
     default:
       return check(body.schema, bytes, 'body');
   }
 };
 
 /** An optional body that is absent reads as an empty object where the schema allows one. */
-const absentBody = (body: RequestBodyDefinition): Checked<unknown> => {
-  if (body.contentType === 'application/x-www-form-urlencoded') return parseForm(body, Buffer.alloc(0));
+const absentBody = (body: RequestBodyDefinition, route: RouteDefinition): Checked<unknown> => {
+  if (body.contentType === FORM) return checkForm(body.schema, Buffer.alloc(0), route.caller === 'oauth_public');
   if (body.required) return fault('missing', 'Field required');
   const empty = body.schema.safeParse({});
   return empty.success ? { ok: true, value: empty.data } : NOTHING;
 };
 
-const parseForm = (body: RequestBodyDefinition, bytes: Buffer): Checked<unknown> => {
-  if (!(body.schema instanceof z.ZodObject)) throw new TypeError('the schema of a form must be an object');
-  return checkPairs(body.schema, new URLSearchParams(bytes.toString('utf8')), 'form');
+const checkForm = (schema: z.ZodType, bytes: Buffer, isOauth: boolean): Checked<unknown> => {
+  if (!(schema instanceof z.ZodObject)) throw new TypeError('the schema of a form must be an object');
+  const pairs = new URLSearchParams(bytes.toString('utf8'));
+  return checkPairs(schema, isOauth ? withoutEmpty(pairs) : pairs, 'form');
+};
+
+/**
+ * Reads and checks the form of a raw OAuth route: parameters without a value count as left out, repeated ones are faults
+ * (RFC 6749 section 3.2). Throws `unsupported_media_type`, `payload_too_large`, or the 422 of the contract.
+ */
+export const readOauthForm = async <S extends z.ZodObject>(
+  req: IncomingMessage,
+  schema: S,
+  bytesMax: number,
+): Promise<z.output<S>> => {
+  if (hasBody(req)) checkMediaType(req, FORM);
+  const checked = checkForm(schema, hasBody(req) ? await readBodyBytes(req, bytesMax) : Buffer.alloc(0), true);
+  if (!checked.ok) throw invalidRequest(checked.issues);
+  // checkForm has parsed it by this very schema.
+  return checked.value as z.output<S>;
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -9,6 +9,8 @@ export class RequestState {
   readonly startedAt = process.hrtime.bigint();
   route: RouteDefinition | undefined;
   errorShape: ErrorShape = 'detail';
+  /** Health and metrics: asked every few seconds, and logged only at level debug. */
+  probe: string | undefined;
   callerKind: string | undefined;
   errorCode: string | undefined;
   readonly #logger: Logger;
@@ -29,7 +31,7 @@ export class RequestState {
 
   /** The route's name for metrics and logs. */
   get operation(): string {
-    return this.route?.operationId ?? 'unmatched';
+    return this.route?.operationId ?? this.probe ?? 'unmatched';
   }
 
   /** Made when first used: most requests log nothing of their own. */

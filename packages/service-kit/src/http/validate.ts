@@ -110,7 +110,8 @@ const pairsOf = (route: RouteDefinition, search: string): URLSearchParams => {
   return route.caller === 'oauth_public' ? withoutEmpty(pairs) : pairs;
 };
 
-const withoutEmpty = (pairs: URLSearchParams): URLSearchParams =>
+/** Drops pairs whose value is empty. */
+export const withoutEmpty = (pairs: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...pairs].filter(([, value]) => value !== ''));
 
 const pick = (schema: z.ZodObject, headers: IncomingHttpHeaders): Record<string, unknown> =>

@@ -1,10 +1,20 @@
 import type { RequestListener } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '../logging/create-logger.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 
 /** Which listeners stop first: `internal` ones answer probes and other services until the public ones have drained. */
 export interface LifecycleListenOptions extends ListenOptions {
   internal?: boolean;
+}
+
+/** What a lifecycle may be told once the configuration is loaded. */
+export interface LifecycleSettings {
+  logger?: Logger;
+  /** SHUTDOWN_GRACE_MS: for open requests and streams. */
+  shutdownGraceMs?: number;
+  /** SHUTDOWN_DELAY_MS: between turning unready and refusing connections. */
+  shutdownDelayMs?: number;
 }
 
 /** What a service registers while it starts, so that it stops in order. */
@@ -18,7 +28,7 @@ export interface Lifecycle {
   /** Listens, and drains at stop. */
   listen: (handler: RequestListener, options: LifecycleListenOptions) => Promise<Listener>;
   /** Sets what only the configuration knows. */
-  configure: (settings: { logger?: Logger; shutdownGraceMs?: number }) => void;
+  configure: (settings: LifecycleSettings) => void;
 }
 
 /** A lifecycle together with the means to end it. */
@@ -36,8 +46,8 @@ interface Step {
 }
 
 /** Creates a lifecycle; `runService` makes one for a process, tests make their own. */
-export const createLifecycle = (initial: { logger: Logger; shutdownGraceMs?: number }): ControlledLifecycle => {
-  const settings = { shutdownGraceMs: SHUTDOWN_GRACE_MS, ...initial };
+export const createLifecycle = (initial: LifecycleSettings & { logger: Logger }): ControlledLifecycle => {
+  const settings = { shutdownGraceMs: SHUTDOWN_GRACE_MS, shutdownDelayMs: 0, ...initial };
   const controller = new AbortController();
   const listeners: { listener: Listener; internal: boolean }[] = [];
   const steps: Step[] = [];
@@ -53,6 +63,7 @@ export const createLifecycle = (initial: { logger: Logger; shutdownGraceMs?: num
   };
   const stopAll = async (): Promise<boolean> => {
     controller.abort();
+    if (settings.shutdownDelayMs > 0) await setTimeout(settings.shutdownDelayMs);
     const deadlineMs = Date.now() + settings.shutdownGraceMs;
     const outcomes = [await drainAll(false, deadlineMs), await drainAll(true, deadlineMs)];
     for (const step of steps.toReversed()) outcomes.push(await runStep(step, settings.logger));
@@ -61,7 +72,7 @@ export const createLifecycle = (initial: { logger: Logger; shutdownGraceMs?: num
 
   return {
     get isStopping() {
-      return stopping !== undefined;
+      return controller.signal.aborted;
     },
     signal: controller.signal,
     onStop: (name, stop) => {
@@ -83,9 +94,9 @@ export const createLifecycle = (initial: { logger: Logger; shutdownGraceMs?: num
 };
 
 const runStep = async (step: Step, logger: Logger): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('took too long')), STOP_STEP_TIMEOUT_MS);
+  const done = new AbortController();
+  const timeout = setTimeout(STOP_STEP_TIMEOUT_MS, undefined, { signal: done.signal }).then(() => {
+    throw new Error('took too long');
   });
   try {
     await Promise.race([Promise.resolve().then(step.stop), timeout]);
@@ -94,6 +105,7 @@ const runStep = async (step: Step, logger: Logger): Promise<boolean> => {
     logger.error({ name: step.name, err: error }, 'a part of the service did not stop');
     return false;
   } finally {
-    clearTimeout(timer);
+    timeout.catch(() => undefined);
+    done.abort();
   }
 };

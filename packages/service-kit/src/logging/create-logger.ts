@@ -36,6 +36,8 @@ export const createLogger = (options: LoggerOptions): Logger => {
     timestamp: pino.stdTimeFunctions.isoTime,
     messageKey: 'message',
     formatters: { level: (label: string) => ({ level: label }) },
+    // Errors are reduced before they get here; pino's own serializer would name each of them "Object".
+    serializers: { err: (reduced: unknown) => reduced },
   };
   const target = options.destination ?? pino.destination({ fd: 1, sync: true });
   const lines = pino(settings, target);

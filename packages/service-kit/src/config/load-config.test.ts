@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { commonSettings } from './common-settings.ts';
+import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './describe-config.ts';
+import { ConfigError, loadConfig } from './load-config.ts';
+import { setting } from './setting.ts';
+
+const schema = z.object({
+  API_URL: setting.url({ description: 'Where the other side is.' }),
+  API_KEY: setting.string({ description: 'Credential.', secret: true, lengthMin: 8 }),
+  RETRIES_MAX: setting.integer({ description: 'Attempts.', min: 1, max: 9, default: 3 }),
+  LISTEN_PORT: setting.port({ description: 'Port.', default: 8080 }),
+  IS_FAST: setting.boolean({ description: 'Fast | slow.', default: false }),
+  HOSTS: setting.list({ description: 'Hosts.', default: [] }),
+  MODE: setting.choice({ description: 'Mode.', values: ['sandbox', 'stripe'], default: 'sandbox' }),
+  EXTRA_FILE: setting.string({ description: 'A file.', optional: true }),
+});
+
+const faultsOf = (environment: NodeJS.ProcessEnv): ConfigError => {
+  try {
+    loadConfig(schema, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+  }
+  throw new Error('no ConfigError was thrown');
+};
+
+describe('loadConfig', () => {
+  test('reads each kind of setting, with defaults where a variable is unset or empty', () => {
+    const config = loadConfig(schema, {
+      API_URL: 'https://api.example.test/base/',
+      API_KEY: 'k'.repeat(8),
+      RETRIES_MAX: '',
+      LISTEN_PORT: ' 9000 ',
+      IS_FAST: 'TRUE',
+      HOSTS: 'a.test, b.test,,',
+      MODE: '  ',
+      UNRELATED: 'ignored',
+    });
+    expect(config).toEqual({
+      API_URL: 'https://api.example.test/base',
+      API_KEY: 'kkkkkkkk',
+      RETRIES_MAX: 3,
+      LISTEN_PORT: 9000,
+      IS_FAST: true,
+      HOSTS: ['a.test', 'b.test'],
+      MODE: 'sandbox',
+      EXTRA_FILE: undefined,
+    });
+    const typed: { RETRIES_MAX: number; EXTRA_FILE: string | undefined; MODE: 'sandbox' | 'stripe' } = config;
+    expect(typed.MODE).toBe('sandbox');
+  });
+
+  test('lists every fault at once, by name and with what was expected, and never a value', () => {
+    const error = faultsOf({
+      API_URL: 'ftp://user:hunter2@files.test',
+      API_KEY: 'hunter2',
+      RETRIES_MAX: '10',
+      LISTEN_PORT: '70000',
+      IS_FAST: 'maybe',
+      MODE: 'paypal',
+    });
+    expect(error.faults).toEqual([
+      { name: 'API_URL', expected: 'expected a URL with the scheme http or https' },
+      { name: 'API_KEY', expected: 'expected a text of at least 8 characters' },
+      { name: 'RETRIES_MAX', expected: 'expected an integer from 1 to 9' },
+      { name: 'LISTEN_PORT', expected: 'expected a port (0 to 65535)' },
+      { name: 'IS_FAST', expected: 'expected true or false' },
+      { name: 'MODE', expected: 'expected one of sandbox, stripe' },
+    ]);
+    expect(error.message).not.toMatch(/hunter2|70000|maybe|paypal/);
+  });
+
+  test('says what is not set', () => {
+    expect(faultsOf({ API_KEY: '' }).message).toBe(
+      [
+        'The configuration is invalid:',
+        '  API_URL: is not set; expected a URL with the scheme http or https',
+        '  API_KEY: is not set; expected a text of at least 8 characters',
+      ].join('\n'),
+    );
+  });
+
+  test.each(['1.5', '1e3', '0x10', '--1', '12345678901234567890', 'NaN'])('takes %s for no integer', (text) => {
+    const one = z.object({ COUNT: setting.integer({ description: 'Count.' }) });
+    expect(() => loadConfig(one, { COUNT: text })).toThrow(ConfigError);
+  });
+
+  test('keeps cross-field rules in the schema', () => {
+    const crossed = schema.refine((config) => config.MODE === 'sandbox' || config.EXTRA_FILE !== undefined, {
+      path: ['EXTRA_FILE'],
+      message: 'must be set when MODE is stripe',
+    });
+    const environment = { API_URL: 'http://a.test', API_KEY: 'kkkkkkkk', MODE: 'stripe' };
+    expect(() => loadConfig(crossed, environment)).toThrow('EXTRA_FILE: must be set when MODE is stripe');
+  });
+
+  test('common settings accept a local environment', () => {
+    const config = loadConfig(z.object(commonSettings), {
+      DATABASE_URL: 'postgres://svc:pw@127.0.0.1:5432/svc_auth',
+      NATS_URL: 'nats://127.0.0.1:4222',
+      PUBLIC_BASE_URL: 'http://127.0.0.1:8080/',
+      INTERNAL_API_TOKENS: `${'a'.repeat(16)}, ${'b'.repeat(16)}`,
+    });
+    expect(config.PUBLIC_BASE_URL).toBe('http://127.0.0.1:8080');
+    expect(config.INTERNAL_API_TOKENS).toHaveLength(2);
+    expect(config.TRUST_PROXY_HOPS).toBe(1);
+    expect(config.LOG_LEVEL).toBe('info');
+  });
+});
+
+describe('documents made from a schema', () => {
+  test('.env.example leaves required variables empty and comments the others out', () => {
+    const text = renderEnvExample(schema);
+    expect(text).toContain('# Credential.\n# (a text of at least 8 characters; required; secret)\nAPI_KEY=\n');
+    expect(text).toContain('# Attempts.\n# (an integer from 1 to 9; optional)\n# RETRIES_MAX=3\n');
+  });
+
+  test('the README table escapes its own separator', () => {
+    const lines = renderSettingsTable(schema).split('\n');
+    expect(lines[0]).toBe('| variable | meaning | value | default | secret |');
+    expect(lines).toContain('| `IS_FAST` | Fast \\| slow. | true or false | `false` |  |');
+    expect(lines).toContain('| `API_KEY` | Credential. | a text of at least 8 characters | required | yes |');
+  });
+
+  test('the start-up summary shows neither secrets nor credentials in URLs', () => {
+    const config = loadConfig(schema, { API_URL: 'https://user:hunter2@api.test/x', API_KEY: 'hunter2hunter2' });
+    const summary = summarizeConfig(schema, config);
+    expect(summary).toMatchObject({
+      API_URL: 'https://api.test/x',
+      API_KEY: '(set)',
+      EXTRA_FILE: '(unset)',
+      HOSTS: '',
+    });
+    expect(JSON.stringify(summary)).not.toContain('hunter2');
+  });
+
+  test('a variable without metadata cannot stay undocumented', () => {
+    expect(() => describeSettings(z.object({ BARE: z.string() }))).toThrow('BARE has no metadata');
+  });
+});
