@@ -69,8 +69,12 @@ export interface RouteDefinition {
 export const defineRoute = <const R extends RouteDefinition>(route: R): R => route;
 
 /** A JSON request body of ordinary size. */
-export const jsonBody = <S extends z.ZodType>(schema: S, bytesMax: number = JSON_BYTES_MAX, required = true) =>
-  ({ contentType: 'application/json', schema, required, bytesMax }) as const;
+export const jsonBody = <S extends z.ZodType, const Q extends boolean = true>(
+  schema: S,
+  bytesMax: number = JSON_BYTES_MAX,
+  // Left out, Q is inferred as its default, which is what stands here then.
+  required: Q = true as Q,
+) => ({ contentType: 'application/json', schema, required, bytesMax }) as const;
 
 /** A JSON answer. */
 export const json = <S extends z.ZodType>(description: string, schema: S) =>
