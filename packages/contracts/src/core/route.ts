@@ -68,13 +68,23 @@ export interface RouteDefinition {
 /** Keeps a route's literal type, so that handlers and clients are typed by it. */
 export const defineRoute = <const R extends RouteDefinition>(route: R): R => route;
 
-/** A JSON request body of ordinary size. */
-export const jsonBody = <S extends z.ZodType, const Q extends boolean = true>(
+interface JsonBody<S extends z.ZodType, Q extends boolean> {
+  contentType: 'application/json';
+  schema: S;
+  required: Q;
+  bytesMax: number;
+}
+
+/** A JSON request body, of ordinary size unless another is named. */
+export function jsonBody<S extends z.ZodType>(schema: S, bytesMax?: number): JsonBody<S, true>;
+export function jsonBody<S extends z.ZodType>(schema: S, bytesMax: number, required: false): JsonBody<S, false>;
+export function jsonBody<S extends z.ZodType>(
   schema: S,
   bytesMax: number = JSON_BYTES_MAX,
-  // Left out, Q is inferred as its default, which is what stands here then.
-  required: Q = true as Q,
-) => ({ contentType: 'application/json', schema, required, bytesMax }) as const;
+  required = true,
+): JsonBody<S, boolean> {
+  return { contentType: 'application/json', schema, required, bytesMax };
+}
 
 /** A JSON answer. */
 export const json = <S extends z.ZodType>(description: string, schema: S) =>
