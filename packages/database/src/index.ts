@@ -1,6 +1,7 @@
 export { createDatabase, type DatabaseOptions } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
 export { type MigrateOptions, MigrationError, migrate } from './migrate.ts';
+export { type DatabaseSession, openSession } from './open-session.ts';
 export {
   isConnectionFailure,
   isDeadlock,

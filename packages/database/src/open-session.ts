@@ -1,0 +1,54 @@
+import pg from 'pg';
+import { connectionConfig, type DatabaseOptions } from './create-database.ts';
+
+/** A little more than the server's own limit: when even its refusal does not arrive, the connection is dead. */
+const ANSWER_GRACE_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** One connection of its own, for what lives and dies with a connection, such as a session's advisory lock. */
+export interface DatabaseSession {
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** False once the connection is lost or closed; it is never replaced. */
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
+
+/** Opens one connection; rejects when the server cannot be reached within the connect time-out. */
+export async function openSession(url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> {
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
+  const client = new pg.Client({
+    ...connectionConfig(url, { ...options, statementTimeoutMs }),
+    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+  });
+  let open = true;
+  const markClosed = () => {
+    open = false;
+  };
+  client.on('error', markClosed);
+  client.on('end', markClosed);
+  await client.connect();
+  // The server too must notice soon when this side vanished, as it keeps the session's locks until then.
+  await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
+  return {
+    isOpen: () => open,
+    async query<Row>(sql: string, values: readonly unknown[] = []) {
+      const result = await client.query(sql, [...values]);
+      // The row's shape is the statement's, which only the caller knows.
+      return result.rows as Row[];
+    },
+    async close() {
+      open = false;
+      await endQuickly(client);
+    },
+  };
+}
+
+async function endQuickly(client: pg.Client): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+  });
+  await Promise.race([client.end().catch(() => undefined), timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,59 @@
+import { allEvents, type EventDefinition, type events, REVOCATIONS_BUCKET, streams } from '@svc/contracts';
+import type { z } from 'zod';
+
+type Definition = (typeof events)[keyof typeof events];
+
+/** The subject of any fact in the contract. */
+export type EventSubject = Definition['subject'];
+
+/** What a fact of this subject says. */
+export type EventData<S extends EventSubject> = z.output<Extract<Definition, { subject: S }>['schema']>;
+
+/** What the publisher of a fact of this subject gives. */
+export type EventInput<S extends EventSubject> = z.input<Extract<Definition, { subject: S }>['schema']>;
+
+/** A fact as a consumer gets it, checked against the contract. `subject` tells which `data` it has. */
+export type EventOf<S extends EventSubject> = {
+  [K in S]: {
+    readonly id: string;
+    readonly subject: K;
+    readonly aggregate: string;
+    readonly version: number;
+    readonly occurred_at: string;
+    readonly data: EventData<K>;
+  };
+}[S];
+
+/** Any fact. */
+export type ReceivedEvent = EventOf<EventSubject>;
+
+/** Whether the fact is of this subject, for consumers of several. */
+export function hasSubject<S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> {
+  return event.subject === subject;
+}
+
+/** Subject prefix under which a key-value bucket stores its entries. */
+export const REVOCATION_SUBJECT_PREFIX = `$KV.${REVOCATIONS_BUCKET}.`;
+
+/** The stream that JetStream keeps the bucket in. */
+export const REVOCATIONS_STREAM = `KV_${REVOCATIONS_BUCKET}`;
+
+const definitions: ReadonlyMap<string, EventDefinition> = new Map(allEvents.map((event) => [event.subject, event]));
+const streamNames: ReadonlyMap<string, string> = new Map(
+  Object.values(streams).flatMap(({ name, subjects }) =>
+    subjects.map((subject): [string, string] => [subject.replace('.>', ''), name]),
+  ),
+);
+
+/** The contract's entry for a subject; undefined for one that it does not know. */
+export function findEvent(subject: string): EventDefinition | undefined {
+  return definitions.get(subject);
+}
+
+/** The stream that keeps this subject. Throws RangeError when none does. */
+export function streamOf(subject: string): string {
+  if (subject.startsWith(REVOCATION_SUBJECT_PREFIX)) return REVOCATIONS_STREAM;
+  const stream = streamNames.get(subject.split('.', 1)[0] ?? '');
+  if (stream === undefined) throw new RangeError(`no stream keeps the subject ${subject}`);
+  return stream;
+}

@@ -1,0 +1,58 @@
+/** What this package needs of the service's metrics; every metric is made on first use and kept by name. */
+export interface MessagingMetrics {
+  counter(options: MetricDefinition): { inc(labels: Record<string, string>, value?: number): void };
+  gauge(options: MetricDefinition): { set(labels: Record<string, string>, value: number): void };
+}
+
+interface MetricDefinition {
+  name: string;
+  help: string;
+  labelNames: readonly string[];
+}
+
+/** What is told of the outbox, the consumers and the revocations. */
+export interface MessagingMeters {
+  outboxBacklog(count: number, oldestAgeSeconds: number): void;
+  outboxPublished(stream: string, count: number): void;
+  outboxRepublished(stream: string, count: number): void;
+  relayLeading(leading: boolean): void;
+  consumed(consumer: string, outcome: ConsumedOutcome, count?: number): void;
+  revocationsConnected(connected: boolean): void;
+  revocationsKept(count: number): void;
+}
+
+/** What became of a delivered message. */
+export type ConsumedOutcome = 'handled' | 'duplicate' | 'stale' | 'retried' | 'dead_lettered';
+
+/** Binds our metrics to the service's registry; without one they go nowhere. */
+export function createMeters(metrics: MessagingMetrics | undefined): MessagingMeters {
+  const gauge = (name: string, help: string) => {
+    const made = metrics?.gauge({ name, help, labelNames: [] });
+    return (value: number) => made?.set({}, value);
+  };
+  const counter = (name: string, help: string, labelNames: readonly string[]) =>
+    metrics?.counter({ name, help, labelNames });
+  const unpublished = gauge('outbox_unpublished', 'Outbox rows that the broker has not acknowledged.');
+  const oldest = gauge('outbox_oldest_unpublished_seconds', 'Age of the oldest outbox row not yet acknowledged.');
+  const leading = gauge('outbox_relay_leading', '1 while this process relays the outbox of its service.');
+  const connected = gauge('revocations_connected', '1 while revocations arrive; 0 while only the known ones are kept.');
+  const kept = gauge('revocations_kept', 'Revocations in memory.');
+  const published = counter('outbox_published_total', 'Outbox rows acknowledged by the broker.', ['stream']);
+  const again = counter('outbox_republished_total', 'Outbox rows sent again as the stream had lost them.', ['stream']);
+  const consumed = counter('messages_consumed_total', 'Delivered messages by what became of them.', [
+    'consumer',
+    'outcome',
+  ]);
+  return {
+    outboxBacklog(count, oldestAgeSeconds) {
+      unpublished(count);
+      oldest(oldestAgeSeconds);
+    },
+    outboxPublished: (stream, count) => published?.inc({ stream }, count),
+    outboxRepublished: (stream, count) => again?.inc({ stream }, count),
+    relayLeading: (value) => leading(value ? 1 : 0),
+    consumed: (consumer, outcome, count = 1) => consumed?.inc({ consumer, outcome }, count),
+    revocationsConnected: (value) => connected(value ? 1 : 0),
+    revocationsKept: kept,
+  };
+}

@@ -1,0 +1,45 @@
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats';
+import { findStream, isNotFound } from '../connection/topology.ts';
+import type { HandlerDeps } from './handle-messages.ts';
+
+const ACK_WAIT_MS = 60_000;
+const ACK_PENDING_MAX = 1_000;
+/** Deliveries that the server allows beyond ours, so that we, not it, decide when a message is given up. */
+const SPARE_DELIVERIES = 50;
+
+/** Makes the durable consumer when it is missing (and its stream, when that is), or brings it up to date. */
+export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects: readonly string[]): Promise<void> {
+  const { manager } = deps.messaging;
+  if ((await findStream(manager, stream)) === undefined) await deps.messaging.ensureTopology();
+  const config = {
+    filter_subjects: [...subjects],
+    max_deliver: deps.deliveriesMax + SPARE_DELIVERIES,
+    ack_wait: nanos(ACK_WAIT_MS),
+    max_ack_pending: ACK_PENDING_MAX,
+  };
+  const current = await findConsumerConfig(deps, stream);
+  if (current === undefined) {
+    await manager.consumers.add(stream, {
+      ...config,
+      durable_name: deps.consumer,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+    });
+    return;
+  }
+  const changed = Object.entries(config).some(([key, value]) => !isSame(Reflect.get(current, key), value));
+  if (changed) await manager.consumers.update(stream, deps.consumer, config);
+}
+
+async function findConsumerConfig(deps: HandlerDeps, stream: string): Promise<ConsumerConfig | undefined> {
+  try {
+    return (await deps.messaging.manager.consumers.info(stream, deps.consumer)).config;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isSame(current: unknown, wanted: unknown): boolean {
+  return JSON.stringify(current) === JSON.stringify(wanted);
+}

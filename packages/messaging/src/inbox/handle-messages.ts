@@ -1,0 +1,175 @@
+import type { Knex } from 'knex';
+import type { JsMsg } from 'nats';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import type { ConsumedOutcome } from '../connection/metrics.ts';
+import { classifyFailure, type Failure, retryDelayMs } from './failure.ts';
+import { type Delivery, parseMessage } from './parse-message.ts';
+import { findVersion, insertDeadLetter, insertInbox, upsertVersion } from './queries.ts';
+
+/** Of an aggregate not seen before, earlier versions may have expired: they are waited for over this many deliveries. */
+const UNSEEN_GAP_DELIVERIES = 4;
+const PAYLOAD_CHARACTERS_MAX = 1_048_576;
+
+/** What handling a message needs. */
+export interface HandlerDeps {
+  readonly messaging: Messaging;
+  readonly database: Knex;
+  readonly consumer: string;
+  /** Runs inside the transaction that also notes the events as handled. */
+  readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
+  readonly deliveriesMax: number;
+  /** Whether versions of an aggregate are handled in order. */
+  readonly ordered: boolean;
+}
+
+/** Whether the database answered; the consumer waits for it before it takes more. */
+export interface HandleResult {
+  readonly databaseDown: boolean;
+}
+
+class VersionGap extends Error {
+  readonly kind = 'unavailable';
+  readonly code = 'messaging.version_gap';
+}
+
+/** Handles messages in one transaction or, when that fails, each in its own. Every one is acknowledged in some way. */
+export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> {
+  const deliveries: Delivery[] = [];
+  for (const message of messages) {
+    const event = parseMessage(message);
+    if (event !== undefined && !isExhausted(deps, message)) deliveries.push({ message, event });
+    else if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
+  }
+  if (deliveries.length === 0) return { databaseDown: false };
+  try {
+    const fresh = await commit(deps, deliveries);
+    for (const { message } of deliveries) message.ack();
+    count(deps, 'handled', fresh);
+    count(deps, 'duplicate', deliveries.length - fresh);
+    return { databaseDown: false };
+  } catch (error) {
+    if (classifyFailure(error).databaseDown) return await giveBack(messages);
+  }
+  for (const { message } of deliveries) {
+    if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
+  }
+  return { databaseDown: false };
+}
+
+/** Handles one message: effect, parking, or another try later. */
+export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<HandleResult> {
+  const event = parseMessage(message);
+  if (event === undefined) {
+    return await park(deps, message, { retriable: false, databaseDown: false, code: 'messaging.invalid_message' });
+  }
+  // Its handling ended the process each time, or its failures could not even be noted.
+  if (isExhausted(deps, message)) {
+    return await park(deps, message, { retriable: false, databaseDown: false, code: 'messaging.never_settled' });
+  }
+  try {
+    const outcome = await commitOne(deps, { message, event });
+    message.ack();
+    count(deps, outcome, 1);
+    return { databaseDown: false };
+  } catch (error) {
+    return await settleFailure(deps, message, error);
+  }
+}
+
+async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> {
+  return await deps.database.transaction(async (trx) => {
+    const { consumer } = deps;
+    const { event } = delivery;
+    const fresh = await insertInbox(trx, consumer, [event.id]);
+    if (fresh.size === 0) return 'duplicate';
+    if (deps.ordered) {
+      const version = await findVersion(trx, consumer, event.aggregate);
+      if (event.version < version) return 'stale';
+      // The missing one has had its last delivery before this one has its own, and is handled or parked by then.
+      const patience = version === 0 ? UNSEEN_GAP_DELIVERIES : deps.deliveriesMax;
+      if (event.version > version + 1 && delivery.message.info.deliveryCount < patience) throw new VersionGap();
+      await upsertVersion(trx, { consumer, aggregate: event.aggregate }, event.version);
+    }
+    await deps.effect(trx, [delivery]);
+    return 'handled';
+  });
+}
+
+/** Answers how many were not yet handled. */
+async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> {
+  return await deps.database.transaction(async (trx) => {
+    const ids = deliveries.map(({ event }) => event.id);
+    const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
+    const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);
+    if (unhandled.length > 0) await deps.effect(trx, unhandled);
+    return unhandled.length;
+  });
+}
+
+async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown): Promise<HandleResult> {
+  const failure = classifyFailure(error);
+  const deliveries = message.info.deliveryCount;
+  if (failure.databaseDown) return await giveBack([message]);
+  const fields = { ...describe(deps, message), code: failure.code, err: error };
+  if (!failure.retriable || deliveries >= deps.deliveriesMax) {
+    deps.messaging.logger.error(fields, 'a message could not be handled and is parked as a dead letter');
+    return await park(deps, message, failure);
+  }
+  const delayMs = retryDelayMs(deliveries);
+  deps.messaging.logger.warn({ ...fields, delay_ms: delayMs }, 'a message could not be handled; it will come again');
+  message.nak(delayMs);
+  count(deps, 'retried', 1);
+  return { databaseDown: false };
+}
+
+async function park(deps: HandlerDeps, message: JsMsg, failure: Failure): Promise<HandleResult> {
+  const { database, consumer } = deps;
+  const event = parseMessage(message);
+  try {
+    await insertDeadLetter(database, {
+      ...{ consumer, event_id: event?.id ?? null, stream: message.info.stream, stream_seq: message.seq },
+      ...{ subject: message.subject, payload: readableText(message), deliveries: message.info.deliveryCount },
+      error_code: failure.code,
+    });
+    // Those behind it are not to wait for a version that will not come.
+    if (deps.ordered && event !== undefined) {
+      await upsertVersion(database, { consumer, aggregate: event.aggregate }, event.version);
+    }
+  } catch (error) {
+    deps.messaging.logger.error({ ...describe(deps, message), err: error }, 'a dead letter could not be stored');
+    return await giveBack([message]);
+  }
+  if (event === undefined) {
+    deps.messaging.logger.error(
+      { ...describe(deps, message), code: failure.code },
+      'a message is not as the contract says',
+    );
+  }
+  message.term(failure.code);
+  count(deps, 'dead_lettered', 1);
+  return { databaseDown: false };
+}
+
+/** Leaves them to a later delivery, as nothing can be done now. Settling a message twice has no effect. */
+async function giveBack(messages: readonly JsMsg[]): Promise<HandleResult> {
+  for (const message of messages) message.nak(retryDelayMs(message.info.deliveryCount));
+  return { databaseDown: true };
+}
+
+function isExhausted(deps: HandlerDeps, message: JsMsg): boolean {
+  return message.info.deliveryCount > deps.deliveriesMax;
+}
+
+/** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */
+function readableText(message: JsMsg): string {
+  return message.string().replaceAll('\0', '').slice(0, PAYLOAD_CHARACTERS_MAX);
+}
+
+function describe(deps: HandlerDeps, message: JsMsg) {
+  const { subject, seq, info } = message;
+  return { consumer: deps.consumer, subject, stream: info.stream, sequence: seq, attempt: info.deliveryCount };
+}
+
+function count(deps: HandlerDeps, outcome: ConsumedOutcome, amount: number): void {
+  if (amount > 0) deps.messaging.meters.consumed(deps.consumer, outcome, amount);
+}

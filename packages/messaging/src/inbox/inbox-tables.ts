@@ -1,0 +1,38 @@
+import type { Knex } from 'knex';
+
+/** Creates `inbox`, `inbox_versions` and `dead_letters`; called from a service's migration. */
+export async function inboxMigration(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE inbox (
+      consumer text NOT NULL,
+      event_id uuid NOT NULL,
+      received_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (consumer, event_id)
+    );
+    CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+    COMMENT ON TABLE inbox IS 'Events whose effect has committed, so that a redelivered one has none; kept for 15 days.';
+    CREATE TABLE inbox_versions (
+      consumer text NOT NULL,
+      aggregate text NOT NULL,
+      version bigint NOT NULL,
+      PRIMARY KEY (consumer, aggregate)
+    );
+    COMMENT ON TABLE inbox_versions IS 'The newest version of each aggregate that an ordered consumer has handled.';
+    CREATE TABLE dead_letters (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      consumer text NOT NULL,
+      event_id uuid,
+      stream text NOT NULL,
+      stream_seq bigint NOT NULL,
+      subject text NOT NULL,
+      payload text NOT NULL,
+      deliveries integer NOT NULL,
+      error_code text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      resolved_at timestamptz
+    );
+    CREATE UNIQUE INDEX dead_letters_event ON dead_letters (consumer, event_id) WHERE event_id IS NOT NULL;
+    CREATE INDEX dead_letters_unresolved ON dead_letters (created_at) WHERE resolved_at IS NULL;
+    COMMENT ON TABLE dead_letters IS 'Messages that could not be handled; somebody is to look at each.';
+  `);
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConsumerMessages, JsMsg } from 'nats';
+import { ensureConsumer } from './ensure-consumer.ts';
+import type { HandleResult, HandlerDeps } from './handle-messages.ts';
+
+/** A pull asks for messages for this long; new ones come at once. */
+const PULL_MS = 5_000;
+const PULL_GRACE_MS = 2_000;
+/** A pull that ends at once has found no consumer behind it. */
+const PULL_SUSPECT_MS = 100;
+const RETRY_MS = 250;
+const RETRY_MS_MAX = 5_000;
+/** Must come more often than the server's acknowledgement wait. */
+const WORKING_INTERVAL_MS = 10_000;
+
+/** What one loop takes and how. */
+export interface PullLoopOptions {
+  readonly deps: HandlerDeps;
+  readonly stream: string;
+  readonly subjects: readonly string[];
+  /** Messages asked for at once. */
+  readonly fetch: number;
+  /** Messages handed over at once. */
+  readonly chunk: number;
+  readonly handle: (messages: readonly JsMsg[]) => Promise<HandleResult>;
+}
+
+/** Takes messages of one durable consumer until stopped. */
+export interface PullLoop {
+  pause(): Promise<void>;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+interface LoopState {
+  /** Aborts when nothing more is to be taken. */
+  halt: AbortController;
+  pulling: ConsumerMessages | undefined;
+  known: boolean;
+}
+
+/** Starts the loop at once. */
+export function createPullLoop(options: PullLoopOptions): PullLoop {
+  const state: LoopState = { halt: new AbortController(), pulling: undefined, known: false };
+  let running = runLoop(options, state);
+  let stopped = false;
+  // The consumer may be gone with the broker's data.
+  const forget = options.deps.messaging.onReconnect(() => {
+    state.known = false;
+  });
+  const pause = async () => {
+    state.halt.abort();
+    void state.pulling?.close();
+    await running;
+  };
+  return {
+    pause,
+    resume() {
+      if (stopped || !state.halt.signal.aborted) return;
+      state.halt = new AbortController();
+      running = running.then(() => runLoop(options, state));
+    },
+    async stop() {
+      stopped = true;
+      forget();
+      await pause();
+    },
+  };
+}
+
+async function runLoop(options: PullLoopOptions, state: LoopState): Promise<void> {
+  const { messaging, consumer } = options.deps;
+  const { signal } = state.halt;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      await pullOnce(options, state, signal);
+      failures = 0;
+    } catch (error) {
+      state.known = false;
+      failures += 1;
+      const fields = { consumer, stream: options.stream, attempt: failures, err: error };
+      if (messaging.isConnected()) messaging.logger.warn(fields, 'messages cannot be taken; trying again');
+      await pauseFor(Math.min(RETRY_MS * 2 ** Math.min(failures - 1, 10), RETRY_MS_MAX), signal);
+    }
+  }
+}
+
+async function pullOnce(options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> {
+  const { messaging, consumer } = options.deps;
+  if (!messaging.isConnected()) return await pauseFor(RETRY_MS, signal);
+  if (!state.known) {
+    await ensureConsumer(options.deps, options.stream, options.subjects);
+    state.known = true;
+  }
+  const startedAt = performance.now();
+  const durable = await messaging.jetstream.consumers.get(options.stream, consumer);
+  if (signal.aborted) return;
+  const messages = await durable.fetch({ max_messages: options.fetch, expires: PULL_MS });
+  state.pulling = messages;
+  // A lost connection must not leave the pull waiting for its end.
+  const guard = setTimeout(() => void messages.close(), PULL_MS + PULL_GRACE_MS);
+  try {
+    const { taken, databaseDown } = await drain(options, messages, signal);
+    if (databaseDown) await waitForDatabase(options, signal);
+    else if (taken === 0 && performance.now() - startedAt < PULL_SUSPECT_MS) throw new Error('the pull ended at once');
+  } finally {
+    clearTimeout(guard);
+    state.pulling = undefined;
+    void messages.close();
+  }
+}
+
+/** Hands messages over as they come: a full chunk, or whatever is there once the server has no more. */
+async function drain(options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) {
+  let taken = 0;
+  let databaseDown = false;
+  let waiting: JsMsg[] = [];
+  for await (const message of messages) {
+    taken += 1;
+    waiting.push(message);
+    if (signal.aborted || databaseDown) continue;
+    if (waiting.length < options.chunk && message.info.pending > 0) continue;
+    ({ databaseDown } = await keepWorking(waiting, options.handle));
+    waiting = [];
+    if (databaseDown) void messages.close();
+  }
+  if (waiting.length > 0 && !signal.aborted && !databaseDown) {
+    ({ databaseDown } = await keepWorking(waiting, options.handle));
+    waiting = [];
+  }
+  // Taken but not begun: another replica may have them at once.
+  for (const message of waiting) message.nak();
+  return { taken, databaseDown };
+}
+
+/** While messages are handled the server is told so, lest it deliver them again. */
+async function keepWorking(messages: readonly JsMsg[], handle: PullLoopOptions['handle']): Promise<HandleResult> {
+  const timer = setInterval(() => {
+    for (const message of messages) message.working();
+  }, WORKING_INTERVAL_MS);
+  try {
+    return await handle(messages);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Nothing is taken while our database is away: deliveries are counted, and are not to be used up by an outage. */
+async function waitForDatabase(options: PullLoopOptions, signal: AbortSignal): Promise<void> {
+  const { database, messaging, consumer } = options.deps;
+  messaging.logger.warn({ consumer }, 'the database cannot be reached; no messages are taken until it can');
+  for (let delayMs = RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
+    await pauseFor(delayMs, signal);
+    try {
+      await database.raw('SELECT 1');
+      return;
+    } catch {
+      // Still away.
+    }
+  }
+}
+
+async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}

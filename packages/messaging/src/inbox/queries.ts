@@ -1,0 +1,68 @@
+import type { Knex } from 'knex';
+
+const PRUNE_BATCH = 1_000;
+
+/** An event by its consumer, as both keys of the inbox. */
+export interface DeadLetter {
+  readonly consumer: string;
+  readonly event_id: string | null;
+  readonly stream: string;
+  readonly stream_seq: number;
+  readonly subject: string;
+  readonly payload: string;
+  readonly deliveries: number;
+  readonly error_code: string;
+}
+
+/** Notes events as handled; answers the ids of those that were not yet. Waits for a competitor's open transaction. */
+export async function insertInbox(
+  trx: Knex.Transaction,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<Set<string>> {
+  // In one order everywhere, so that two batches with common events cannot wait for each other in a circle.
+  const rows = [...eventIds].sort().map((event_id) => ({ consumer, event_id }));
+  const inserted: { event_id: string }[] = await trx('inbox')
+    .insert(rows)
+    .onConflict(['consumer', 'event_id'])
+    .ignore()
+    .returning('event_id');
+  return new Set(inserted.map(({ event_id }) => event_id));
+}
+
+/** The newest handled version of an aggregate, locked; 0 when there is none yet. */
+export async function findVersion(trx: Knex.Transaction, consumer: string, aggregate: string): Promise<number> {
+  const row = await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('version');
+  return row?.version ?? 0;
+}
+
+/** Notes the newest handled version of an aggregate; never goes back. */
+export async function upsertVersion(
+  database: Knex,
+  key: { readonly consumer: string; readonly aggregate: string },
+  version: number,
+): Promise<void> {
+  await database('inbox_versions')
+    .insert({ ...key, version })
+    .onConflict(['consumer', 'aggregate'])
+    .merge({ version: database.raw('greatest(inbox_versions.version, excluded.version)') });
+}
+
+/** Parks a message; parking it again changes nothing. */
+export async function insertDeadLetter(database: Knex, letter: DeadLetter): Promise<void> {
+  await database('dead_letters').insert(letter).onConflict().ignore();
+}
+
+/** Forgets one batch of events handled longer ago than this. Answers how many. */
+export async function deleteInboxBefore(database: Knex, consumer: string, ageSeconds: number): Promise<number> {
+  return await database('inbox')
+    .whereIn(
+      ['consumer', 'event_id'],
+      database('inbox')
+        .select('consumer', 'event_id')
+        .where({ consumer })
+        .whereRaw('received_at < now() - make_interval(secs => ?)', [ageSeconds])
+        .limit(PRUNE_BATCH),
+    )
+    .delete();
+}

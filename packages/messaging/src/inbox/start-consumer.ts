@@ -1,0 +1,140 @@
+import type { Knex } from 'knex';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
+import { type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
+import type { Delivery } from './parse-message.ts';
+import { createPullLoop } from './pull-loop.ts';
+import { deleteInboxBefore } from './queries.ts';
+
+const DELIVERIES_MAX = 12;
+const FETCH_SINGLE = 20;
+const BATCH_MAX = 100;
+const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
+const PRUNE_BATCHES_MAX = 20;
+/** Longer than a message can still come again: 7 days in the outbox and then 7 in the stream. */
+const INBOX_KEPT_SECONDS = 15 * 24 * 3600;
+
+/** How often and from where a message came. */
+export interface DeliveryMeta {
+  readonly deliveries: number;
+  readonly stream: string;
+  readonly streamSequence: number;
+}
+
+interface CommonOptions<S extends EventSubject> {
+  readonly messaging: Messaging;
+  readonly database: Knex;
+  /** Durable name, unique in the product: `<service>_<purpose>`. Replicas of a service share it. */
+  readonly name: string;
+  readonly subjects: readonly S[];
+  /** Deliveries of one message before it is parked as a dead letter. */
+  readonly deliveriesMax?: number | undefined;
+}
+
+/** A consumer of facts, one transaction each. */
+export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
+  /** The effect, in the transaction that also notes the event as handled; it is not called again once that commits. */
+  readonly handle: (trx: Knex.Transaction, event: EventOf<S>, meta: DeliveryMeta) => Promise<void>;
+  /** Handle the versions of each aggregate in order: older ones are dropped, missing ones waited for. */
+  readonly ordered?: boolean | undefined;
+}
+
+/** A consumer of frequent facts, one transaction for many. */
+export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
+  /** As for one, with up to `batch` events in stream order; after a failure it is called with each alone. */
+  readonly handle: (trx: Knex.Transaction, events: readonly EventOf<S>[]) => Promise<void>;
+  readonly batch?: number | undefined;
+}
+
+/** A running consumer. */
+export interface Consumer {
+  /** Resolves when what was taken is settled; nothing more is taken until `resume`. */
+  pause(): Promise<void>;
+  resume(): void;
+  /** As `pause`, for good. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a durable consumer that handles facts one by one. An error of kind `limit`, `unavailable` or `internal` (or
+ * without a kind) brings the message again later; any other one, or the last delivery, parks it in `dead_letters`.
+ */
+export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
+  const deps = handlerDeps(options, options.ordered === true, async (trx, deliveries) => {
+    for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), metaOf(delivery));
+  });
+  return run(options, deps, { fetch: FETCH_SINGLE, together: false });
+}
+
+/** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
+export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
+  const deps = handlerDeps(options, false, async (trx, deliveries) => {
+    await options.handle(trx, deliveries.map(eventOf<S>));
+  });
+  return run(options, deps, { fetch: options.batch ?? BATCH_MAX, together: true });
+}
+
+function handlerDeps<S extends EventSubject>(
+  options: CommonOptions<S>,
+  ordered: boolean,
+  effect: HandlerDeps['effect'],
+): HandlerDeps {
+  const { messaging, database, name, deliveriesMax } = options;
+  return { messaging, database, consumer: name, effect, deliveriesMax: deliveriesMax ?? DELIVERIES_MAX, ordered };
+}
+
+function run<S extends EventSubject>(
+  options: CommonOptions<S>,
+  deps: HandlerDeps,
+  mode: { readonly fetch: number; readonly together: boolean },
+): Consumer {
+  const byStream = Map.groupBy(options.subjects, streamOf);
+  const loops = [...byStream].map(([stream, subjects]) =>
+    createPullLoop({
+      ...{ deps, stream, subjects, fetch: mode.fetch },
+      handle: mode.together ? (messages) => handleTogether(deps, messages) : (messages) => handleEach(deps, messages),
+      chunk: mode.together ? mode.fetch : 1,
+    }),
+  );
+  const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);
+  pruning.unref();
+  return {
+    async pause() {
+      await Promise.all(loops.map((loop) => loop.pause()));
+    },
+    resume() {
+      for (const loop of loops) loop.resume();
+    },
+    async stop() {
+      clearInterval(pruning);
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+async function handleEach(deps: HandlerDeps, messages: Parameters<typeof handleTogether>[1]) {
+  for (const message of messages) {
+    const result = await handleOne(deps, message);
+    if (result.databaseDown) return result;
+  }
+  return { databaseDown: false };
+}
+
+async function prune(deps: HandlerDeps): Promise<void> {
+  try {
+    for (let batch = 0; batch < PRUNE_BATCHES_MAX; batch += 1) {
+      if ((await deleteInboxBefore(deps.database, deps.consumer, INBOX_KEPT_SECONDS)) === 0) return;
+    }
+  } catch (error) {
+    deps.messaging.logger.warn({ consumer: deps.consumer, err: error }, 'old inbox rows could not be deleted');
+  }
+}
+
+function eventOf<S extends EventSubject>(delivery: Delivery): EventOf<S> {
+  // The durable consumer filters on these very subjects, and the parsed event was found by its subject.
+  return delivery.event as EventOf<S>;
+}
+
+function metaOf({ message }: Delivery): DeliveryMeta {
+  return { deliveries: message.info.deliveryCount, stream: message.info.stream, streamSequence: message.seq };
+}

@@ -1,0 +1,18 @@
+export { type ConnectOptions, connectMessaging, type Messaging } from './connection/connect-messaging.ts';
+export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from './connection/event-types.ts';
+export type { MessagingLogger } from './connection/logger.ts';
+export type { MessagingMetrics } from './connection/metrics.ts';
+export { inboxMigration } from './inbox/inbox-tables.ts';
+export {
+  type BatchConsumerOptions,
+  type Consumer,
+  type ConsumerOptions,
+  startBatchConsumer,
+  startConsumer,
+} from './inbox/start-consumer.ts';
+export { appendToOutbox, type OutboxEvent, type OutboxRevocation } from './outbox/append-to-outbox.ts';
+export { outboxMigration } from './outbox/outbox-tables.ts';
+export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
+export { withOutbox } from './outbox/with-outbox.ts';
+export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';
+export type { RevocationSubject, RevocationView } from './revocations/revocation-entries.ts';

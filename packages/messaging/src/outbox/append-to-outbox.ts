@@ -1,0 +1,66 @@
+import type { Knex } from 'knex';
+import {
+  type EventInput,
+  type EventSubject,
+  findEvent,
+  REVOCATION_SUBJECT_PREFIX,
+  streamOf,
+} from '../connection/event-types.ts';
+import { uuidV7 } from './uuid-v7.ts';
+
+/** A message of JetStream is bounded, and so is what the relay holds in memory. */
+const PAYLOAD_BYTES_MAX = 1024 ** 2;
+const REVOCATION_KEY = /^(grant|session|key|app|account)\.[A-Za-z0-9_-]{1,100}$/;
+
+/** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller has locked. */
+export type OutboxEvent = {
+  [S in EventSubject]: {
+    readonly subject: S;
+    readonly aggregate: string;
+    readonly version: number;
+    readonly data: EventInput<S>;
+  };
+}[EventSubject];
+
+/** A revocation to spread: `grant.<id>`, `session.<id>`, `key.<id>`, `app.<id>` or `account.<id>`. */
+export interface OutboxRevocation {
+  readonly revocation: {
+    readonly key: string;
+    /** `{revoked_through}` for `app.` and `account.` keys. */
+    readonly value?: { readonly revoked_through: string } | undefined;
+  };
+}
+
+/**
+ * Writes facts and revocations into the caller's transaction, in the order given. They reach the broker after the
+ * commit, if it happens. Throws when one is not as the contract says: nothing wrong is to leave this service.
+ */
+export async function appendToOutbox(
+  trx: Knex.Transaction,
+  ...entries: readonly (OutboxEvent | OutboxRevocation)[]
+): Promise<void> {
+  if (entries.length === 0) return;
+  await trx('outbox').insert(entries.map((entry) => ('revocation' in entry ? revocationRow(entry) : eventRow(entry))));
+}
+
+function eventRow(event: OutboxEvent) {
+  const definition = findEvent(event.subject);
+  if (definition === undefined) throw new RangeError(`${event.subject} is not in the contract`);
+  const data = definition.schema.parse(event.data);
+  return row({ subject: event.subject, aggregate: event.aggregate, version: event.version, payload: data });
+}
+
+function revocationRow({ revocation }: OutboxRevocation) {
+  const { key, value } = revocation;
+  if (!REVOCATION_KEY.test(key)) throw new RangeError('not a revocation key');
+  const isRange = key.startsWith('app.') || key.startsWith('account.');
+  if (isRange !== (value !== undefined)) throw new RangeError('revoked_through belongs to app. and account. keys');
+  const subject = `${REVOCATION_SUBJECT_PREFIX}${key}`;
+  return row({ subject, aggregate: `revocation:${key}`, version: 1, payload: value ?? {} });
+}
+
+function row(entry: { subject: string; aggregate: string; version: number; payload: object }) {
+  const payload = JSON.stringify(entry.payload);
+  if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX) throw new RangeError(`${entry.subject} is too large to publish`);
+  return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload };
+}

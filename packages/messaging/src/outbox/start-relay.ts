@@ -1,0 +1,139 @@
+import { type ServiceName, streams } from '@svc/contracts';
+import { type DatabaseSession, openSession } from '@svc/database';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
+import { type Alarm, createAlarm } from './alarm.ts';
+import { deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
+import { createLane, type RelayLane } from './relay-lane.ts';
+
+const POLL_MS = 250;
+const LOCK_RETRY_MS = 1_000;
+const BACKLOG_INTERVAL_MS = 5_000;
+const PRUNE_INTERVAL_MS = 60_000;
+const PRUNE_BATCHES_MAX = 20;
+const SENT_KEPT_SECONDS = 7 * 24 * 3600;
+/** Hints to the other replicas of a service are sent no more often. */
+const REMOTE_HINT_INTERVAL_MS = 5;
+
+/** What the relay of a service works with. */
+export interface RelayOptions {
+  /** The relay opens one connection of its own: the lock and all its statements live and die with it. */
+  readonly databaseUrl: string;
+  readonly messaging: Messaging;
+  readonly service: ServiceName;
+  /** How long sent rows are kept; 7 days by default. */
+  readonly sentKeptSeconds?: number | undefined;
+}
+
+/** Sends the outbox of a service, if it is the one of its replicas that holds the lock. */
+export interface Relay {
+  /** To be called after a commit: the rows go out now instead of at the next poll. Never throws. */
+  hint(): void;
+  isLeading(): boolean;
+  /** Ends after the batch in flight. */
+  stop(): Promise<void>;
+}
+
+interface RelayState {
+  readonly lanes: readonly RelayLane[];
+  readonly alarm: Alarm;
+  readonly signal: AbortSignal;
+  session: DatabaseSession | undefined;
+  backlogDueAt: number;
+  pruneDueAt: number;
+}
+
+/** Starts relaying; returns at once. Failures are logged and tried again forever. */
+export function startRelay(options: RelayOptions): Relay {
+  const { messaging, service } = options;
+  const stopping = new AbortController();
+  const alarm = createAlarm();
+  const lanes = streamsOf(service).map((stream) => createLane(messaging, stream));
+  const { signal } = stopping;
+  const state: RelayState = { lanes, alarm, signal, session: undefined, backlogDueAt: 0, pruneDueAt: 0 };
+  const hintSubject = `outbox_hint.${service}`;
+  const subscription = messaging.connection.subscribe(hintSubject, { callback: alarm.ring });
+  const forgetReconnect = messaging.onReconnect(() => {
+    for (const lane of lanes) lane.distrust();
+    alarm.ring();
+  });
+  const running = runRelay(options, state);
+  let hintedAt = 0;
+  return {
+    hint() {
+      alarm.ring();
+      if (state.session !== undefined || !messaging.isConnected()) return;
+      if (performance.now() - hintedAt < REMOTE_HINT_INTERVAL_MS) return;
+      hintedAt = performance.now();
+      messaging.connection.publish(hintSubject);
+    },
+    isLeading: () => state.session?.isOpen() === true,
+    async stop() {
+      stopping.abort();
+      alarm.silence();
+      subscription.unsubscribe();
+      forgetReconnect();
+      await running;
+    },
+  };
+}
+
+async function runRelay(options: RelayOptions, state: RelayState): Promise<void> {
+  const { messaging } = options;
+  while (!state.signal.aborted) {
+    let waitMs = LOCK_RETRY_MS;
+    try {
+      const session = await ensureLeading(options, state);
+      messaging.meters.relayLeading(session !== undefined);
+      if (session !== undefined) waitMs = (await relayOnce(options, state, session)) ? 0 : POLL_MS;
+    } catch (error) {
+      messaging.logger.warn({ component: 'outbox_relay', err: error }, 'the outbox cannot be read; trying again');
+    }
+    if (waitMs > 0) await state.alarm.wait(waitMs);
+  }
+  await state.session?.close();
+  state.session = undefined;
+  messaging.meters.relayLeading(false);
+}
+
+/** The session that holds the lock of this service; undefined while another replica does. */
+async function ensureLeading(options: RelayOptions, state: RelayState): Promise<DatabaseSession | undefined> {
+  if (state.session?.isOpen() === true) return state.session;
+  await state.session?.close();
+  state.session = undefined;
+  const session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
+  const locked = await tryRelayLock(session).catch(() => false);
+  if (!locked) {
+    await session.close();
+    return undefined;
+  }
+  state.session = session;
+  for (const lane of state.lanes) lane.distrust();
+  return session;
+}
+
+async function relayOnce(options: RelayOptions, state: RelayState, session: DatabaseSession): Promise<boolean> {
+  const now = performance.now();
+  if (now > state.backlogDueAt) {
+    state.backlogDueAt = now + BACKLOG_INTERVAL_MS;
+    const { count, oldestAgeSeconds } = await measureBacklog(session);
+    options.messaging.meters.outboxBacklog(count, oldestAgeSeconds);
+  }
+  const results = await Promise.all(state.lanes.map((lane) => lane.round(session)));
+  if (now > state.pruneDueAt) {
+    state.pruneDueAt = now + PRUNE_INTERVAL_MS;
+    await prune(session, options.sentKeptSeconds ?? SENT_KEPT_SECONDS);
+  }
+  return results.includes(true);
+}
+
+async function prune(session: DatabaseSession, keptSeconds: number): Promise<void> {
+  for (let batch = 0; batch < PRUNE_BATCHES_MAX; batch += 1) {
+    if ((await deleteSentBefore(session, keptSeconds)) === 0) return;
+  }
+}
+
+function streamsOf(service: ServiceName): string[] {
+  const own = Object.entries(streams).find(([name]) => name === service)?.[1].name;
+  return own === undefined ? [REVOCATIONS_STREAM] : [REVOCATIONS_STREAM, own];
+}

@@ -1,0 +1,55 @@
+import { REVOCATION_TTL_SECONDS } from '@svc/contracts';
+import type { DatabaseSession } from '@svc/database';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
+import { findStream, isNotFound } from '../connection/topology.ts';
+import { deleteStreamRecord, findStreamRecord, type StreamRecord, unpublishAfter } from './queries.ts';
+
+const SENT_KEPT_SECONDS = 7 * 24 * 3600;
+
+/**
+ * Compares a stream with what it is known to have acknowledged. When it was made anew, or ends before that, whatever the
+ * outbox still keeps of the lost part becomes unpublished again. Makes a missing stream. Answers when it was created.
+ */
+export async function verifyStream(session: DatabaseSession, messaging: Messaging, name: string): Promise<string> {
+  let info = await findStream(messaging.manager, name);
+  if (info === undefined) {
+    await messaging.ensureTopology();
+    info = await messaging.manager.streams.info(name);
+  }
+  const created = String(info.created);
+  const record = await findStreamRecord(session, name);
+  if (record === undefined) return created;
+  const intactThrough = await findIntactEnd(messaging, record, { created, lastSeq: info.state.last_seq });
+  if (intactThrough === undefined) return created;
+  const ageSecondsMax = name === REVOCATIONS_STREAM ? REVOCATION_TTL_SECONDS : SENT_KEPT_SECONDS;
+  const count = await unpublishAfter(session, name, { afterStreamSeq: intactThrough, ageSecondsMax });
+  await deleteStreamRecord(session, name);
+  messaging.meters.outboxRepublished(name, count);
+  messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
+  return created;
+}
+
+/** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */
+async function findIntactEnd(
+  messaging: Messaging,
+  record: StreamRecord,
+  found: { readonly created: string; readonly lastSeq: number },
+): Promise<number | undefined> {
+  if (found.created !== record.created) return 0;
+  if (found.lastSeq < record.last_stream_seq) return found.lastSeq;
+  const id = await findMessageId(messaging, record.stream, record.last_stream_seq);
+  // Another message in its place: the stream was set back and has grown again since, from an unknown point.
+  return id === undefined || id === record.last_event_id ? undefined : 0;
+}
+
+/** The event id of a stored message; undefined once age or a newer entry has removed it. */
+async function findMessageId(messaging: Messaging, stream: string, seq: number): Promise<string | undefined> {
+  try {
+    const message = await messaging.manager.streams.getMessage(stream, { seq });
+    return message?.header.get('Nats-Msg-Id');
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import { REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
+
+const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
+
+/** What a credential names; whatever of it was revoked makes the credential dead. */
+export interface RevocationSubject {
+  readonly grantId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly keyId?: string | undefined;
+}
+
+/** What was revoked, in memory. */
+export interface RevocationView {
+  /** Whether the grant, session or key is dead; a look-up in memory. */
+  isRevoked(subject: RevocationSubject): boolean;
+  /** Whether new revocations arrive; what is known holds either way. */
+  isConnected(): boolean;
+  /** Holds a revocation that this process has just committed, before it comes back through NATS. */
+  remember(key: string, value?: { readonly revoked_through: string }): void;
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  /** '' for a key that needs no value. */
+  readonly revokedThrough: string;
+  readonly expiresAtMs: number;
+}
+
+/** The entries of the bucket, kept as long as the longest token could live and no longer. */
+export interface RevocationEntries {
+  isRevoked(subject: RevocationSubject): boolean;
+  /** Adds or extends an entry; `value` is the stored text. What is not as the contract says is taken as revoking nothing. */
+  add(key: string, value: string, createdMs: number): boolean;
+  /** Drops what has expired; answers how many are left. */
+  expire(): number;
+}
+
+/** Makes an empty collection. */
+export function createEntries(clock: () => Date): RevocationEntries {
+  const entries = new Map<string, Entry>();
+  const isThrough = (key: string, id: string | undefined) => {
+    const entry = entries.get(key);
+    return entry !== undefined && id !== undefined && id <= entry.revokedThrough;
+  };
+  return {
+    isRevoked({ grantId, sessionId, clientId, userId, keyId }) {
+      if (grantId !== undefined && entries.has(`grant.${grantId}`)) return true;
+      if (sessionId !== undefined && entries.has(`session.${sessionId}`)) return true;
+      if (keyId !== undefined && entries.has(`key.${keyId}`)) return true;
+      if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
+      return userId !== undefined && isThrough(`account.${userId}`, sessionId);
+    },
+    add(key, value, createdMs) {
+      const revokedThrough = revokedThroughOf(key, value);
+      if (revokedThrough === undefined) return false;
+      const expiresAtMs = createdMs + TTL_MS;
+      if (expiresAtMs <= clock().getTime()) return true;
+      const known = entries.get(key);
+      // Replays come in any order: neither the range nor the life of an entry ever shrinks.
+      entries.set(key, {
+        revokedThrough: greatest(revokedThrough, known?.revokedThrough),
+        expiresAtMs: Math.max(expiresAtMs, known?.expiresAtMs ?? 0),
+      });
+      return true;
+    },
+    expire() {
+      const now = clock().getTime();
+      for (const [key, entry] of entries) if (entry.expiresAtMs <= now) entries.delete(key);
+      return entries.size;
+    },
+  };
+}
+
+function revokedThroughOf(key: string, value: string): string | undefined {
+  if (/^(grant|session|key)\../.test(key)) return '';
+  if (!/^(app|account)\../.test(key)) return undefined;
+  try {
+    return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
+  } catch {
+    return undefined;
+  }
+}
+
+function greatest(a: string, b: string | undefined): string {
+  return b !== undefined && b > a ? b : a;
+}
