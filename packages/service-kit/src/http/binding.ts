@@ -75,7 +75,7 @@ type Output<S> = S extends z.ZodType ? z.output<S> : Readonly<Record<string, nev
 type BodyOf<B> = B extends { raw: true }
   ? undefined
   : B extends { schema: infer S extends z.ZodType; required: infer Q }
-    ? Q extends false
+    ? [Q] extends [false]
       ? z.output<S> | undefined
       : z.output<S>
     : undefined;

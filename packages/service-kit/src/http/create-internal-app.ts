@@ -64,7 +64,7 @@ const answerReadiness =
       sendJson(res, 503, { status: 'stopping', checks: {} });
       return;
     }
-    const checks = await withTimeout(ready());
+    const checks = await withTimeout(Promise.resolve().then(ready));
     const isReady = Object.values(checks).every(Boolean);
     sendJson(res, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks });
   };

@@ -1,0 +1,190 @@
+import { newId } from '@svc/contracts';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  AppError,
+  bind,
+  createInternalApp,
+  createInternalClient,
+  createMetrics,
+  type InternalAppOptions,
+} from '../src/index.ts';
+import { internalTestRoutes as routes } from './support/internal-contract.ts';
+import { collectLogs, serve } from './support/test-app.ts';
+
+const TOKEN = 'service-credential-1';
+
+const bindings = [
+  bind(routes.getAccount, async ({ params, query, requestId }) => ({
+    status: 200,
+    body: { account_id: params.account_id, limit: query.limit ?? null, request_id: requestId },
+  })),
+  bind(routes.admit, async ({ body }) => {
+    switch (body.mode) {
+      case 'nothing':
+        return { status: 204 };
+      case 'refuse':
+        throw new AppError('weekly_limit_exceeded', 'Cap.', {
+          details: { resets_at: 'x' },
+          headers: { 'retry-after': '9' },
+        });
+      case 'bug':
+        throw new Error('bug');
+      case 'broken':
+        return { status: 200, body: { verdict: 'canary' } };
+      case 'undeclared':
+        return { status: 202, body: {} };
+      case 'slow':
+        await new Promise((resolve) => setTimeout(resolve, 300).unref());
+        return { status: 204 };
+      default:
+        return { status: 200, body: { verdict: 'admitted' } };
+    }
+  }),
+];
+
+const start = async (options: Partial<InternalAppOptions> = {}) => {
+  const { logger, lines } = collectLogs();
+  const { url } = await serve(
+    createInternalApp({
+      service: 'billing',
+      contract: Object.values(routes),
+      bindings,
+      tokens: [TOKEN, 'service-credential-2'],
+      logger,
+      metrics: createMetrics('billing'),
+      ready: async () => ({ database: true }),
+      ...options,
+    }),
+  );
+  const client = createInternalClient({ baseUrl: url, token: TOKEN, timeoutMs: 2_000 });
+  return { url, client, lines };
+};
+
+test('/healthz says that the process turns, whatever else is broken', async () => {
+  const { url } = await start({ ready: () => Promise.reject(new Error('database')) });
+  const response = await fetch(`${url}/healthz`);
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+});
+
+test.each([
+  [
+    'all checks hold',
+    async () => ({ database: true, nats: true }),
+    200,
+    { status: 'ready', checks: { database: true, nats: true } },
+  ],
+  [
+    'one does not',
+    async () => ({ database: true, nats: false }),
+    503,
+    { status: 'not_ready', checks: { database: true, nats: false } },
+  ],
+  [
+    'the checks fail',
+    () => Promise.reject(new Error('x')),
+    503,
+    { status: 'not_ready', checks: { checks_answered: false } },
+  ],
+  [
+    'the checks throw',
+    () => {
+      throw new Error('x');
+    },
+    503,
+    { status: 'not_ready', checks: { checks_answered: false } },
+  ],
+  [
+    'the checks hang',
+    () => new Promise<never>(() => undefined),
+    503,
+    { status: 'not_ready', checks: { checks_answered: false } },
+  ],
+])('/readyz when %s', async (_name, ready, status, body) => {
+  const { url } = await start({ ready });
+  const response = await fetch(`${url}/readyz`);
+  expect([response.status, await response.json()]).toEqual([status, body]);
+});
+
+test('/readyz is 503 from the stop signal on', async () => {
+  const { url } = await start({ lifecycle: { isStopping: true } });
+  const response = await fetch(`${url}/readyz`);
+  expect([response.status, await response.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
+});
+
+test('/metrics answers Prometheus text, and probes are logged only at level debug', async () => {
+  const { url, lines } = await start();
+  const response = await fetch(`${url}/metrics`);
+  expect(response.headers.get('content-type')).toContain('text/plain');
+  expect(await response.text()).toContain('process_cpu_user_seconds_total');
+  await expect.poll(() => lines.length).toBe(1);
+  expect(lines[0]).toMatchObject({ level: 'debug', operation: 'metrics' });
+});
+
+test('internal routes want one of the service credentials', async () => {
+  const { url } = await start();
+  const get = async (authorization?: string) => {
+    const response = await fetch(
+      `${url}/internal/accounts/a`,
+      authorization === undefined ? {} : { headers: { authorization } },
+    );
+    return [response.status, codeOf(await response.json())];
+  };
+  expect(await get()).toEqual([401, 'not_authenticated']);
+  expect(await get('Bearer wrong')).toEqual([401, 'invalid_token']);
+  expect(await get(`Bearer ${TOKEN}x`)).toEqual([401, 'invalid_token']);
+  expect(await get(`Bearer ${TOKEN}`)).toEqual([200, undefined]);
+  expect(await get('Bearer service-credential-2')).toEqual([200, undefined]);
+});
+
+test('the client sends parameters, query, body and request id, and types the answer', async () => {
+  const { client } = await start();
+  const requestId = newId('req');
+  const answer = await client.call(routes.getAccount, {
+    params: { account_id: 'a/b?c' },
+    query: { limit: 5, name: undefined },
+    requestId,
+  });
+  expect(answer).toEqual({ status: 200, body: { account_id: 'a/b?c', limit: 5, request_id: requestId } });
+  const admitted = await client.call(routes.admit, { body: { mode: 'ok' } });
+  if (admitted.status === 200) expect(admitted.body.verdict).toBe('admitted');
+  expect(await client.call(routes.admit, { body: { mode: 'nothing' } })).toEqual({ status: 204, body: undefined });
+  await client.close();
+});
+
+test('the client throws what the other side refused with, and turns its own faults into 500 and failures into 503', async () => {
+  const { client, url } = await start();
+  const admit = (mode: string) => client.call(routes.admit, { body: { mode } });
+  await expect(admit('refuse')).rejects.toMatchObject({
+    code: 'weekly_limit_exceeded',
+    status: 402,
+    publicMessage: 'Cap.',
+    details: { resets_at: 'x' },
+    headers: { 'retry-after': '9' },
+  });
+  await expect(admit('bug')).rejects.toMatchObject({ code: 'service_unavailable', kind: 'unavailable' });
+  await expect(admit('broken')).rejects.toMatchObject({
+    code: 'internal_error',
+    cause: { message: expect.not.stringContaining('canary') },
+  });
+  await expect(admit('undeclared')).rejects.toMatchObject({ code: 'internal_error' });
+  const stranger = createInternalClient({ baseUrl: url, token: 'wrong', timeoutMs: 2_000 });
+  await expect(stranger.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({ code: 'internal_error' });
+  const elsewhere = createInternalClient({ baseUrl: `${url}/elsewhere`, token: TOKEN, timeoutMs: 2_000 });
+  await expect(elsewhere.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({ status: 404 });
+});
+
+test('the client gives up in time, when it is told to, and when nobody listens', async () => {
+  const { client } = await start();
+  const late = client.call(routes.admit, { body: { mode: 'slow' }, timeoutMs: 50 });
+  await expect(late).rejects.toMatchObject({ code: 'service_unavailable', cause: { name: 'TimeoutError' } });
+  const cancelled = client.call(routes.admit, { body: { mode: 'slow' }, signal: AbortSignal.timeout(50) });
+  await expect(cancelled).rejects.toMatchObject({ code: 'service_unavailable' });
+  const nobody = createInternalClient({ baseUrl: 'http://127.0.0.1:1', token: TOKEN, timeoutMs: 2_000 });
+  await expect(nobody.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({
+    code: 'service_unavailable',
+  });
+});
+
+const codeOf = (body: unknown): string | undefined =>
+  z.object({ detail: z.object({ code: z.string() }) }).safeParse(body).data?.detail.code;

@@ -1,0 +1,64 @@
+import { Agent, get } from 'node:http';
+import { expect, test } from 'vitest';
+import { createLifecycle } from '../src/index.ts';
+import { collectLogs } from './support/test-app.ts';
+
+const local = { port: 0, host: '127.0.0.1' };
+
+test('a kept connection is told to close, and an idle one is closed', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger, shutdownGraceMs: 5_000 });
+  let finish = (): void => undefined;
+  const { port } = await life.listen((req, res) => {
+    if (req.url === '/slow') finish = () => void res.end('slow');
+    else res.end('quick');
+  }, local);
+  const agent = new Agent({ keepAlive: true });
+  const fetchText = (path: string) =>
+    new Promise<{ text: string; connection: string | undefined }>((resolve, reject) => {
+      get({ port, path, agent }, (res) => {
+        let text = '';
+        res.on('data', (chunk) => {
+          text += chunk;
+        });
+        res.on('end', () => resolve({ text, connection: res.headers.connection }));
+      }).on('error', reject);
+    });
+  expect((await fetchText('/quick')).connection).toBe('keep-alive');
+  const slow = fetchText('/slow');
+  await expect.poll(() => finish.name).not.toBe('');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const stopped = life.stop();
+  finish();
+  expect(await slow).toEqual({ text: 'slow', connection: 'close' });
+  expect(await stopped).toBe(true);
+  agent.destroy();
+});
+
+test('stopping twice is stopping once, and the signal tells loops to end', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger });
+  let stops = 0;
+  life.onStop('once', () => {
+    stops += 1;
+  });
+  expect([life.isStopping, life.signal.aborted]).toEqual([false, false]);
+  const [first, second] = await Promise.all([life.stop(), life.stop()]);
+  expect([first, second, stops, life.isStopping, life.signal.aborted]).toEqual([true, true, 1, true, true]);
+});
+
+test('with a delay, the listener still answers between turning unready and refusing', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger, shutdownDelayMs: 200 });
+  const { url } = await life.listen((_req, res) => void res.end(String(life.isStopping)), local);
+  const stopped = life.stop();
+  expect(await (await fetch(url)).text()).toBe('true');
+  await stopped;
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+test('a port that is taken is the rejection of listen', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger });
+  const { port } = await life.listen((_req, res) => void res.end(), local);
+  await expect(life.listen((_req, res) => void res.end(), { ...local, port })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await life.stop();
+});

@@ -1,0 +1,208 @@
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { expect, test } from 'vitest';
+import { createTokenAuthenticators, type RevocationQuery } from '../src/index.ts';
+import { collectLogs } from './support/test-app.ts';
+import { startIssuer, type TokenOptions } from './support/token-issuer.ts';
+
+const setup = async () => {
+  const issuer = await startIssuer();
+  const revoked = new Set<string>();
+  const asked: RevocationQuery[] = [];
+  const clock = { now: new Date() };
+  const { logger, lines } = collectLogs();
+  const authenticators = createTokenAuthenticators({
+    publicBaseUrl: issuer.issuer,
+    jwksUrl: issuer.jwksUrl,
+    logger,
+    clock: () => clock.now,
+    revocations: {
+      isRevoked: (query) => {
+        asked.push(query);
+        return Object.values(query).some((id) => revoked.has(id));
+      },
+    },
+  });
+  const advance = (ms: number) => {
+    clock.now = new Date(clock.now.getTime() + ms);
+  };
+  return { issuer, revoked, asked, advance, lines, ...authenticators };
+};
+
+const refused = expect.objectContaining({ code: 'invalid_token', status: 401 });
+const unavailable = expect.objectContaining({ code: 'service_unavailable', status: 503 });
+
+test('tells who a valid token of each kind stands for', async () => {
+  const { issuer, console_session, oauth_access_token, asked } = await setup();
+  expect(await console_session(await issuer.sign('session'))).toMatchObject({
+    kind: 'console_session',
+    userId: 'usr_1',
+    sessionId: 'ses_1',
+    accountType: 'business',
+  });
+  const caller = await oauth_access_token(await issuer.sign('access'));
+  expect(caller).toMatchObject({
+    kind: 'oauth_access_token',
+    userId: 'usr_1',
+    clientId: 'app_1',
+    grantId: 'grt_1',
+    tokenId: 'at_1',
+  });
+  expect([...caller.scopes]).toEqual(['inference', 'usage:read']);
+  expect(asked).toEqual([
+    { sessionId: 'ses_1', userId: 'usr_1' },
+    { grantId: 'grt_1', clientId: 'app_1' },
+  ]);
+  expect(issuer.state.requests).toBe(1);
+});
+
+test('EdDSA is accepted beside ES256', async () => {
+  const { issuer, oauth_access_token } = await setup();
+  await issuer.addKey('ed-1', 'EdDSA');
+  expect((await oauth_access_token(await issuer.sign('access', { keyId: 'ed-1', algorithm: 'EdDSA' }))).userId).toBe(
+    'usr_1',
+  );
+});
+
+const bent: [string, TokenOptions][] = [
+  ['RFC 9068 §4: another typ', { type: 'JWT' }],
+  ['the typ of the other kind', { type: 'svc-session+jwt' }],
+  ['RFC 7519 §4.1.1: another issuer', { issuer: 'http://other.test' }],
+  ['RFC 7519 §4.1.3: the audience of the other kind', { audience: 'http://svc.test/v1/console' }],
+  ['another audience', { audience: 'http://other.test/v1' }],
+  ['RFC 7519 §4.1.4: expired', { expiresAt: new Date(Date.now() - 1_000) }],
+  ['without grant_id', { claims: { grant_id: undefined } }],
+  ['without client_id', { claims: { client_id: undefined } }],
+  ['without sub', { claims: { sub: undefined } }],
+  ['with a scope that is no text', { claims: { scope: ['inference'] } }],
+  ['not valid yet', { claims: { nbf: Math.floor(Date.now() / 1000) + 600 } }],
+];
+
+test.each(bent)('refuses an access token: %s', async (_name, options) => {
+  const { issuer, oauth_access_token } = await setup();
+  await expect(oauth_access_token(await issuer.sign('access', options))).rejects.toEqual(refused);
+});
+
+test('refuses each kind of token in the place of the other', async () => {
+  const { issuer, console_session, oauth_access_token } = await setup();
+  await expect(console_session(await issuer.sign('access'))).rejects.toEqual(refused);
+  await expect(oauth_access_token(await issuer.sign('session'))).rejects.toEqual(refused);
+});
+
+test('refuses text that is no token, unsigned tokens, HMAC by a public key, and a changed payload', async () => {
+  const { issuer, oauth_access_token } = await setup();
+  const good = await issuer.sign('access');
+  const [header, payload, signature] = good.split('.');
+  const unsigned = new UnsecuredJWT({ sub: 'usr_1' }).setIssuer(issuer.issuer).setExpirationTime('1h').encode();
+  const symmetric = await new SignJWT({ sub: 'usr_1' })
+    .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: 'key-1' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(JSON.stringify(issuer.keys.get('key-1')?.jwk)));
+  const changed = Buffer.from(String(Buffer.from(payload ?? '', 'base64url')).replace('usr_1', 'usr_2')).toString(
+    'base64url',
+  );
+  for (const token of [
+    'x',
+    'a.b.c',
+    '..',
+    unsigned,
+    symmetric,
+    `${header}.${changed}.${signature}`,
+    `${header}.${payload}.`,
+  ]) {
+    await expect(oauth_access_token(token)).rejects.toEqual(refused);
+  }
+  const rsa = await generateKeyPair('RS256');
+  const foreign = await new SignJWT({ sub: 'usr_1' })
+    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: 'key-1' })
+    .sign(rsa.privateKey);
+  await expect(oauth_access_token(foreign)).rejects.toEqual(refused);
+});
+
+test('expiry and revocation are looked at on every use, also of a token that was verified before', async () => {
+  const { issuer, oauth_access_token, console_session, revoked, advance } = await setup();
+  const access = await issuer.sign('access');
+  const session = await issuer.sign('session');
+  await oauth_access_token(access);
+  await console_session(session);
+  revoked.add('grt_1');
+  await expect(oauth_access_token(access)).rejects.toEqual(refused);
+  expect((await console_session(session)).sessionId).toBe('ses_1');
+  revoked.add('ses_1');
+  await expect(console_session(session)).rejects.toEqual(refused);
+  revoked.clear();
+  expect((await oauth_access_token(access)).grantId).toBe('grt_1');
+  advance(3_601_000);
+  await expect(oauth_access_token(access)).rejects.toEqual(refused);
+});
+
+test('a key that appears later is fetched, but unknown keys cannot make us fetch in a row', async () => {
+  const { issuer, oauth_access_token, advance } = await setup();
+  await oauth_access_token(await issuer.sign('access'));
+  await issuer.addKey('key-2');
+  advance(6_000);
+  expect((await oauth_access_token(await issuer.sign('access', { keyId: 'key-2' }))).userId).toBe('usr_1');
+  expect(issuer.state.requests).toBe(2);
+  const strangers = await Promise.all(
+    ['x1', 'x2', 'x3'].map(async (keyId) => {
+      await issuer.addKey(keyId);
+      const token = await issuer.sign('access', { keyId });
+      issuer.keys.delete(keyId);
+      return token;
+    }),
+  );
+  for (const token of strangers) await expect(oauth_access_token(token)).rejects.toEqual(refused);
+  expect(issuer.state.requests).toBe(2);
+  advance(6_000);
+  await Promise.all(strangers.map((token) => expect(oauth_access_token(token)).rejects.toEqual(refused)));
+  expect(issuer.state.requests).toBe(3);
+});
+
+test('a key that is withdrawn takes the tokens that it signed along', async () => {
+  const { issuer, oauth_access_token, advance } = await setup();
+  await issuer.addKey('key-2');
+  const token = await issuer.sign('access', { keyId: 'key-2' });
+  await oauth_access_token(token);
+  issuer.keys.delete('key-2');
+  advance(11 * 60_000);
+  await oauth_access_token(await issuer.sign('access', { claims: { jti: 'at_2' } }));
+  await expect
+    .poll(() =>
+      oauth_access_token(token).then(
+        () => 'taken',
+        () => 'refused',
+      ),
+    )
+    .toBe('refused');
+});
+
+test('without any key set the answer is 503, and the first one that is fetched ends that', async () => {
+  const { issuer, oauth_access_token, advance, lines } = await setup();
+  const token = await issuer.sign('access');
+  for (const mode of ['down', 'garbage'] as const) {
+    issuer.state.mode = mode;
+    await expect(oauth_access_token(token)).rejects.toEqual(unavailable);
+    advance(6_000);
+  }
+  expect(lines).toHaveLength(2);
+  issuer.state.mode = 'ok';
+  expect((await oauth_access_token(token)).userId).toBe('usr_1');
+});
+
+test('while the issuer is away, known keys still verify, and an unknown key is undecided', async () => {
+  const { issuer, oauth_access_token, advance } = await setup();
+  await oauth_access_token(await issuer.sign('access'));
+  issuer.state.mode = 'down';
+  await issuer.addKey('key-2');
+  advance(11 * 60_000);
+  expect((await oauth_access_token(await issuer.sign('access', { claims: { jti: 'at_2' } }))).tokenId).toBe('at_2');
+  await expect(oauth_access_token(await issuer.sign('access', { keyId: 'key-2' }))).rejects.toEqual(unavailable);
+});
+
+test('many callers at once fetch the key set once', async () => {
+  const { issuer, oauth_access_token } = await setup();
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => issuer.sign('access', { claims: { jti: `at_${index}` } })),
+  );
+  await Promise.all(tokens.map((token) => oauth_access_token(token)));
+  expect(issuer.state.requests).toBe(1);
+});
