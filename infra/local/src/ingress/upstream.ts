@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { createProxyServer } from 'http-proxy';
+import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
 import type { IngressMatch } from './ingress-table.ts';
@@ -30,7 +30,7 @@ export interface UpstreamOptions {
 
 /** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
 export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstream => {
-  const proxy = createProxyServer({ agent, selfHandleResponse: true });
+  const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
   proxy.on('proxyReq', (proxyReq, _req, res) => endWithClient(proxyReq, res));
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
   // A client that left while its request was being sent; there is nobody to tell.

@@ -1,0 +1,15 @@
+import { enableCompileCache } from 'node:module';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+if (process.platform === 'win32') {
+  process.stderr.write('The local stack runs on Linux and macOS. On Windows, use the Linux subsystem (WSL 2).\n');
+  process.exit(1);
+}
+// Parsing the sources takes a good part of a start; a second one finds them compiled.
+enableCompileCache(resolve(process.env['SVC_DATA_DIR'] ?? resolve(ROOT, '.local'), 'cache', 'compile'));
+const { runLocalStack } = await import('./stack/run-local-stack.ts');
+process.exitCode = await runLocalStack(process.env);
+process.exit();

@@ -1,0 +1,70 @@
+import { createServer } from 'node:net';
+import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
+import { readPort } from './settings.ts';
+import { StartError } from './start-error.ts';
+
+/** Below the ports that Linux and macOS give to outgoing connections, so that a restarted process finds its port free. */
+const RANGE_START = 20_000;
+const RANGE_SIZE = 10_000;
+const TRIES_MAX = 200;
+const LOOPBACK = '127.0.0.1';
+
+/** Which ports to choose. */
+export interface PortRequest {
+  /** Such as `auth` or `auth-internal`; the variable `AUTH_INTERNAL_PORT` sets the latter. */
+  names: readonly string[];
+  /** Remembers the choice for the next start. */
+  file: string;
+  env: NodeJS.ProcessEnv;
+  /** A number from 0 to below 1. */
+  random?: () => number;
+}
+
+/** Chooses a free port for each name: the one that was set, else the one it had before, else any. Throws StartError. */
+export const choosePorts = async (request: PortRequest): Promise<Map<string, number>> => {
+  const remembered = readRemembered(request.file);
+  const ports = new Map<string, number>();
+  for (const name of request.names) ports.set(name, await choosePort(name, { ...request, remembered, taken: ports }));
+  writeFileAtomically(request.file, `${JSON.stringify(Object.fromEntries(ports), null, 2)}\n`);
+  return ports;
+};
+
+/** Whether nothing listens on this port. */
+export const isPortFree = (port: number, host: string = LOOPBACK): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+
+/** The variable that sets a port. */
+export const portVariable = (name: string): string => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;
+
+const choosePort = async (
+  name: string,
+  options: PortRequest & { remembered: ReadonlyMap<string, number>; taken: ReadonlyMap<string, number> },
+): Promise<number> => {
+  const variable = portVariable(name);
+  const wanted = options.env[variable];
+  if (wanted) {
+    const port = readPort(variable, wanted);
+    if (await isPortFree(port)) return port;
+    throw new StartError(`Port ${port} (${variable}) is taken by another program. Set ${variable} to a free one.`);
+  }
+  const taken = new Set(options.taken.values());
+  const before = options.remembered.get(name);
+  if (before !== undefined && !taken.has(before) && (await isPortFree(before))) return before;
+  const random = options.random ?? Math.random;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const port = RANGE_START + Math.floor(random() * RANGE_SIZE);
+    if (!taken.has(port) && (await isPortFree(port))) return port;
+  }
+  throw new StartError(`No free port was found for ${name}. Set ${variable} to one.`);
+};
+
+const readRemembered = (file: string): ReadonlyMap<string, number> => {
+  const json = readJsonFile(file);
+  if (typeof json !== 'object' || json === null) return new Map();
+  const entries = Object.entries(json).filter((entry): entry is [string, number] => Number.isInteger(entry[1]));
+  return new Map(entries);
+};

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { plansFileSchema, routesFileSchema, serviceNames } from '@svc/contracts';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Secrets } from './secrets.ts';
+import { inheritedEnvironment, type ServiceContext, serviceEnvironment } from './service-environment.ts';
+import { readSettings } from './settings.ts';
+
+const secrets: Secrets = {
+  INTERNAL_API_TOKEN: 'internal',
+  AUTH_ENCRYPTION_KEY: 'auth-key',
+  COOKIE_SECRET: 'cookie',
+  WEBHOOK_ENCRYPTION_KEY: 'webhook-key',
+  API_KEY_PEPPER: 'pepper',
+  SANDBOX_PROVIDER_KEY: 'sandbox-key',
+  POSTGRES_PASSWORD: 'pg',
+  AUTH_DATABASE_PASSWORD: 'a',
+  BILLING_DATABASE_PASSWORD: 'b',
+  INFERENCE_GATEWAY_DATABASE_PASSWORD: 'c',
+  WEBHOOK_DISPATCHER_DATABASE_PASSWORD: 'd',
+};
+
+const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
+  env,
+  ports: new Map(
+    serviceNames.flatMap((name, index) => [[name, 100 + index] as const, [`${name}-internal`, 200 + index] as const]),
+  ),
+  secrets,
+  databaseUrl: 'postgres://own',
+  natsUrl: 'nats://own',
+  publicBaseUrl: 'http://127.0.0.1:8080',
+  routesFile: '/data/routes.yaml',
+  plansFile: '/config/plans.yaml',
+  compileCache: '/data/cache',
+});
+
+describe('the environment of a service', () => {
+  it('has what every service needs', () => {
+    expect(serviceEnvironment('billing', context())).toMatchObject({
+      PORT: '101',
+      INTERNAL_PORT: '201',
+      DATABASE_URL: 'postgres://own',
+      NATS_URL: 'nats://own',
+      PUBLIC_BASE_URL: 'http://127.0.0.1:8080',
+      INTERNAL_API_TOKENS: 'internal',
+      AUTH_INTERNAL_URL: 'http://127.0.0.1:200',
+      PAYMENTS: 'sandbox',
+      PLANS_FILE: '/config/plans.yaml',
+    });
+  });
+
+  it.each(serviceNames)('%s sees no secret of another one', (service) => {
+    const values = new Set(Object.values(serviceEnvironment(service, context())));
+    const own = {
+      auth: ['internal', 'auth-key', 'cookie'],
+      billing: ['internal'],
+      'inference-gateway': ['internal', 'pepper', 'sandbox-key'],
+      'webhook-dispatcher': ['internal', 'webhook-key'],
+    }[service];
+    expect(Object.values(secrets).filter((secret) => values.has(secret))).toEqual(own);
+  });
+
+  it('lets what the person has set win, but not the ports and databases of other things', () => {
+    const env = {
+      PAYMENTS: 'stripe',
+      STRIPE_SECRET_KEY: 'sk',
+      LOG_LEVEL: 'debug',
+      PORT: '80',
+      DATABASE_URL: 'postgres://foreign',
+    };
+    expect(serviceEnvironment('billing', context({ ...env, AUTH_DATABASE_URL: 'postgres://secret' }))).toMatchObject({
+      PAYMENTS: 'stripe',
+      STRIPE_SECRET_KEY: 'sk',
+      LOG_LEVEL: 'debug',
+      PORT: '101',
+      DATABASE_URL: 'postgres://own',
+    });
+    expect(inheritedEnvironment({ AUTH_DATABASE_URL: 'x', npm_config_yes: 'true', PATH: '/bin' }, '/c')).toEqual({
+      PATH: '/bin',
+      NODE_COMPILE_CACHE: '/c',
+    });
+  });
+});
+
+describe('settings', () => {
+  it('have defaults, and take paths relative to where the person is', () => {
+    expect(readSettings({}, '/here')).toMatchObject({ port: 8080, host: '127.0.0.1', publicBaseUrl: undefined });
+    const settings = readSettings(
+      { SVC_DATA_DIR: 'data', ROUTES_FILE: 'my.yaml', PUBLIC_BASE_URL: 'https://x/' },
+      '/here',
+    );
+    expect(settings).toMatchObject({ dataDirectory: '/here/data', publicBaseUrl: 'https://x' });
+    expect(settings.env['ROUTES_FILE']).toBe('/here/my.yaml');
+  });
+
+  it.each(['http', '70000', '-1', '80.5'])('refuse PORT=%s', (port) => {
+    expect(() => readSettings({ PORT: port }, '/')).toThrow(`PORT=${port} is not a port`);
+  });
+});
+
+describe('the shipped configuration', () => {
+  const read = (name: string): unknown => parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8'));
+
+  it('has a route for every kind of inference', () => {
+    const { routes, delegated } = routesFileSchema.parse(read('routes.yaml'));
+    expect(routes.map(({ service }) => service)).toEqual(['chat', 'completions', 'embeddings', 'audio_transcription']);
+    expect(delegated).toEqual({ chat: ['chat-eu'], audio_transcription: ['audio-eu'] });
+  });
+
+  it('has three plans', () => {
+    expect(plansFileSchema.parse(read('plans.yaml')).plans).toHaveLength(3);
+  });
+});

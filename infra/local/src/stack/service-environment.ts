@@ -1,0 +1,76 @@
+import { type ServiceName, serviceNames } from '@svc/contracts';
+import type { Secrets } from './secrets.ts';
+
+/** Milliseconds that open requests and streams get when the stack stops. */
+const SHUTDOWN_GRACE_MS = 8_000;
+/** Set per process by the stack, or somebody else's: never inherited. */
+const NOT_INHERITED = new Set(['PORT', 'HOST', 'INTERNAL_PORT', 'DATABASE_URL', 'SVC_DATA_DIR', 'NODE_COMPILE_CACHE']);
+
+/** What the stack knows when it starts a service. */
+export interface ServiceContext {
+  /** What the person has set. */
+  env: NodeJS.ProcessEnv;
+  ports: ReadonlyMap<string, number>;
+  secrets: Secrets;
+  databaseUrl: string;
+  natsUrl: string;
+  publicBaseUrl: string;
+  routesFile: string;
+  plansFile: string;
+  compileCache: string;
+}
+
+/** Prefix of the variables that belong to one service: `INFERENCE_GATEWAY`. */
+export const variablePrefix = (service: ServiceName): string => service.toUpperCase().replaceAll('-', '_');
+
+/** Address of a listener of the stack: of `auth`, or of `auth-internal`. */
+export const loopbackUrl = (ports: ReadonlyMap<string, number>, name: string): string =>
+  `http://127.0.0.1:${ports.get(name)}`;
+
+/** What every process of the stack inherits from the person: all but what would mislead it. */
+export const inheritedEnvironment = (env: NodeJS.ProcessEnv, compileCache: string): NodeJS.ProcessEnv => {
+  const inherited = Object.entries(env).filter(
+    ([name]) => !NOT_INHERITED.has(name) && !/^p?npm_/i.test(name) && !name.endsWith('_DATABASE_URL'),
+  );
+  return { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE: compileCache };
+};
+
+/** The environment of one service: the stack's defaults, then what the person has set, then what only the stack can know. */
+export const serviceEnvironment = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => ({
+  ...commonDefaults(context),
+  ...ownDefaults(service, context),
+  ...inheritedEnvironment(context.env, context.compileCache),
+  PUBLIC_BASE_URL: context.publicBaseUrl,
+  NATS_URL: context.natsUrl,
+  DATABASE_URL: context.databaseUrl,
+  HOST: '127.0.0.1',
+  PORT: String(context.ports.get(service)),
+  INTERNAL_PORT: String(context.ports.get(`${service}-internal`)),
+});
+
+const commonDefaults = ({ ports, secrets }: ServiceContext): NodeJS.ProcessEnv => ({
+  LOG_LEVEL: 'info',
+  SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
+  INTERNAL_API_TOKENS: secrets.INTERNAL_API_TOKEN,
+  ...Object.fromEntries(
+    serviceNames.map((name) => [`${variablePrefix(name)}_INTERNAL_URL`, loopbackUrl(ports, `${name}-internal`)]),
+  ),
+});
+
+const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
+  switch (service) {
+    case 'auth':
+      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, COOKIE_SECRET: secrets.COOKIE_SECRET };
+    case 'billing':
+      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
+    case 'inference-gateway':
+      return {
+        ROUTES_FILE: routesFile,
+        SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
+        API_KEY_PEPPER: secrets.API_KEY_PEPPER,
+        INGRESS_REGION: 'local',
+      };
+    case 'webhook-dispatcher':
+      return { WEBHOOK_ENCRYPTION_KEY: secrets.WEBHOOK_ENCRYPTION_KEY };
+  }
+};

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { StartError } from './start-error.ts';
+
+const PORT_DEFAULT = 8080;
+const HOST_DEFAULT = '127.0.0.1';
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+/** Paths that a person gives relative to where they are, while services run elsewhere. */
+const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE'];
+
+/** What the person who starts the stack decides. */
+export interface StackSettings {
+  /** The checkout. */
+  root: string;
+  servicesDirectory: string;
+  dataDirectory: string;
+  /** Address that the ingress listens on. */
+  host: string;
+  /** Port of the ingress; 0 takes a free one. */
+  port: number;
+  /** How clients reach the ingress, where it is not at its own address. */
+  publicBaseUrl: string | undefined;
+  /** Everything the person has set; what they set wins over the stack's own. */
+  env: NodeJS.ProcessEnv;
+}
+
+/** Reads `PORT`, `SVC_DATA_DIR`, `INGRESS_HOST` and `PUBLIC_BASE_URL`. Throws StartError for a port that is none. */
+export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings => ({
+  root: ROOT,
+  servicesDirectory: resolve(ROOT, 'services'),
+  dataDirectory: env['SVC_DATA_DIR'] ? resolve(cwd, env['SVC_DATA_DIR']) : resolve(ROOT, '.local'),
+  host: env['INGRESS_HOST'] || HOST_DEFAULT,
+  port: env['PORT'] ? readPort('PORT', env['PORT']) : PORT_DEFAULT,
+  publicBaseUrl: env['PUBLIC_BASE_URL']?.replace(/\/+$/, '') || undefined,
+  env: withAbsolutePaths(env, cwd),
+});
+
+/** A port from a variable. Throws StartError where it is none. */
+export const readPort = (variable: string, value: string): number => {
+  const port = Number(value);
+  if (!/^\d+$/.test(value) || port > 65_535)
+    throw new StartError(`${variable}=${value} is not a port: use 0 to 65535.`);
+  return port;
+};
+
+const withAbsolutePaths = (env: NodeJS.ProcessEnv, cwd: string): NodeJS.ProcessEnv => {
+  const absolute = { ...env };
+  for (const variable of FILE_VARIABLES) {
+    const path = env[variable];
+    if (path) absolute[variable] = resolve(cwd, path);
+  }
+  return absolute;
+};

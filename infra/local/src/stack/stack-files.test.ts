@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { choosePorts, isPortFree } from './ports.ts';
+import { loadSecrets } from './secrets.ts';
+import { createStackFile } from './stack-file.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-files-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('ports', () => {
+  const names = ['auth', 'auth-internal'];
+  const choose = (env: NodeJS.ProcessEnv = {}) => choosePorts({ names, file: join(directory, 'ports.json'), env });
+
+  it('are free ones below the ephemeral range, the same at every start', async () => {
+    const ports = await choose();
+    expect([...ports.values()].every((port) => port >= 20_000 && port < 30_000)).toBe(true);
+    expect(new Set(ports.values()).size).toBe(2);
+    expect(await choose()).toEqual(ports);
+  });
+
+  it('change where somebody else has taken one in the meantime', async () => {
+    const ports = await choose();
+    const taker = createServer();
+    await new Promise<void>((done) => taker.listen(ports.get('auth'), '127.0.0.1', done));
+    const now = await choose();
+    expect(now.get('auth')).not.toBe(ports.get('auth'));
+    expect(now.get('auth-internal')).toBe(ports.get('auth-internal'));
+    await expect(choose({ AUTH_PORT: String(ports.get('auth')) })).rejects.toThrow(/AUTH_PORT.* is taken/);
+    await new Promise((done) => taker.close(done));
+    expect(await isPortFree(ports.get('auth') ?? 0)).toBe(true);
+  });
+
+  it('are those that the person has set', async () => {
+    expect((await choose({ AUTH_INTERNAL_PORT: '19871' })).get('auth-internal')).toBe(19_871);
+    await expect(choose({ AUTH_PORT: 'http' })).rejects.toThrow('AUTH_PORT=http is not a port');
+  });
+});
+
+describe('secrets', () => {
+  const location = () => ({ file: join(directory, 'secrets.json'), cluster: join(directory, 'postgres') });
+
+  it('are made once, for the owner alone', () => {
+    const first = loadSecrets(location());
+    expect(Buffer.from(first.AUTH_ENCRYPTION_KEY, 'base64')).toHaveLength(32);
+    expect(loadSecrets(location())).toEqual(first);
+    expect(statSync(location().file).mode & 0o077).toBe(0);
+  });
+
+  it('are completed where a later release needs one more', () => {
+    writeFileSync(location().file, JSON.stringify({ COOKIE_SECRET: 'kept' }));
+    expect(loadSecrets(location()).COOKIE_SECRET).toBe('kept');
+    expect(JSON.parse(readFileSync(location().file, 'utf8'))).toHaveProperty('API_KEY_PEPPER');
+  });
+
+  it('are not made anew beside a database that was made with lost ones', () => {
+    mkdirSync(location().cluster);
+    expect(() => loadSecrets(location())).toThrow(/secrets\.json is missing/);
+  });
+});
+
+describe('stack.json', () => {
+  it('appears when published, follows changes, and goes when removed', () => {
+    const path = join(directory, 'stack.json');
+    writeFileSync(path, 'of an earlier run');
+    const file = createStackFile(path, 'http://127.0.0.1:1');
+    file.set('auth', { pid: 1, url: 'http://127.0.0.1:2' });
+    expect(() => readFileSync(path)).toThrow('ENOENT');
+    file.publish();
+    file.set('auth', { pid: 2, url: 'http://127.0.0.1:2' });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+      base_url: 'http://127.0.0.1:1',
+      processes: { auth: { pid: 2, url: 'http://127.0.0.1:2' } },
+      database_urls: {},
+      nats_url: '',
+    });
+    file.remove();
+    file.set('auth', { pid: 3, url: '' });
+    expect(() => readFileSync(path)).toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ServiceName, serviceNames } from '@svc/contracts';
+import { writeFileAtomically } from './atomic-file.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import type { Report } from './report.ts';
+import { inheritedEnvironment, loopbackUrl, serviceEnvironment, variablePrefix } from './service-environment.ts';
+import type { StackSettings } from './settings.ts';
+import { prepareStack, readablePath, type StackContext } from './stack-context.ts';
+import { startNodeApp } from './start-node-app.ts';
+import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
+
+/** Nothing new comes in, then requests end, then what they needed goes. */
+const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
+const CONFIG = new URL('../../config/', import.meta.url);
+const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
+/** Stands in `config/routes.yaml`; the stack puts the provider's real address in its place. */
+const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
+
+/** A stack that is ready. */
+export interface LocalStack {
+  baseUrl: string;
+  /** Ends everything in order; resolves when no process is left. */
+  stop: () => Promise<void>;
+  /** Kills everything at once. */
+  kill: () => void;
+}
+
+/** How a start is watched and given up. */
+export interface StartOptions {
+  report: Report;
+  /** Gives up the start; everything that runs by then is stopped before this rejects. */
+  signal: AbortSignal;
+}
+
+/** Starts the whole product on one machine. Throws StartError where the person must do something; nothing is left running then. */
+export const startLocalStack = async (settings: StackSettings, options: StartOptions): Promise<LocalStack> => {
+  options.report.line(`data in ${readablePath(settings.dataDirectory)}`);
+  const context = await prepareStack(settings, options);
+  const stop = async (): Promise<void> => {
+    await context.group.stop(STOP_WAVES);
+    context.stackFile.remove();
+    context.record.release();
+  };
+  const giveUp = new AbortController();
+  try {
+    const missing = await startEverything({ ...context, signal: AbortSignal.any([options.signal, giveUp.signal]) });
+    context.stackFile.publish();
+    options.report.ready(context.baseUrl, {
+      startedInMs: performance.now(),
+      dataDirectory: readablePath(settings.dataDirectory),
+      missing,
+    });
+    return { baseUrl: context.baseUrl, stop, kill: context.group.kill };
+  } catch (error) {
+    giveUp.abort();
+    await stop();
+    throw error;
+  }
+};
+
+/** Starts all parts, each as soon as what it needs is there; answers the services whose folder is missing. */
+const startEverything = async (context: StackContext): Promise<readonly ServiceName[]> => {
+  const present = serviceNames.filter((service) => isPresent(context, service));
+  writeRoutesFile(context);
+  const needsServer = present.some((service) => givenDatabaseUrl(context.settings.env, service) === undefined);
+  const server = needsServer ? startDatabaseServer(context) : undefined;
+  const broker = startBroker(context);
+  const parts = [
+    startIngress(context, present),
+    startSandboxProvider(context),
+    ...present.map((service) => startService(context, service, { server, broker })),
+  ];
+  await Promise.all([server, broker, ...parts]);
+  return serviceNames.filter((service) => !present.includes(service));
+};
+
+const isPresent = ({ settings }: StackContext, service: ServiceName): boolean =>
+  existsSync(join(settings.servicesDirectory, service, 'src', 'main.ts'));
+
+const startService = async (
+  context: StackContext,
+  service: ServiceName,
+  needs: { server: Promise<DatabaseServer> | undefined; broker: Promise<string> },
+): Promise<void> => {
+  const { settings, ports, secrets, paths, baseUrl, stackFile } = context;
+  const databaseUrl = await prepareDatabase(context, service, await needs.server);
+  const natsUrl = await needs.broker;
+  stackFile.description.database_urls[service] = databaseUrl;
+  stackFile.description.nats_url = natsUrl;
+  const directory = join(settings.servicesDirectory, service);
+  const internalUrl = loopbackUrl(ports, `${service}-internal`);
+  await startNodeApp(context, {
+    name: service,
+    script: join(directory, 'src', 'main.ts'),
+    directory,
+    env: serviceEnvironment(service, {
+      ...{ env: settings.env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
+      routesFile: paths.routesFile,
+      plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
+      compileCache: paths.compileCache,
+    }),
+    url: loopbackUrl(ports, service),
+    internalUrl,
+    readyUrl: `${internalUrl}/readyz`,
+  });
+};
+
+const startIngress = async (context: StackContext, present: readonly ServiceName[]): Promise<void> => {
+  const { settings, ports, paths, baseUrl, port } = context;
+  const url = `http://127.0.0.1:${port}`;
+  const upstreams = present.map((service) => [`${variablePrefix(service)}_URL`, loopbackUrl(ports, service)]);
+  await startNodeApp(context, {
+    name: 'ingress',
+    script: INGRESS,
+    directory: settings.root,
+    env: {
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      ...Object.fromEntries(upstreams),
+      HOST: settings.host,
+      PORT: String(port),
+      PUBLIC_BASE_URL: baseUrl,
+    },
+    url,
+    readyUrl: `${url}/`,
+  });
+};
+
+const startSandboxProvider = async (context: StackContext): Promise<void> => {
+  const { settings, ports, paths, secrets } = context;
+  const url = loopbackUrl(ports, 'sandbox-provider');
+  await startNodeApp(context, {
+    name: 'sandbox-provider',
+    script: join(settings.root, 'packages', 'sandbox-provider', 'src', 'main.ts'),
+    directory: settings.root,
+    env: {
+      SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      PORT: String(ports.get('sandbox-provider')),
+    },
+    url,
+    readyUrl: `${url}/healthz`,
+  });
+};
+
+const writeRoutesFile = ({ paths, ports }: StackContext): void => {
+  const text = readFileSync(new URL('routes.yaml', CONFIG), 'utf8');
+  const note =
+    '# Written at every start of the local stack; changes here are lost. Set ROUTES_FILE to use a file of your own.\n';
+  const url = loopbackUrl(ports, 'sandbox-provider');
+  writeFileAtomically(paths.routesFile, note + text.replaceAll(PROVIDER_URL_IN_CONFIG, url));
+};

@@ -1,0 +1,202 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDatabase } from '@svc/database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAlive, makeDataDirectory, type RunningStack, startStack, until, untilReady } from './running-stack.ts';
+
+const NAMES = [
+  ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
+  ...['ingress', 'nats', 'postgres', 'sandbox-provider'],
+];
+
+const data = makeDataDirectory();
+let stack: RunningStack;
+let baseUrl: string;
+
+const sql = async (url: string, statement: string): Promise<unknown> => {
+  const database = createDatabase(url, { poolMax: 1 });
+  try {
+    return (await database.raw(statement)).rows;
+  } finally {
+    await database.destroy();
+  }
+};
+
+const answersThroughIngress = async (): Promise<boolean> => {
+  const response = await fetch(`${baseUrl}/v1/subscriptions/plans`).catch(() => undefined);
+  return response?.status === 200;
+};
+
+beforeAll(async () => {
+  stack = startStack(data.path);
+  baseUrl = await untilReady(stack);
+});
+afterAll(async () => {
+  stack.child.kill('SIGTERM');
+  await stack.exited;
+  data.remove();
+});
+
+describe('a stack that is ready', () => {
+  it('prints the ready line, how long it took and what to try', () => {
+    expect(stack.output()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+$/m);
+    expect(stack.output()).toMatch(/^ {2}started in \d+\.\d s$/m);
+    expect(stack.output()).toContain(`curl -s ${baseUrl}/v1/subscriptions/plans`);
+  });
+
+  it('describes every process, database and the broker in stack.json, for its owner alone', () => {
+    const { base_url, processes, database_urls, nats_url } = stack.description();
+    expect(base_url).toBe(baseUrl);
+    expect(Object.keys(processes).sort()).toEqual(NAMES.toSorted());
+    expect(Object.values(processes).every(({ pid, url }) => isAlive(pid) && URL.canParse(url))).toBe(true);
+    expect(Object.keys(database_urls).sort()).toEqual(NAMES.slice(0, 4));
+    expect(nats_url).toBe(processes['nats']?.url);
+    for (const file of ['stack.json', 'secrets.json', 'run.json']) {
+      expect(statSync(join(data.path, file)).mode & 0o077).toBe(0);
+    }
+  });
+
+  it('reaches services through the ingress, with a request id', async () => {
+    const response = await fetch(`${baseUrl}/v1/subscriptions/plans`, { headers: { 'x-request-id': 'req_forged' } });
+    expect(await response.json()).toMatchObject({
+      pid: stack.description().processes['billing']?.pid,
+      requestId: response.headers.get('x-request-id'),
+    });
+  });
+
+  it('keeps services out of each other’s databases', async () => {
+    const { database_urls } = stack.description();
+    const foreign = new URL(database_urls['auth'] ?? '');
+    foreign.pathname = '/svc_billing';
+    await expect(sql(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied/);
+  });
+
+  it('refuses a second copy on the same data directory, and names the one that runs', async () => {
+    const second = startStack(data.path);
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain(`as process ${stack.child.pid}`);
+    expect(second.output()).toContain('SVC_DATA_DIR');
+  });
+
+  it('lets another copy run beside it, and says which port is taken', async () => {
+    const otherData = makeDataDirectory();
+    const taken = startStack(otherData.path, { PORT: new URL(baseUrl).port });
+    expect(await taken.exited).toBe(1);
+    expect(taken.output()).toContain(`Port ${new URL(baseUrl).port} is taken`);
+    expect(taken.output()).toContain('PORT=');
+    const other = startStack(otherData.path);
+    expect(await untilReady(other)).not.toBe(baseUrl);
+    other.child.kill('SIGINT');
+    expect(await other.exited).toBe(0);
+    expect(await answersThroughIngress()).toBe(true);
+    otherData.remove();
+  });
+});
+
+describe('when a process dies', () => {
+  it.each(NAMES)('%s is started again at the same address, and stack.json names its new pid', async (name) => {
+    const before = stack.description().processes[name];
+    if (before === undefined) throw new Error(`${name} is not described`);
+    process.kill(before.pid, 'SIGKILL');
+    await until(() => {
+      const now = stack.description().processes[name];
+      return now !== undefined && now.pid !== before.pid && isAlive(now.pid);
+    });
+    expect(stack.description().processes[name]?.url).toBe(before.url);
+    await until(answersThroughIngress);
+    expect(stack.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
+  });
+
+  it('keeps what the database held', async () => {
+    const url = stack.description().database_urls['auth'] ?? '';
+    await sql(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const { pid } = stack.description().processes['postgres'] ?? { pid: 0 };
+    process.kill(pid, 'SIGKILL');
+    await until(() => stack.description().processes['postgres']?.pid !== pid);
+    expect(await sql(url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+});
+
+describe('stopping and starting again', () => {
+  it('stops on SIGINT with code 0 and leaves no process and no description', async () => {
+    const pids = stack.pids();
+    stack.child.kill('SIGINT');
+    expect(await stack.exited).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(existsSync(join(data.path, 'stack.json'))).toBe(false);
+    await expect(fetch(baseUrl)).rejects.toThrow();
+  });
+
+  it('continues where it stopped: same ports, same data', async () => {
+    stack = startStack(data.path);
+    expect(await untilReady(stack)).toBe(baseUrl);
+    expect(stack.output()).not.toContain('migrated');
+    expect(await sql(stack.description().database_urls['auth'] ?? '', 'SELECT answer FROM kept')).toEqual([
+      { answer: 42 },
+    ]);
+  });
+
+  it('leaves nothing behind when it is killed itself, and starts again', async () => {
+    const pids = stack.pids();
+    stack.child.kill('SIGKILL');
+    await stack.exited;
+    await until(() => !pids.some(isAlive));
+    stack = startStack(data.path);
+    expect(await untilReady(stack)).toBe(baseUrl);
+  });
+
+  it('does not wait for leftovers to go by themselves', async () => {
+    const pids = stack.pids();
+    stack.child.kill('SIGKILL');
+    stack = startStack(data.path);
+    expect(await untilReady(stack)).toBe(baseUrl);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('says what to do with a database of an older PostgreSQL', async () => {
+    stack.child.kill('SIGTERM');
+    expect(await stack.exited).toBe(0);
+    writeFileSync(join(data.path, 'postgres', 'PG_VERSION'), '15\n');
+    stack = startStack(data.path);
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toMatch(/PostgreSQL 15 database, but this release runs PostgreSQL \d+/);
+    expect(stack.output()).not.toContain('    at ');
+  });
+});
+
+describe('a stack that cannot start whole', () => {
+  it('goes on without a service whose folder is not there, and says so', async () => {
+    const own = makeDataDirectory();
+    const lonely = startStack(own.path, { FAKE_SERVICES: join(own.path, 'none') });
+    const url = await untilReady(lonely);
+    expect(lonely.output()).toContain('without billing: its folder is not there');
+    expect((await fetch(`${url}/v1/subscriptions/plans`)).status).toBe(503);
+    lonely.child.kill('SIGINT');
+    await lonely.exited;
+    own.remove();
+  });
+
+  it('shows the last words of a service that keeps ending, and stops the rest', async () => {
+    const own = makeDataDirectory();
+    const failing = startStack(own.path, { BILLING_PORT: '19473', FAKE_SERVICE_FAILS: '19473' });
+    expect(await failing.exited).toBe(1);
+    expect(failing.output()).toContain('billing does not start: it keeps ending');
+    expect(failing.output()).toContain('this service was told to fail');
+    expect(existsSync(join(own.path, 'supervisor.json'))).toBe(false);
+    own.remove();
+  });
+
+  it('stops cleanly in the middle of a start', async () => {
+    const own = makeDataDirectory();
+    const early = startStack(own.path);
+    await until(() => early.output().includes('nats is ready'));
+    early.child.kill('SIGINT');
+    expect(await early.exited).toBe(0);
+    expect(early.output()).not.toContain('ready http');
+    const again = startStack(own.path);
+    await untilReady(again);
+    again.child.kill('SIGTERM');
+    expect(await again.exited).toBe(0);
+    own.remove();
+  });
+});

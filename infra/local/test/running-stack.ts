@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { identifyProcess } from '../src/process/process-identity.ts';
+import type { StackDescription } from '../src/stack/stack-file.ts';
+
+const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));
+const PATIENCE_MS = 45_000;
+
+/** A stack with stand-in services, run as a person would run it. */
+export interface RunningStack {
+  child: ChildProcess;
+  output: () => string;
+  /** The exit code. */
+  exited: Promise<number | null>;
+  description: () => StackDescription;
+  pids: () => number[];
+}
+
+/** Makes a data directory that `remove` takes away again. */
+export const makeDataDirectory = (): { path: string; remove: () => void } => {
+  const path = mkdtempSync(join(tmpdir(), 'svc-stack-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+};
+
+/** Starts a stack without waiting for it. */
+export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): RunningStack => {
+  const child = spawn(process.execPath, [RUNNER], {
+    env: { PATH: process.env['PATH'], PORT: '0', SVC_DATA_DIR: dataDirectory, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  // `close` comes after the last output.
+  const exited = once(child, 'close').then(() => child.exitCode);
+  // The file is written by the stack itself, whose own type this is.
+  const description = () => JSON.parse(readFileSync(join(dataDirectory, 'stack.json'), 'utf8')) as StackDescription;
+  const pids = () => Object.values(description().processes).map(({ pid }) => pid);
+  return { child, output: () => output, exited, description, pids };
+};
+
+/** Waits for the ready line; fails with everything printed so far when the stack ends instead. */
+export const untilReady = async (stack: RunningStack): Promise<string> => {
+  await until(() => /^ready /m.test(stack.output()) || stack.child.exitCode !== null);
+  const url = /^ready (\S+)$/m.exec(stack.output())?.[1];
+  if (url === undefined) throw new Error(`The stack is not ready:\n${stack.output()}`);
+  return url;
+};
+
+/** Waits until something holds. */
+export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`Not so after ${PATIENCE_MS} ms: ${holds}`);
+    await sleep(50);
+  }
+};
+
+/** Whether a process runs; one that has ended and waits to be collected does not. */
+export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined;
