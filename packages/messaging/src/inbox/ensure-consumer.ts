@@ -2,7 +2,6 @@ import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats';
 import { findStream, isNotFound } from '../connection/topology.ts';
 import type { HandlerDeps } from './handle-messages.ts';
 
-const ACK_WAIT_MS = 60_000;
 const ACK_PENDING_MAX = 1_000;
 /** Deliveries that the server allows beyond ours, so that we, not it, decide when a message is given up. */
 const SPARE_DELIVERIES = 50;
@@ -13,8 +12,8 @@ export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects
   if ((await findStream(manager, stream)) === undefined) await deps.messaging.ensureTopology();
   const config = {
     filter_subjects: [...subjects],
-    max_deliver: deps.deliveriesMax + SPARE_DELIVERIES,
-    ack_wait: nanos(ACK_WAIT_MS),
+    max_deliver: deps.maxDeliver + SPARE_DELIVERIES,
+    ack_wait: nanos(deps.ackWaitMs),
     max_ack_pending: ACK_PENDING_MAX,
   };
   const current = await findConsumerConfig(deps, stream);

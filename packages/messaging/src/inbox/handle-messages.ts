@@ -17,7 +17,8 @@ export interface HandlerDeps {
   readonly consumer: string;
   /** Runs inside the transaction that also notes the events as handled. */
   readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
-  readonly deliveriesMax: number;
+  readonly maxDeliver: number;
+  readonly ackWaitMs: number;
   /** Whether versions of an aggregate are handled in order. */
   readonly ordered: boolean;
 }
@@ -86,7 +87,7 @@ async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<Consume
       const version = await findVersion(trx, consumer, event.aggregate);
       if (event.version < version) return 'stale';
       // The missing one has had its last delivery before this one has its own, and is handled or parked by then.
-      const patience = version === 0 ? UNSEEN_GAP_DELIVERIES : deps.deliveriesMax;
+      const patience = version === 0 ? UNSEEN_GAP_DELIVERIES : deps.maxDeliver;
       if (event.version > version + 1 && delivery.message.info.deliveryCount < patience) throw new VersionGap();
       await upsertVersion(trx, { consumer, aggregate: event.aggregate }, event.version);
     }
@@ -111,7 +112,7 @@ async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown):
   const deliveries = message.info.deliveryCount;
   if (failure.databaseDown) return await giveBack([message]);
   const fields = { ...describe(deps, message), code: failure.code, err: error };
-  if (!failure.retriable || deliveries >= deps.deliveriesMax) {
+  if (!failure.retriable || deliveries >= deps.maxDeliver) {
     deps.messaging.logger.error(fields, 'a message could not be handled and is parked as a dead letter');
     return await park(deps, message, failure);
   }
@@ -157,7 +158,7 @@ async function giveBack(messages: readonly JsMsg[]): Promise<HandleResult> {
 }
 
 function isExhausted(deps: HandlerDeps, message: JsMsg): boolean {
-  return message.info.deliveryCount > deps.deliveriesMax;
+  return message.info.deliveryCount > deps.maxDeliver;
 }
 
 /** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */

@@ -10,8 +10,8 @@ const PULL_GRACE_MS = 2_000;
 const PULL_SUSPECT_MS = 100;
 const RETRY_MS = 250;
 const RETRY_MS_MAX = 5_000;
-/** Must come more often than the server's acknowledgement wait. */
-const WORKING_INTERVAL_MS = 10_000;
+/** The broker is told that work goes on this many times in its acknowledgement wait. */
+const WORKING_PER_ACK_WAIT = 3;
 
 /** What one loop takes and how. */
 export interface PullLoopOptions {
@@ -121,12 +121,12 @@ async function drain(options: PullLoopOptions, messages: ConsumerMessages, signa
     waiting.push(message);
     if (signal.aborted || databaseDown) continue;
     if (waiting.length < options.chunk && message.info.pending > 0) continue;
-    ({ databaseDown } = await keepWorking(waiting, options.handle));
+    ({ databaseDown } = await keepWorking(waiting, options));
     waiting = [];
     if (databaseDown) void messages.close();
   }
   if (waiting.length > 0 && !signal.aborted && !databaseDown) {
-    ({ databaseDown } = await keepWorking(waiting, options.handle));
+    ({ databaseDown } = await keepWorking(waiting, options));
     waiting = [];
   }
   // Taken but not begun: another replica may have them at once.
@@ -135,12 +135,12 @@ async function drain(options: PullLoopOptions, messages: ConsumerMessages, signa
 }
 
 /** While messages are handled the server is told so, lest it deliver them again. */
-async function keepWorking(messages: readonly JsMsg[], handle: PullLoopOptions['handle']): Promise<HandleResult> {
+async function keepWorking(messages: readonly JsMsg[], options: PullLoopOptions): Promise<HandleResult> {
   const timer = setInterval(() => {
     for (const message of messages) message.working();
-  }, WORKING_INTERVAL_MS);
+  }, options.deps.ackWaitMs / WORKING_PER_ACK_WAIT);
   try {
-    return await handle(messages);
+    return await options.handle(messages);
   } finally {
     clearInterval(timer);
   }

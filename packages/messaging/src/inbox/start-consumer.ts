@@ -7,6 +7,8 @@ import { createPullLoop } from './pull-loop.ts';
 import { deleteInboxBefore } from './queries.ts';
 
 const DELIVERIES_MAX = 12;
+/** Longer than a handler takes; a crashed replica's messages come to another one after this time. */
+const ACK_WAIT_MS = 15_000;
 const FETCH_SINGLE = 20;
 const BATCH_MAX = 100;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
@@ -28,7 +30,9 @@ interface CommonOptions<S extends EventSubject> {
   readonly name: string;
   readonly subjects: readonly S[];
   /** Deliveries of one message before it is parked as a dead letter. */
-  readonly deliveriesMax?: number | undefined;
+  readonly maxDeliver?: number | undefined;
+  /** How long the broker waits for a word on a message before it delivers it again. */
+  readonly ackWaitMs?: number | undefined;
 }
 
 /** A consumer of facts, one transaction each. */
@@ -79,8 +83,9 @@ function handlerDeps<S extends EventSubject>(
   ordered: boolean,
   effect: HandlerDeps['effect'],
 ): HandlerDeps {
-  const { messaging, database, name, deliveriesMax } = options;
-  return { messaging, database, consumer: name, effect, deliveriesMax: deliveriesMax ?? DELIVERIES_MAX, ordered };
+  const { messaging, database, name } = options;
+  const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
+  return { messaging, database, consumer: name, effect, ordered, ...limits };
 }
 
 function run<S extends EventSubject>(

@@ -1,0 +1,170 @@
+import { waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { appendToOutbox, type Messaging, startConsumer } from '../src/index.ts';
+import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { createStage, type Stage } from './support/stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await createStage();
+});
+afterEach(() => stage.reset());
+afterAll(() => stage.end());
+
+async function noteAll(name: string) {
+  const messaging = await stage.connect(name);
+  const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
+  return stage.keep(
+    startConsumer({ messaging, database: stage.knex, name, subjects, handle: (trx, event) => noteEffect(trx, event) }),
+  );
+}
+
+const unpublished = async () => (await stage.knex('outbox').whereNull('published_at')).length;
+const everyEffectOnce = (total: number) => ({ total, distinct: total, inOrder: true });
+const waitForEffects = (total: number) =>
+  waitFor(async () => (await readEffects(stage.knex)).total >= total, { timeoutMs: 20_000 });
+
+test('NATS away: facts are held in the outbox, in order, and go out when it is back', async () => {
+  stage.relay(await stage.connect());
+  await noteAll('test_away');
+  const clientId = await registerApp(stage.knex);
+  await waitForEffects(1);
+  await stage.nats.pause();
+  for (let change = 0; change < 10; change += 1) await updateApp(stage.knex, clientId);
+  expect(await unpublished()).toBe(10);
+  await stage.nats.start();
+  await waitForEffects(11);
+  expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(11));
+});
+
+test('NATS restarted and killed while facts flow: each has exactly one effect, in order', async () => {
+  stage.relay(await stage.connect());
+  await noteAll('test_restart');
+  const apps = await Promise.all(Array.from({ length: 4 }, () => registerApp(stage.knex)));
+  const disturb = async () => {
+    await stage.nats.restart();
+    await stage.nats.kill();
+    await stage.nats.start();
+    await stage.nats.restart();
+  };
+  let disturbed = false;
+  const disturbing = disturb().finally(() => {
+    disturbed = true;
+  });
+  let changes = 0;
+  while (!disturbed || changes < 200) {
+    await Promise.all(apps.map((clientId) => updateApp(stage.knex, clientId)));
+    changes += apps.length;
+  }
+  await disturbing;
+  await waitForEffects(apps.length + changes);
+  expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(apps.length + changes));
+  expect(await unpublished()).toBe(0);
+});
+
+test('NATS wiped: everything kept is sent again to the new streams, and has no second effect', async () => {
+  const messaging = await stage.connect();
+  stage.relay(messaging);
+  const consumer = await noteAll('test_wiped');
+  const clientId = await registerApp(stage.knex);
+  for (let change = 0; change < 9; change += 1) await updateApp(stage.knex, clientId);
+  await stage.knex.transaction((trx) => appendToOutbox(trx, { revocation: { key: 'grant.grt_1' } }));
+  await waitForEffects(10);
+  await waitFor(async () => (await unpublished()) === 0);
+  // These are acknowledged by the broker, but no consumer has them yet.
+  await consumer.pause();
+  for (let change = 0; change < 5; change += 1) await updateApp(stage.knex, clientId);
+  await waitFor(async () => (await unpublished()) === 0);
+  await stage.nats.wipe();
+  await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 15, { timeoutMs: 20_000 });
+  await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1);
+  consumer.resume();
+  await waitForEffects(15);
+  await updateApp(stage.knex, clientId);
+  await waitForEffects(16);
+  expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(16));
+  await waitFor(async () => (await unpublished()) === 0);
+});
+
+test('NATS wiped while no relay ran: the next one sees it', async () => {
+  const relay = stage.relay(await stage.connect());
+  await registerApp(stage.knex);
+  relay.hint();
+  await waitFor(async () => (await unpublished()) === 0);
+  await relay.stop();
+  await stage.nats.wipe();
+  const messaging = await stage.connect();
+  stage.relay(messaging);
+  await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 1);
+});
+
+test('a stream that lost its end: only what it lost is sent again', async () => {
+  const messaging = await stage.connect();
+  const relay = stage.relay(messaging);
+  const clientId = await registerApp(stage.knex);
+  for (let change = 0; change < 5; change += 1) await updateApp(stage.knex, clientId);
+  await waitFor(async () => (await unpublished()) === 0);
+  await relay.stop();
+  // As if restored from a copy taken after the fourth message.
+  await stage.knex('outbox_streams').update({ last_stream_seq: 10 });
+  await stage.knex('outbox').where('stream_seq', '>', 4).increment('stream_seq', 4);
+  stage.relay(messaging);
+  await waitFor(async () => (await stage.knex('outbox').max('stream_seq as last').first())?.last === 6);
+  expect(
+    stage.logs.entries.filter(({ message }) => message.includes('lost acknowledged')).at(-1)?.fields,
+  ).toMatchObject({
+    count: 2,
+  });
+});
+
+test('a stream that was set back and grew again is noticed by the message in the last place', async () => {
+  const messaging = await stage.connect();
+  const relay = stage.relay(messaging);
+  const clientId = await registerApp(stage.knex);
+  await updateApp(stage.knex, clientId);
+  await waitFor(async () => (await unpublished()) === 0);
+  await relay.stop();
+  await stage.knex('outbox_streams').update({ last_event_id: '01920000-0000-7000-8000-000000000000' });
+  const before = stage.logs.entries.length;
+  stage.relay(messaging);
+  await waitFor(() => stage.logs.entries.slice(before).some(({ message }) => message.includes('lost acknowledged')));
+  await waitFor(async () => (await unpublished()) === 0);
+});
+
+test('a full stream: its facts wait, and revocations still go out', async () => {
+  const messaging = await stage.connect();
+  await messaging.manager.streams.update('AUTH', { max_msgs: 1 });
+  stage.relay(messaging);
+  const clientId = await registerApp(stage.knex);
+  await updateApp(stage.knex, clientId);
+  await updateApp(stage.knex, clientId);
+  await waitFor(async () => (await unpublished()) === 2);
+  await stage.knex.transaction((trx) => appendToOutbox(trx, { revocation: { key: 'session.ses_1' } }));
+  await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1, { timeoutMs: 1_000 });
+  expect(await unpublished()).toBe(2);
+  await messaging.manager.streams.update('AUTH', { max_msgs: -1 });
+  await noteAll('test_full');
+  await waitForEffects(3);
+  expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(3));
+});
+
+test('streams keep to disk, refuse when full and know duplicates for minutes; the bucket forgets after 13 hours', async () => {
+  const { manager } = await stage.connect();
+  const { config } = await manager.streams.info('AUTH');
+  expect(config).toMatchObject({ storage: 'file', discard: 'new', subjects: ['auth.>'] });
+  expect(config.max_bytes).toBeGreaterThan(0);
+  expect(config.duplicate_window).toBeGreaterThanOrEqual(120e9);
+  const bucket = await manager.streams.info('KV_revocations');
+  expect(bucket.config.max_age).toBe(13 * 3600 * 1e9);
+});
+
+test('a stream of another shape, from an older release, is brought up to date', async () => {
+  const { manager } = await stage.connect();
+  await manager.streams.update('BILLING', { max_bytes: 1_000_000 });
+  await stage.connect();
+  expect((await manager.streams.info('BILLING')).config.max_bytes).toBeGreaterThan(1_000_000);
+});
+
+async function storedMessages(messaging: Messaging, stream: string): Promise<number> {
+  return (await messaging.manager.streams.info(stream)).state.messages;
+}
