@@ -6,6 +6,7 @@ export {
   isConnectionFailure,
   isDeadlock,
   isForeignKeyViolation,
+  isInvalidData,
   isLockTimeout,
   isSerializationFailure,
   isStatementTimeout,

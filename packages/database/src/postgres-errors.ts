@@ -6,6 +6,7 @@ const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const CONNECTION_EXCEPTION_CLASS = '08';
+const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Shutdown, crash, not yet started, database dropped, idle time-outs, too many connections. */
 const SERVER_GONE = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '53300']);
 const SOCKET_FAILURES = new Set([
@@ -43,6 +44,12 @@ export function isSerializationFailure(error: unknown): boolean {
 /** Transactions wait for each other in a circle, and this one was chosen to end: run it again from its start. */
 export function isDeadlock(error: unknown): boolean {
   return codeOf(error) === DEADLOCK_DETECTED;
+}
+
+/** The values themselves are refused (classes 22 and 23): no repetition mends that. */
+export function isInvalidData(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && SQLSTATE.test(code) && (code.startsWith('22') || code.startsWith('23'));
 }
 
 /** A lock was not had within `lock_timeout`, or at once with NOWAIT. */
