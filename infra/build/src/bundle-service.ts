@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { entryAddresses } from './entry-addresses.ts';
+import { thirdPartyPackages } from './third-party-packages.ts';
+
+const NODE_TARGET = 'node24';
+const ENTRIES = ['src/main.ts', 'src/migrate.ts'];
+
+/** What a bundling wrote. */
+export interface Bundle {
+  files: string[];
+  bytes: number;
+}
+
+/**
+ * Bundles a service for production into its `dist/`: the entries and each migration, with the workspace's packages inside and third-party
+ * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`. `dist/package.json`
+ * lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
+ */
+export const bundleService = async (directory: string): Promise<Bundle> => {
+  const outputDirectory = join(directory, 'dist');
+  const entries = [...ENTRIES.filter((entry) => existsSync(join(directory, entry))), ...listMigrations(directory)];
+  if (entries.length === 0) throw new Error(`${directory} has nothing to bundle: no ${ENTRIES.join(', no ')}.`);
+  rmSync(outputDirectory, { recursive: true, force: true });
+  const packages = thirdPartyPackages();
+  const { metafile } = await build({
+    absWorkingDir: directory,
+    entryPoints: entries,
+    outbase: '.',
+    outdir: outputDirectory,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: NODE_TARGET,
+    sourcemap: 'linked',
+    // Stack traces and error names stay as they are written.
+    keepNames: true,
+    metafile: true,
+    logLevel: 'silent',
+    plugins: [packages.plugin, entryAddresses(entries.map((entry) => join(directory, entry)))],
+  });
+  const manifest = { private: true, type: 'module', dependencies: packages.versions() };
+  writeFileSync(join(outputDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const outputs = Object.entries(metafile.outputs).filter(([file]) => !file.endsWith('.map'));
+  return {
+    files: outputs.map(([file]) => join(directory, file)),
+    bytes: outputs.reduce((sum, [, output]) => sum + output.bytes, 0),
+  };
+};
+
+const listMigrations = (directory: string): string[] => {
+  const migrations = join(directory, 'migrations');
+  if (!existsSync(migrations)) return [];
+  return readdirSync(migrations)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .sort()
+    .map((file) => `migrations/${file}`);
+};

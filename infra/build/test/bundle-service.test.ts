@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { bundleService } from '../src/bundle-service.ts';
+
+const FIXTURE = fileURLToPath(new URL('fixtures/service', import.meta.url));
+// Inside this package, where the fixture's imports are installed.
+const DIRECTORY = fileURLToPath(new URL('../.test-service', import.meta.url));
+
+beforeEach(() => cpSync(FIXTURE, DIRECTORY, { recursive: true }));
+afterEach(() => rmSync(DIRECTORY, { recursive: true, force: true }));
+
+const run = (file: string): string =>
+  execFileSync(process.execPath, [join(DIRECTORY, 'dist', file)], { encoding: 'utf8' });
+
+it('bundles entries and migrations that run without the sources', async () => {
+  const { files } = await bundleService(DIRECTORY);
+  rmSync(join(DIRECTORY, 'src'), { recursive: true });
+  rmSync(join(DIRECTORY, 'migrations'), { recursive: true });
+  expect(files.map((file) => file.slice(DIRECTORY.length + 6)).sort()).toEqual([
+    'migrations/20260101000000_make_it.js',
+    'src/main.js',
+    'src/migrate.js',
+  ]);
+  expect(run('src/main.js')).toBe('bundled x 404\n');
+  expect(run('src/migrate.js')).toBe('20260101000000_make_it.js ran\n');
+  expect(existsSync(join(DIRECTORY, 'dist/src/main.js.map'))).toBe(true);
+});
+
+it('inlines workspace packages, and lists third-party ones in their exact versions', async () => {
+  await bundleService(DIRECTORY);
+  const text = readFileSync(join(DIRECTORY, 'dist/src/main.js'), 'utf8');
+  expect(text).not.toMatch(/from ["']@svc\//);
+  expect(text).toMatch(/from ["']zod["']/);
+  const manifest: unknown = JSON.parse(readFileSync(join(DIRECTORY, 'dist/package.json'), 'utf8'));
+  expect(manifest).toMatchObject({ type: 'module', dependencies: { zod: expect.stringMatching(/^\d+\.\d+\.\d+$/) } });
+});
+
+it('refuses a module that would look for files beside the bundle', async () => {
+  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export const greeting = new URL('x', import.meta.url).href;\n");
+  await expect(bundleService(DIRECTORY)).rejects.toThrow(/asks for its own address/);
+});
