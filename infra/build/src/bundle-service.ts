@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { entryAddresses } from './entry-addresses.ts';
@@ -15,8 +15,8 @@ export interface Bundle {
 
 /**
  * Bundles a service for production into its `dist/`: the entries and each migration, with the workspace's packages inside and third-party
- * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`. `dist/package.json`
- * lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
+ * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`; `*.yaml` beside them is
+ * copied. `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
  */
 export const bundleService = async (directory: string): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
@@ -40,6 +40,7 @@ export const bundleService = async (directory: string): Promise<Bundle> => {
     logLevel: 'silent',
     plugins: [packages.plugin, entryAddresses(entries.map((entry) => join(directory, entry)))],
   });
+  copyDataFiles(directory, outputDirectory);
   const manifest = { private: true, type: 'module', dependencies: packages.versions() };
   writeFileSync(join(outputDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   const outputs = Object.entries(metafile.outputs).filter(([file]) => !file.endsWith('.map'));
@@ -47,6 +48,13 @@ export const bundleService = async (directory: string): Promise<Bundle> => {
     files: outputs.map(([file]) => join(directory, file)),
     bytes: outputs.reduce((sum, [, output]) => sum + output.bytes, 0),
   };
+};
+
+/** Data that lies in the service's folder, such as a default configuration. */
+const copyDataFiles = (directory: string, outputDirectory: string): void => {
+  for (const file of readdirSync(directory).filter((name) => name.endsWith('.yaml'))) {
+    copyFileSync(join(directory, file), join(outputDirectory, file));
+  }
 };
 
 const listMigrations = (directory: string): string[] => {

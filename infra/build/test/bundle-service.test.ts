@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -38,7 +38,21 @@ it('inlines workspace packages, and lists third-party ones in their exact versio
   expect(manifest).toMatchObject({ type: 'module', dependencies: { zod: expect.stringMatching(/^\d+\.\d+\.\d+$/) } });
 });
 
+it('copies data files to where a module directly in src/ finds them', async () => {
+  writeFileSync(join(DIRECTORY, 'data.yaml'), 'from a file');
+  const module =
+    "import { readFileSync } from 'node:fs';\nexport const greeting = readFileSync(new URL('../data.yaml', import.meta.url), 'utf8');\n";
+  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), module);
+  await bundleService(DIRECTORY);
+  expect(run('src/main.js')).toBe('from a file x 404\n');
+});
+
 it('refuses a module that would look for files beside the bundle', async () => {
-  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export const greeting = new URL('x', import.meta.url).href;\n");
+  mkdirSync(join(DIRECTORY, 'src/slice'));
+  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export { greeting } from './slice/greeting.ts';\n");
+  writeFileSync(
+    join(DIRECTORY, 'src/slice/greeting.ts'),
+    "export const greeting = new URL('x', import.meta.url).href;\n",
+  );
   await expect(bundleService(DIRECTORY)).rejects.toThrow(/asks for its own address/);
 });
