@@ -42,7 +42,7 @@ const answer = (res: Response, error: AppError, shape: 'detail' | 'oauth' | 'wir
 };
 
 /** Turns anything thrown into an AppError. What is not one of ours becomes `internal_error` and reveals nothing. */
-export const toAppError = (thrown: unknown): AppError => {
+const toAppError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown;
   // The router cannot decode a path such as `/%zz`: no resource has that name.
   if (thrown instanceof URIError) return new AppError('not_found', undefined, { cause: thrown });

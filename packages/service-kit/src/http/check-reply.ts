@@ -3,7 +3,7 @@ import { AppError } from '../app-error.ts';
 import type { ReplyContent } from './binding.ts';
 
 /** An answer that breaks its contract. The message names the places that do, never what stands there. */
-export class BrokenReply extends Error {
+class BrokenReply extends Error {
   readonly code = 'reply_breaks_contract';
 
   constructor(route: RouteDefinition, violations: readonly string[]) {

@@ -6,7 +6,7 @@ type Definition = z.core.$ZodTypes['_zod']['def'];
 const definitionOf = (schema: z.core.$ZodType): Definition => (schema as z.core.$ZodTypes)._zod.def;
 
 /** Looks through optional, nullable, default, readonly, lazy and piped schemas to the one that meets the input. */
-export const unwrap = (schema: z.core.$ZodType): z.core.$ZodType => {
+const unwrap = (schema: z.core.$ZodType): z.core.$ZodType => {
   const definition = definitionOf(schema);
   switch (definition.type) {
     case 'optional':

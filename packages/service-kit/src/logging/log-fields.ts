@@ -2,7 +2,7 @@
  * Every field that may appear in a log line. What is not listed is dropped, so that a request, a header or a body that is
  * logged by mistake reveals nothing. None of these may ever hold a token, a secret, a prompt or an answer.
  */
-export const logFieldNames = [
+const logFieldNames = [
   // The request.
   'request_id',
   'operation',

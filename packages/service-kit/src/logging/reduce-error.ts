@@ -32,7 +32,7 @@ export const reduceError = (error: unknown, depth = 0): ReducedError => {
 };
 
 /** Removes credentials and query strings that have found their way into a text. */
-export const clean = (text: string): string =>
+const clean = (text: string): string =>
   text
     .slice(0, MESSAGE_CHARACTERS_MAX)
     .replace(/\b(Bearer|Basic|DPoP)\s+\S+/gi, '$1 [removed]')
