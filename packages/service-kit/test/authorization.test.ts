@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bind } from '../src/index.ts';
+import { AppError, bind } from '../src/index.ts';
 import { startTestApp, testAuthenticators, testRoutes } from './support/test-app.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -19,7 +19,7 @@ test('no credential: not_authenticated, with a bare challenge (RFC 6750 §3.1)',
 
 test('a refused credential: invalid_token, and the challenge says so', async () => {
   const { send } = await startTestApp();
-  for (const token of ['nonsense', 'access-inference', 'x'.repeat(9_000)]) {
+  for (const token of ['nonsense', 'two words', 'access-inference', 'x'.repeat(9_000)]) {
     const { status, body, headers } = await send('GET', '/v1/things/a', { headers: bearer(token) });
     expect([status, body.detail.code, headers.get('www-authenticate')]).toEqual([
       401,
@@ -112,4 +112,18 @@ test('the client address is the entry that the trusted proxies vouch for', async
   await one.send('GET', '/v1/things', { headers: { 'x-forwarded-for': '::ffff:198.51.100.7' } });
   await one.send('GET', '/v1/things');
   expect(seen).toEqual(['203.0.113.9', '127.0.0.1', '198.51.100.7', '127.0.0.1', '198.51.100.7', '127.0.0.1']);
+});
+
+test('a 401 that a handler throws carries the challenge too (RFC 9110 §15.5.2)', async () => {
+  const challenged = async (code: 'invalid_token' | 'invalid_credentials') => {
+    const bindings = [
+      bind(testRoutes.listThings, async () => {
+        throw new AppError(code);
+      }),
+    ];
+    const { send } = await startTestApp({ bindings });
+    return (await send('GET', '/v1/things')).headers.get('www-authenticate');
+  };
+  expect(await challenged('invalid_token')).toBe('Bearer error="invalid_token"');
+  expect(await challenged('invalid_credentials')).toBe('Bearer');
 });

@@ -22,38 +22,22 @@ export const authorize = async (
   const credential = bearerCredential(req);
   if (credential === undefined) throw missingCredential(route);
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
-  const caller = await authenticate(credential).catch((error: unknown) => {
-    throw withChallenge(error);
-  });
+  const caller = await authenticate(credential);
   checkAccount(route, caller);
   checkScopes(route, caller);
   return caller;
 };
 
 const bearerCredential = (req: IncomingMessage): string | undefined =>
-  /^bearer +(\S+)$/i.exec(req.headers.authorization?.trim() ?? '')?.[1];
+  /^bearer +(.+)$/i.exec(req.headers.authorization?.trim() ?? '')?.[1];
 
 const missingCredential = (route: RouteDefinition): AppError =>
   route.caller === 'api_key'
     ? new AppError('invalid_api_key', undefined, { headers: { 'www-authenticate': 'Bearer' } })
     : new AppError('not_authenticated', undefined, { headers: { 'www-authenticate': 'Bearer' } });
 
-const INVALID_TOKEN_CHALLENGE = { 'www-authenticate': 'Bearer error="invalid_token"' };
-
 const refusedCredential = (route: RouteDefinition): AppError =>
-  new AppError(route.caller === 'api_key' ? 'invalid_api_key' : 'invalid_token', undefined, {
-    headers: INVALID_TOKEN_CHALLENGE,
-  });
-
-/** Authenticators throw codes only; the challenge that belongs to a refused credential is added here. */
-const withChallenge = (error: unknown): unknown => {
-  if (!(error instanceof AppError) || error.status !== 401) return error;
-  return new AppError(error.code, error.publicMessage, {
-    details: error.details,
-    headers: { ...INVALID_TOKEN_CHALLENGE, ...error.headers },
-    cause: error.cause,
-  });
-};
+  new AppError(route.caller === 'api_key' ? 'invalid_api_key' : 'invalid_token');
 
 const checkAccount = (route: RouteDefinition, caller: Caller): void => {
   if (route.business !== true) return;

@@ -10,10 +10,18 @@ export interface ErrorAnswer {
 
 /** Renders an error in the shape that the route's contract names. */
 export const renderError = (error: AppError, shape: ErrorShape): ErrorAnswer => {
-  if (shape === 'wire') return renderWire(error);
-  if (error.issues !== undefined) return { status: 422, headers: error.headers, body: { detail: error.issues } };
+  const headers = { ...challenge(error), ...error.headers };
+  if (shape === 'wire') return renderWire(error, headers);
+  if (error.issues !== undefined) return { status: 422, headers, body: { detail: error.issues } };
   const body = shape === 'oauth' ? oauthBody(error) : detailBody(error);
-  return { status: error.status, headers: error.headers, body };
+  return { status: error.status, headers, body };
+};
+
+/** RFC 9110 section 15.5.2: every 401 challenges; RFC 6750 section 3.1: one for a refused credential says so. */
+const challenge = (error: AppError): Readonly<Record<string, string>> => {
+  if (error.status !== 401) return {};
+  const isRefused = error.code === 'invalid_token' || error.code === 'invalid_api_key';
+  return { 'www-authenticate': isRefused ? 'Bearer error="invalid_token"' : 'Bearer' };
 };
 
 const detailBody = (error: AppError): unknown => ({
@@ -33,13 +41,13 @@ const oauthCode = (error: AppError): string => {
   return 'invalid_request';
 };
 
-const renderWire = (error: AppError): ErrorAnswer => {
+const renderWire = (error: AppError, headers: Readonly<Record<string, string>>): ErrorAnswer => {
   const first = error.issues?.[0];
   const status = error.status === 422 ? 400 : error.status;
   const param = first === undefined ? textDetail(error, 'param') : first.loc.slice(1).join('.') || null;
   return {
     status,
-    headers: error.headers,
+    headers,
     body: {
       error: {
         message: first === undefined ? error.publicMessage : `${param ?? 'body'}: ${first.msg}`,

@@ -21,7 +21,7 @@ const REQUEST_ID = idPattern('req');
 const UNREAD_BODY_MS = 5_000;
 /** Counted where the caller left before any answer; never sent. */
 const STATUS_CALLER_GONE = 499;
-const HSTS = 'max-age=31536000; includeSubDomains';
+const HSTS = 'max-age=31536000';
 
 /** Gives every request its id, its security headers, one log line and its metrics, whatever becomes of it. */
 export const openRequest = (options: OpenRequestOptions): RequestHandler => {
