@@ -83,6 +83,19 @@ const accountRoutes = {
     responses: { 204: { description: 'Signed out.' } },
     errors: [],
   }),
+  resumeSession: defineRoute({
+    ...accounts,
+    operationId: 'resumeSession',
+    method: 'POST',
+    path: '/v1/console/session/resume',
+    caller: 'public',
+    summary: "The console's own: its session again, after a reload",
+    description:
+      'Reads the HttpOnly cookie that sign-in has set, so that no script need keep a token. Answers no other origin.',
+    request: {},
+    responses: { 200: json('The same session, with a token for it.', sessionCreatedSchema) },
+    errors: ['not_authenticated', 'invalid_token'],
+  }),
   startSso: defineRoute({
     ...accounts,
     operationId: 'startSso',
