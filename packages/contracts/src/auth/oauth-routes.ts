@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { FORM_BYTES_MAX } from '../core/limits.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
+import * as oauth from './oauth.ts';
+
+const oauthTag = { service: 'auth', errorShape: 'detail', tag: 'OAuth' } as const;
+const oauthForm = <S extends z.ZodType>(schema: S) =>
+  ({
+    contentType: 'application/x-www-form-urlencoded',
+    schema,
+    required: true,
+    bytesMax: FORM_BYTES_MAX,
+    raw: true,
+  }) as const;
+
+/** Authorize, consent, tokens and discovery. */
+export const oauthRoutes = {
+  showAuthorizePage: defineRoute({
+    ...oauthTag,
+    operationId: 'showAuthorizePage',
+    method: 'GET',
+    path: '/v1/integrations/oauth/authorize',
+    caller: 'oauth_public',
+    summary: 'Login and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
+    request: { query: oauth.authorizeQuerySchema },
+    responses: { 200: { description: 'The page.', contentType: 'text/html', schema: z.string() } },
+    errors: ['unknown_app', 'redirect_uri_not_registered', 'app_inactive'],
+  }),
+  decideConsent: defineRoute({
+    ...oauthTag,
+    operationId: 'decideConsent',
+    method: 'POST',
+    path: '/v1/integrations/oauth/authorize',
+    caller: 'console_session',
+    summary: 'Approve or deny an app',
+    request: { body: jsonBody(oauth.consentRequestSchema) },
+    responses: {
+      200: json(
+        'Where to send the browser, with `code`, `state` and `iss`, or with `error`.',
+        oauth.consentDecidedSchema,
+      ),
+    },
+    errors: ['app_inactive'],
+  }),
+  getConsent: defineRoute({
+    ...oauthTag,
+    operationId: 'getConsent',
+    method: 'GET',
+    path: '/v1/integrations/oauth/consent',
+    caller: 'console_session',
+    summary: 'What an app asks for',
+    request: { query: oauth.consentQuerySchema },
+    responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
+    errors: ['app_inactive'],
+  }),
+  issueToken: defineRoute({
+    ...oauthTag,
+    operationId: 'issueToken',
+    method: 'POST',
+    path: '/v1/integrations/oauth/token',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
+    request: { body: oauthForm(oauth.tokenRequestSchema) },
+    responses: { 200: json('Tokens.', oauth.tokenResponseSchema) },
+    errors: [],
+  }),
+  revokeToken: defineRoute({
+    ...oauthTag,
+    operationId: 'revokeToken',
+    method: 'POST',
+    path: '/v1/integrations/oauth/revoke',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Revoke a token (RFC 7009)',
+    description: "Ends the app's tokens, not the user's connection.",
+    request: { body: oauthForm(oauth.revocationRequestSchema) },
+    responses: { 200: { description: 'Revoked, or unknown.' } },
+    errors: [],
+  }),
+  getJwks: defineRoute({
+    ...oauthTag,
+    operationId: 'getJwks',
+    method: 'GET',
+    path: '/v1/integrations/oauth/jwks',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Public signing keys (RFC 7517)',
+    request: {},
+    responses: { 200: json('The key set.', oauth.jwksSchema) },
+    errors: [],
+  }),
+  getOpenidConfiguration: defineRoute({
+    ...oauthTag,
+    operationId: 'getOpenidConfiguration',
+    method: 'GET',
+    path: '/.well-known/openid-configuration',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'OpenID Connect Discovery 1.0',
+    request: {},
+    responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
+    errors: [],
+  }),
+  getAuthorizationServerMetadata: defineRoute({
+    ...oauthTag,
+    operationId: 'getAuthorizationServerMetadata',
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Authorization server metadata (RFC 8414)',
+    request: {},
+    responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
+    errors: [],
+  }),
+} as const;
+
+/** The forms of the authorize page: plain HTML, for browsers only. */
+export const interactionRoutes = {
+  submitSignIn: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignIn',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-in',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: sign in',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+    },
+    errors: [],
+  }),
+  submitSignUp: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignUp',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-up',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: sign up on the way',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+    },
+    errors: [],
+  }),
+  submitSignOut: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSignOut',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/sign-out',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: not you?',
+    request: { body: oauthForm(z.object({})) },
+    responses: { 303: { description: 'Back to the authorize page.' } },
+    errors: [],
+  }),
+  submitDecision: defineRoute({
+    ...oauthTag,
+    operationId: 'submitDecision',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/decision',
+    caller: 'oauth_public',
+    summary: 'Form of the authorize page: approve or deny',
+    request: { body: oauthForm(z.object({})) },
+    responses: { 303: { description: "To the app's redirect URI." } },
+    errors: [],
+  }),
+} as const;
