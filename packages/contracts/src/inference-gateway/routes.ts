@@ -64,7 +64,7 @@ const delegatedRoutes = {
     description: 'With `stream: true` the answer is `text/event-stream` and ends with `[DONE]`.',
     request: {
       headers: delegated.idempotencyHeaders,
-      body: jsonBody(delegated.chatRequestSchema, INFERENCE_JSON_BYTES_MAX),
+      body: rawJson(delegated.chatRequestSchema),
     },
     responses: { 200: json('The completion.', delegated.chatCompletionSchema) },
     errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route'],

@@ -1,2 +1,10 @@
+export type { Edited } from './client-writer.ts';
 export { DONE, eventData } from './event-data.ts';
 export { createEventSplitter, type EventSplitter, EventTooLongError } from './event-splitter.ts';
+export {
+  type RelayOptions,
+  relayEvents,
+  type StreamEditor,
+  type StreamEnd,
+  type StreamLimits,
+} from './relay-events.ts';

@@ -1,0 +1,137 @@
+import { routes as contract } from '@svc/contracts';
+import {
+  createInternalApp,
+  createMetrics,
+  createServiceApp,
+  createTokenAuthenticators,
+  type Lifecycle,
+  type Logger,
+  type Metrics,
+} from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { createBillingClient } from './billing-client.ts';
+import type { Config } from './config.ts';
+import { type Connections, openConnections } from './connections.ts';
+import { type DelegatedDeps, delegatedRoutes } from './delegated/index.ts';
+import { createInFlight } from './in-flight.ts';
+import { createDispatcher } from './providers/index.ts';
+import { openRoutesFile, type RoutesInForce } from './routes/index.ts';
+import { createUsageWriter, type UsageWriter } from './usage-records/index.ts';
+
+const SERVICE = 'inference-gateway';
+/** A server-sent event of a megabyte passes with room to spare. */
+const EVENT_BYTES_MAX = 4 * 1024 * 1024;
+/** A little less than the step of the shutdown in which it is awaited. */
+const STOP_STEP_MS = 9_000;
+
+/** What the application is built from. */
+export interface AppOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** The value of an environment variable that a provider names as the one that holds its key. */
+  readonly secret: (name: string) => string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** The running application. */
+export interface App {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly routes: RoutesInForce;
+}
+
+/** Wires everything up and listens; what is opened is closed by the lifecycle, in reverse order. */
+export const startApp = async (life: Lifecycle, options: AppOptions): Promise<App> => {
+  const { config, logger, clock } = options;
+  const metrics = createMetrics(SERVICE);
+  const routes = await openRoutesFile({ file: config.ROUTES_FILE, secret: options.secret, clock, logger });
+  life.onStop('routes file', routes.stop);
+  const connections = await openConnections(life, { service: SERVICE, config, logger, metrics, clock });
+  const usage = openUsageWriter(life, connections, { config, logger, metrics });
+  const deps = openInference(life, { ...options, usage, routes });
+  const common = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
+  const internal = createInternalApp({
+    ...common,
+    bindings: [],
+    tokens: config.INTERNAL_API_TOKENS,
+    lifecycle: life,
+    ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),
+  });
+  const app = createServiceApp({
+    ...common,
+    bindings: delegatedRoutes(deps),
+    authenticate: createTokenAuthenticators({
+      publicBaseUrl: config.PUBLIC_BASE_URL,
+      jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${contract.getJwks.path}`,
+      revocations: connections.revocations,
+      clock: () => new Date(clock()),
+      logger,
+    }),
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+  });
+  const internalListener = await life.listen(internal, {
+    host: config.HOST,
+    port: config.INTERNAL_PORT,
+    internal: true,
+  });
+  const listener = await life.listen(app, { host: config.HOST, port: config.PORT });
+  return { url: listener.url, internalUrl: internalListener.url, routes };
+};
+
+const openUsageWriter = (
+  life: Lifecycle,
+  { database, relay }: Connections,
+  { config, logger, metrics }: { readonly config: Config; readonly logger: Logger; readonly metrics: Metrics },
+): UsageWriter => {
+  const usage = createUsageWriter({
+    database,
+    relay,
+    queueRecordsMax: config.USAGE_QUEUE_RECORDS_MAX,
+    logger,
+    metrics,
+  });
+  life.onStop('usage records', () => usage.drain(STOP_STEP_MS));
+  return usage;
+};
+
+const openInference = (
+  life: Lifecycle,
+  options: AppOptions & { readonly usage: UsageWriter; readonly routes: RoutesInForce },
+): DelegatedDeps => {
+  const { config, logger, clock, usage, routes } = options;
+  const billing = createBillingClient({
+    baseUrl: config.BILLING_INTERNAL_URL,
+    token: config.INTERNAL_API_TOKENS[0] ?? '',
+    admissionTimeoutMs: config.ADMISSION_TIMEOUT_MS,
+    logger,
+  });
+  life.onStop('billing client', () => billing.close());
+  const dispatcher = createDispatcher({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
+  life.onStop('providers', () => dispatcher.destroy());
+  const inFlight = createInFlight();
+  life.onStop('requests whose callers have left', () => inFlight.idle(STOP_STEP_MS));
+  return {
+    billing,
+    usage,
+    routes: routes.table,
+    dispatcher,
+    inFlight,
+    upstreamLimits: {
+      firstByteTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
+      idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_MS,
+      totalTimeoutMs: config.UPSTREAM_TOTAL_TIMEOUT_MS,
+    },
+    streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
+    ingressRegion: config.INGRESS_REGION,
+    defaultOutputTokens: config.DEFAULT_OUTPUT_TOKENS,
+    clock,
+  };
+};
+
+const answers = async (database: Knex): Promise<boolean> =>
+  database.raw('SELECT 1').then(
+    () => true,
+    () => false,
+  );

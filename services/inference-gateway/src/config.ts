@@ -1,0 +1,91 @@
+import { commonSettings, setting } from '@svc/service-kit';
+import { z } from 'zod';
+
+const DAY_MS = 86_400_000;
+const PEPPER_CHARACTERS_MIN = 32;
+
+/** Everything that the environment decides. Keys of providers have names of their own, which the routes file tells. */
+export const configSchema = z.object({
+  ...commonSettings,
+  DATABASE_POOL_MAX: setting.integer({
+    description: 'Connections to the database that one process keeps at most.',
+    min: 2,
+    max: 200,
+    default: 10,
+  }),
+  AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, where the signing keys are read." }),
+  JWKS_URL: setting.url({
+    description: 'Where the signing keys are read instead, such as a public address.',
+    optional: true,
+  }),
+  BILLING_INTERNAL_URL: setting.url({ description: "Billing's internal listener." }),
+  ROUTES_FILE: setting.string({
+    description: 'The routes file (YAML): providers, routes and what delegated inference uses.',
+  }),
+  INGRESS_REGION: setting.string({
+    description: 'Region that compliance metadata names as that of the ingress.',
+    default: 'local',
+  }),
+  API_KEY_PEPPER: setting.string({
+    description: 'Secret that API keys are hashed with. Changing it makes every key unknown.',
+    lengthMin: PEPPER_CHARACTERS_MIN,
+    secret: true,
+  }),
+  ADMISSION_TIMEOUT_MS: setting.integer({
+    description: 'Milliseconds that billing may take to admit a request.',
+    min: 50,
+    max: 60_000,
+    default: 5_000,
+  }),
+  UPSTREAM_CONNECT_TIMEOUT_MS: setting.integer({
+    description: 'Milliseconds to connect to a provider.',
+    min: 50,
+    max: 60_000,
+    default: 5_000,
+  }),
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: setting.integer({
+    description: 'Milliseconds that a provider may take before the head of its answer.',
+    min: 100,
+    max: DAY_MS,
+    default: 120_000,
+  }),
+  UPSTREAM_IDLE_TIMEOUT_MS: setting.integer({
+    description: 'Milliseconds that a provider may stay silent within an answer.',
+    min: 100,
+    max: DAY_MS,
+    default: 60_000,
+  }),
+  UPSTREAM_TOTAL_TIMEOUT_MS: setting.integer({
+    description: "Milliseconds for a provider's whole answer.",
+    min: 100,
+    max: DAY_MS,
+    default: 600_000,
+  }),
+  CLIENT_IDLE_TIMEOUT_MS: setting.integer({
+    description: 'Milliseconds that a caller may leave what it was sent unread.',
+    min: 100,
+    max: DAY_MS,
+    default: 60_000,
+  }),
+  DEFAULT_OUTPUT_TOKENS: setting.integer({
+    description: 'Output tokens that a request without a limit of its own is expected to need.',
+    min: 1,
+    max: 1_000_000,
+    default: 4_096,
+  }),
+  USAGE_QUEUE_RECORDS_MAX: setting.integer({
+    description: 'Usage records that may wait for the database before new requests are refused.',
+    min: 1,
+    max: 1_000_000,
+    default: 10_000,
+  }),
+  USAGE_RETENTION_MONTHS: setting.integer({
+    description: 'Whole months that usage records are kept.',
+    min: 1,
+    max: 120,
+    default: 24,
+  }),
+});
+
+/** Everything that the environment decides. */
+export type Config = z.infer<typeof configSchema>;

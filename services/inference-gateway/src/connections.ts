@@ -1,0 +1,57 @@
+import { createDatabase } from '@svc/database';
+import { connectMessaging, openRevocations, type Relay, type RevocationView, startRelay } from '@svc/messaging';
+import type { Lifecycle, Logger, Metrics } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { Config } from './config.ts';
+import { keepUsagePartitions } from './usage-records/index.ts';
+
+const PARTITION_INTERVAL_MS = 6 * 3_600_000;
+
+/** What the service keeps open to its database and to NATS. */
+export interface Connections {
+  readonly database: Knex;
+  readonly revocations: RevocationView;
+  readonly relay: Relay;
+}
+
+/** What opening them needs. */
+export interface ConnectionsOptions {
+  readonly service: 'inference-gateway';
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Opens them; the lifecycle closes them in reverse order. */
+export const openConnections = async (life: Lifecycle, options: ConnectionsOptions): Promise<Connections> => {
+  const { service, config, logger, metrics } = options;
+  const database = createDatabase(config.DATABASE_URL, {
+    applicationName: service,
+    poolMax: config.DATABASE_POOL_MAX,
+  });
+  life.onStop('database', () => database.destroy());
+  await keepPartitions(life, database, options);
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: service, logger, metrics });
+  life.onStop('messaging', () => messaging.close());
+  const revocations = await openRevocations(messaging);
+  life.onStop('revocations', () => revocations.stop());
+  const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service });
+  life.onStop('relay', () => relay.stop());
+  return { database, revocations, relay };
+};
+
+/** Partitions are there before the first record, and looked after while the service runs. */
+const keepPartitions = async (
+  life: Lifecycle,
+  database: Knex,
+  { config, clock, logger }: ConnectionsOptions,
+): Promise<void> => {
+  const keep = () => keepUsagePartitions(database, { nowMs: clock(), monthsKept: config.USAGE_RETENTION_MONTHS });
+  await keep();
+  const timer = setInterval(() => {
+    keep().catch((error: unknown) => logger.error({ err: error }, 'partitions of usage records were not looked after'));
+  }, PARTITION_INTERVAL_MS);
+  life.onStop('partitions', () => clearInterval(timer));
+};

@@ -1,0 +1,60 @@
+import { type Admission, type AdmissionRequest, PUBLIC_MODEL } from '@svc/contracts';
+import { type AccessTokenCaller, AppError } from '@svc/service-kit';
+import { type RequestIdentity, releasedEnd } from '../usage-records/index.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
+
+/** What is asked for. */
+export interface DelegatedAdmission {
+  readonly requestId: string;
+  readonly caller: AccessTokenCaller;
+  readonly service: 'chat' | 'audio_transcription';
+  readonly isStreamed: boolean;
+  /** What the request is settled at if nobody ever learns its outcome. */
+  readonly estimateMicros: number;
+  readonly idempotencyKey: string | undefined;
+}
+
+/**
+ * Asks billing to admit a request, and answers its identity for the record. Throws what the caller is to be told: the
+ * refusal, or `service_unavailable` where billing does not say or too many records wait to be written.
+ */
+export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<RequestIdentity> => {
+  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
+  const { requestId, caller, service } = admission;
+  const identity: RequestIdentity = {
+    requestId,
+    kind: 'delegated',
+    userId: caller.userId,
+    clientId: caller.clientId,
+    keyId: null,
+    service,
+    model: PUBLIC_MODEL,
+    ingressRegion: deps.ingressRegion,
+    isStreamed: admission.isStreamed,
+    startedAtMs: deps.clock(),
+  };
+  const request: AdmissionRequest = {
+    kind: 'delegated',
+    request_id: requestId,
+    svc_user_id: caller.userId,
+    client_id: caller.clientId,
+    service,
+    estimate_micros: admission.estimateMicros,
+    ...(admission.idempotencyKey === undefined ? {} : { idempotency_key: admission.idempotencyKey }),
+  };
+  const answer = await deps.billing.admit(request).catch((error: unknown) => {
+    // Billing may have admitted it without our hearing of it: the fact gives the place back.
+    deps.usage.add({ ...identity, ...releasedEnd(503, deps.clock()) });
+    throw error;
+  });
+  if (answer.verdict !== 'admitted') throw toRefusal(answer, answer.verdict);
+  return identity;
+};
+
+const toRefusal = (answer: Admission, verdict: Exclude<Admission['verdict'], 'admitted'>): AppError =>
+  new AppError(verdict, undefined, {
+    details: {
+      ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
+      ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
+    },
+  });

@@ -1,0 +1,2 @@
+export type { DelegatedDeps } from './delegated-deps.ts';
+export { delegatedRoutes } from './routes.ts';

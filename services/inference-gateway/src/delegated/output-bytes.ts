@@ -1,0 +1,28 @@
+import { isRecord } from './allow-list.ts';
+
+/** Members of a message or delta whose text was generated, whether or not the caller gets to see it. */
+const GENERATED = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
+
+/** Bytes of generated text in choices: what an answer is charged by when its provider does not say. */
+export const outputBytesOf = (choices: readonly unknown[], member: 'message' | 'delta'): number => {
+  let bytes = 0;
+  for (const choice of choices) {
+    const part = isRecord(choice) ? choice[member] : undefined;
+    if (!isRecord(part)) continue;
+    for (const name of GENERATED) bytes += textBytes(part[name]);
+    bytes += toolCallBytes(part['tool_calls']);
+  }
+  return bytes;
+};
+
+const textBytes = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+
+const toolCallBytes = (calls: unknown): number => {
+  if (!Array.isArray(calls)) return 0;
+  let bytes = 0;
+  for (const call of calls) {
+    const called = isRecord(call) ? call['function'] : undefined;
+    if (isRecord(called)) bytes += textBytes(called['name']) + textBytes(called['arguments']);
+  }
+  return bytes;
+};

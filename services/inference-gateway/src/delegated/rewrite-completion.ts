@@ -1,0 +1,61 @@
+import { PUBLIC_MODEL } from '@svc/contracts';
+import { UpstreamFailure } from '../providers/index.ts';
+import { readUsage, type TokenUsage } from '../wire/index.ts';
+import { isRecord } from './allow-list.ts';
+import { outputBytesOf } from './output-bytes.ts';
+import { publicChoices, publicUsage } from './public-shape.ts';
+
+/** How an answer names itself to the caller. */
+export interface PublicIdentity {
+  readonly id: string;
+  /** Unix seconds, for a provider that does not say. */
+  readonly created: number;
+}
+
+/** An answer as the caller may see it, and what it has used. */
+export interface RewrittenCompletion {
+  readonly body: string;
+  /** Undefined where the provider did not say. */
+  readonly usage: TokenUsage | undefined;
+  readonly outputBytes: number;
+  /** As the provider named it; for the record only. */
+  readonly upstreamModel: string | null;
+}
+
+/**
+ * Rewrites a provider's chat completion: the model is `svc`, the id ours, and nothing outside the common wire format is
+ * left. Throws UpstreamFailure `garbled` for what is no completion.
+ */
+export const rewriteCompletion = (body: Buffer, identity: PublicIdentity): RewrittenCompletion => {
+  const answer = parseRecord(body);
+  const choices = answer['choices'];
+  if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) throw new UpstreamFailure('garbled');
+  const { created, usage, model } = answer;
+  const shown = {
+    id: identity.id,
+    object: 'chat.completion',
+    created: Number.isSafeInteger(created) ? created : identity.created,
+    model: PUBLIC_MODEL,
+    choices: publicChoices(choices),
+    ...(isRecord(usage) ? { usage: publicUsage(usage) } : {}),
+  };
+  return {
+    body: JSON.stringify(shown),
+    usage: readUsage(usage),
+    outputBytes: outputBytesOf(choices, 'message'),
+    upstreamModel: typeof model === 'string' ? model : null,
+  };
+};
+
+/** Parses an object. Throws UpstreamFailure `garbled` for anything else. */
+export const parseRecord = (text: Buffer): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.toString());
+  } catch {
+    // Not as the cause: its message would quote the answer.
+    throw new UpstreamFailure('garbled');
+  }
+  if (!isRecord(value)) throw new UpstreamFailure('garbled');
+  return value;
+};

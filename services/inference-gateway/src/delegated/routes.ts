@@ -1,0 +1,11 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { createChatCompletion } from './create-chat-completion.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
+import { getCapabilities } from './get-capabilities.ts';
+
+/** Binds delegated inference. */
+export const delegatedRoutes = (deps: DelegatedDeps): readonly Binding[] => [
+  bind(routes.getCapabilities, (context) => getCapabilities(deps, context)),
+  bind(routes.createDelegatedChatCompletion, (context) => deps.inFlight.run(() => createChatCompletion(deps, context))),
+];

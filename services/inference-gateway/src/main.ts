@@ -1,0 +1,16 @@
+import { createLogger, loadConfig, runService, summarizeConfig } from '@svc/service-kit';
+import { startApp } from './app.ts';
+import { configSchema } from './config.ts';
+
+runService({
+  name: 'inference-gateway',
+  start: async (life) => {
+    const config = loadConfig(configSchema, process.env);
+    const logger = createLogger({ service: 'inference-gateway', level: config.LOG_LEVEL });
+    life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS });
+    logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+    const app = await startApp(life, { config, logger, secret: (name) => process.env[name], clock: Date.now });
+    process.on('SIGHUP', () => void app.routes.reload());
+    logger.info({ host: app.url }, 'listening');
+  },
+});

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { collectBody } from './collect-body.ts';
+import type { UpstreamAnswer } from './open-upstream.ts';
+import { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';
+
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const MESSAGE_CHARACTERS_MAX = 4_000;
+/** Statuses by which a provider says that the request itself is at fault. */
+const REQUEST_AT_FAULT: ReadonlySet<number> = new Set([400, 404, 413, 415, 422]);
+/** RFC 9110 section 10.2.3: seconds or a date. */
+const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
+
+/**
+ * Reads an answer with another status than 200 and says what it means. A 5xx counts as certain only with an error body:
+ * the page of some proxy on the way tells nothing of what the provider did.
+ */
+export const readRefusal = async (answer: UpstreamAnswer): Promise<UpstreamFailure> => {
+  const { status } = answer;
+  const retryAfter = wellFormedRetryAfter(answer.headers['retry-after']);
+  const body = await collectBody(answer, ERROR_BODY_BYTES_MAX).catch((error: unknown) => {
+    if (error instanceof UpstreamFailure) return undefined;
+    throw error;
+  });
+  const wireError = body === undefined ? undefined : readWireError(body);
+  const reason = reasonOf(status, wireError !== undefined);
+  return new UpstreamFailure(reason, { status, retryAfter, ...(reason === 'rejected' ? { wireError } : {}) });
+};
+
+const reasonOf = (status: number, hasErrorBody: boolean): FailureReason => {
+  if (status === 429) return 'busy';
+  if (status >= 500) {
+    if (!hasErrorBody) return 'lost';
+    return status === 503 ? 'busy' : 'failed';
+  }
+  if (REQUEST_AT_FAULT.has(status)) return 'rejected';
+  // A 2xx that is not 200, or a redirect, is no answer to a completion.
+  return status < 400 ? 'garbled' : 'unauthorized';
+};
+
+const wellFormedRetryAfter = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' && RETRY_AFTER.test(value) ? value : undefined;
+
+const text = z.string().nullish().catch(null);
+const errorObject = z.object({
+  message: z.string(),
+  type: text,
+  param: text,
+  code: z
+    .union([z.string(), z.number().transform(String)])
+    .nullish()
+    .catch(null),
+});
+const detailItem = z.object({ msg: z.string() });
+
+/** The shapes in which providers of the common wire format tell errors: OpenAI's, a flat one, FastAPI's. */
+const errorBody = z.union([
+  z.object({ error: errorObject }).transform(({ error }) => error),
+  z.object({ error: z.string() }).transform(({ error }) => ({ message: error })),
+  errorObject,
+  z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail })),
+  z.object({ detail: z.array(detailItem).min(1) }).transform(({ detail }) => ({
+    message: detail.map(({ msg }) => msg).join('; '),
+  })),
+]);
+
+/** The error that a body tells of; undefined where it tells of none. */
+export const readWireError = (body: Buffer): WireError | undefined => {
+  const parsed = errorBody.safeParse(parseJson(body));
+  if (!parsed.success) return undefined;
+  const error: z.input<typeof errorObject> = parsed.data;
+  return {
+    message: error.message.slice(0, MESSAGE_CHARACTERS_MAX),
+    type: typeof error.type === 'string' ? error.type : null,
+    param: typeof error.param === 'string' ? error.param : null,
+    code: typeof error.code === 'string' ? error.code : null,
+  };
+};
+
+const parseJson = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+};

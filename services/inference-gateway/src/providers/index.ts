@@ -1,0 +1,2 @@
+export * from './common-wire/index.ts';
+export { tryInOrder } from './try-in-order.ts';

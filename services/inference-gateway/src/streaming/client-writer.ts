@@ -1,0 +1,91 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** What is sent in place of an event; undefined sends nothing. */
+export type Edited = Buffer | string | undefined;
+
+/** What a writer tells, and how patient it is. */
+export interface ClientWriterOptions {
+  /** How long the caller may leave what was sent unread before it counts as gone. */
+  readonly idleTimeoutMs: number;
+  /** The caller reads more slowly than is written to it. */
+  readonly onFull: () => void;
+  /** The caller has caught up, or has left and needs no more waiting. */
+  readonly onRoom: () => void;
+}
+
+/** The caller's end of a stream. All methods do nothing once the caller has gone. */
+export interface ClientWriter {
+  readonly open: (headers: OutgoingHttpHeaders) => void;
+  /** Queues bytes until `flush`, so that what came together leaves together. */
+  readonly add: (bytes: Edited) => void;
+  readonly flush: () => void;
+  readonly end: (bytes: Edited) => void;
+  readonly isGone: () => boolean;
+  /** Stops watching a response that somebody else will answer. */
+  readonly release: () => void;
+}
+
+/** Writes to a response, holding no more than its own buffer and the bytes of one piece. */
+export const createClientWriter = (res: ServerResponse, options: ClientWriterOptions): ClientWriter => {
+  let queue: (Buffer | string)[] = [];
+  let isGone = res.destroyed;
+  let idleTimer: NodeJS.Timeout | undefined;
+
+  const stopWaiting = (): void => {
+    clearTimeout(idleTimer);
+    idleTimer = undefined;
+  };
+  const onClose = (): void => {
+    isGone = true;
+    queue = [];
+    stopWaiting();
+    options.onRoom();
+  };
+  const onDrain = (): void => {
+    stopWaiting();
+    options.onRoom();
+  };
+  const waitForReader = (): void => {
+    idleTimer ??= setTimeout(() => res.destroy(), options.idleTimeoutMs);
+  };
+  res.on('close', onClose).on('drain', onDrain);
+
+  const flush = (): void => {
+    if (queue.length === 0 || isGone) return;
+    const hasRoom = res.write(joined(queue));
+    queue = [];
+    if (hasRoom) return;
+    options.onFull();
+    waitForReader();
+  };
+  return {
+    open: (headers) => {
+      if (!isGone) res.writeHead(200, headers);
+    },
+    add: (bytes) => {
+      if (bytes !== undefined && bytes.length > 0 && !isGone) queue.push(bytes);
+    },
+    flush,
+    end: (bytes) => {
+      if (isGone) return;
+      stopWaiting();
+      // A caller that never reads the end must not keep its connection for good.
+      waitForReader();
+      res.once('finish', stopWaiting);
+      if (bytes === undefined || bytes.length === 0) res.end();
+      else res.end(bytes);
+    },
+    isGone: () => isGone,
+    release: () => {
+      stopWaiting();
+      res.off('close', onClose).off('drain', onDrain);
+    },
+  };
+};
+
+const joined = (pieces: readonly (Buffer | string)[]): Buffer | string => {
+  const [first] = pieces;
+  if (pieces.length === 1 && first !== undefined) return first;
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+};

@@ -1,0 +1,54 @@
+import type { Knex } from 'knex';
+
+/** Months that are ready beyond the current one, so that a service that is not looked after for weeks keeps writing. */
+const MONTHS_AHEAD = 2;
+/** Any constant: replicas that look after partitions take turns on it. */
+const ADVISORY_LOCK = 4_120_937;
+const PARTITION = /^usage_records_(\d{4})_(\d{2})$/;
+
+/**
+ * Makes the partitions of this month and the next two, and drops those whose last day is more than `monthsKept` months ago.
+ * Safe to run at any time, from any number of replicas.
+ */
+export const keepUsagePartitions = async (
+  database: Knex,
+  options: { readonly nowMs: number; readonly monthsKept: number },
+): Promise<void> => {
+  const now = new Date(options.nowMs);
+  await database.transaction(async (trx) => {
+    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    const existing = await listPartitions(trx);
+    for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1) {
+      const month = monthOf(now, ahead);
+      if (!existing.includes(month.name)) await createPartition(trx, month);
+    }
+    const oldestKept = monthOf(now, -options.monthsKept).name;
+    for (const name of existing) if (PARTITION.test(name) && name < oldestKept) await trx.raw('DROP TABLE ??', [name]);
+  });
+};
+
+interface Month {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const monthOf = (now: Date, offset: number): Month => {
+  const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1));
+  const to = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset + 1, 1));
+  const name = `usage_records_${from.toISOString().slice(0, 7).replace('-', '_')}`;
+  return { name, from: from.toISOString(), to: to.toISOString() };
+};
+
+const listPartitions = async (trx: Knex.Transaction): Promise<string[]> => {
+  const { rows } = await trx.raw<{ rows: { name: string }[] }>(
+    `SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+     WHERE inhparent = 'usage_records'::regclass`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** Parameters are not allowed in DDL; all three texts are made of numbers here. */
+const createPartition = async (trx: Knex.Transaction, { name, from, to }: Month): Promise<void> => {
+  await trx.raw(`CREATE TABLE ${name} PARTITION OF usage_records FOR VALUES FROM ('${from}') TO ('${to}')`);
+};

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '@svc/contracts';
+import { inTransaction, isInvalidData } from '@svc/database';
+import { appendToOutbox } from '@svc/messaging';
+import type { Logger, Metrics } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { z } from 'zod';
+import { insertUsageRecords } from './queries.ts';
+import { toUsageFact, type UsageRecord } from './usage-record.ts';
+
+/** Records that one transaction, and so one fact, holds. */
+const BATCH_RECORDS_MAX = 200;
+const RETRY_MS_MIN = 50;
+const RETRY_MS_MAX = 5_000;
+/** Records that are refused so often are split up, to find the one at fault. */
+const REFUSALS_MAX = 3;
+
+/** Writes usage records with the facts that tell of them, many requests to a transaction. */
+export interface UsageWriter {
+  /** Whether new requests may be taken: false while too many records wait for the database. */
+  readonly hasRoom: () => boolean;
+  /** Takes a record; it is written as soon as the transaction before has ended. */
+  readonly add: (record: UsageRecord) => void;
+  /** Resolves when everything taken is written; rejects after `timeoutMs`. Nothing may be added any more. */
+  readonly drain: (timeoutMs: number) => Promise<void>;
+}
+
+/** What the writer works with. */
+export interface UsageWriterOptions {
+  readonly database: Knex;
+  /** Wakes the relay of the outbox. */
+  readonly relay: { readonly hint: () => void };
+  readonly queueRecordsMax: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Creates the writer. One transaction is open at a time; what arrives meanwhile goes into the next. */
+export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
+  const queue: UsageRecord[] = [];
+  let running: Promise<void> | undefined;
+  const meters = createMeters(options.metrics, () => queue.length);
+
+  const run = async (): Promise<void> => {
+    // What is added in the same turn of the event loop shares the first transaction.
+    await Promise.resolve();
+    while (queue.length > 0) {
+      const batch = queue.slice(0, BATCH_RECORDS_MAX);
+      await writePatiently(options, batch, meters);
+      queue.splice(0, batch.length);
+    }
+  };
+  const start = (): void => {
+    running ??= run().finally(() => {
+      running = undefined;
+      if (queue.length > 0) start();
+    });
+  };
+  const allWritten = async (): Promise<void> => {
+    while (running !== undefined) await running;
+  };
+  return {
+    hasRoom: () => queue.length < options.queueRecordsMax,
+    add: (record) => {
+      queue.push(record);
+      start();
+    },
+    drain: async (timeoutMs) => {
+      const done = new AbortController();
+      const late = sleep(timeoutMs, 'late' as const, { signal: done.signal }).catch(() => 'done' as const);
+      const outcome = await Promise.race([allWritten().then(() => 'done' as const), late]);
+      done.abort();
+      if (outcome === 'late') throw new Error(`${queue.length} usage records could not be written`);
+    },
+  };
+};
+
+type Meters = ReturnType<typeof createMeters>;
+
+const createMeters = (metrics: Metrics, waiting: () => number) => {
+  metrics.gauge({
+    name: 'usage_records_waiting',
+    help: 'Usage records not yet in the database.',
+    read: waiting,
+  });
+  const written = metrics.counter({ name: 'usage_records_written_total', help: 'Usage records written.' });
+  const batches = metrics.counter({ name: 'usage_batches_written_total', help: 'Transactions of usage records.' });
+  const refused = metrics.counter({
+    name: 'usage_records_refused_total',
+    help: 'Usage records that the database refused for good: billing settles these requests at their estimate.',
+  });
+  return { written, batches, refused };
+};
+
+/** Repeats a batch until it is written; one that the database refuses is written record by record, without the bad one. */
+const writePatiently = async (
+  options: UsageWriterOptions,
+  batch: readonly UsageRecord[],
+  meters: Meters,
+): Promise<void> => {
+  let refusals = 0;
+  for (let delayMs = RETRY_MS_MIN; ; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
+    try {
+      await writeBatch(options, batch);
+      meters.written.inc(batch.length);
+      meters.batches.inc();
+      return;
+    } catch (error) {
+      options.logger.error({ err: error, count: batch.length, delay_ms: delayMs }, 'usage records were not written');
+      if (isRefusal(error)) refusals += 1;
+      if (refusals >= REFUSALS_MAX) break;
+    }
+    await sleep(delayMs);
+  }
+  const [only] = batch;
+  if (batch.length === 1 && only !== undefined) {
+    meters.refused.inc();
+    options.logger.error({ request_id: only.requestId, outcome: only.outcome }, 'a usage record was given up');
+    return;
+  }
+  for (const record of batch) await writePatiently(options, [record], meters);
+};
+
+/** Whether the records themselves are at fault; anything else passes in time. */
+const isRefusal = (error: unknown): boolean =>
+  isInvalidData(error) || error instanceof RangeError || error instanceof z.ZodError;
+
+const writeBatch = async ({ database, relay }: UsageWriterOptions, batch: readonly UsageRecord[]): Promise<void> => {
+  await inTransaction(database, async (trx) => {
+    await insertUsageRecords(trx, batch);
+    await appendToOutbox(trx, {
+      subject: 'inference.usage.recorded.v1',
+      // Every batch is an aggregate of its own: facts about requests need no order among themselves.
+      aggregate: `usage:${newId('evt')}`,
+      version: 1,
+      data: { records: batch.map(toUsageFact) },
+    });
+  });
+  relay.hint();
+};

@@ -1,0 +1,42 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { INFERENCE_JSON_BYTES_MAX, type ValidationIssue } from '@svc/contracts';
+import { invalidField, invalidRequest, parseOrThrow, readBodyBytes } from '@svc/service-kit';
+import type { z } from 'zod';
+import { findDuplicateKey, scanObject } from './json-members.ts';
+import type { RequestBody } from './upstream-body.ts';
+
+/** A request body, parsed and as it came. */
+export interface JsonRequest<T> extends RequestBody {
+  readonly value: T;
+}
+
+/**
+ * Reads a JSON object from a request and checks it, keeping its bytes. Throws `payload_too_large` or the 422 of the
+ * contract; a property that stands twice is refused, as the provider might read the other one.
+ */
+export const readJsonRequest = async <S extends z.ZodType>(
+  req: IncomingMessage,
+  schema: S,
+): Promise<JsonRequest<z.output<S>>> => {
+  const bytes = await readBodyBytes(req, INFERENCE_JSON_BYTES_MAX);
+  if (bytes.length === 0) throw fault('missing', 'Field required');
+  const value = parseOrThrow(schema, parseJson(bytes), 'body');
+  const span = scanObject(bytes);
+  const duplicate = findDuplicateKey(span);
+  if (duplicate !== undefined) {
+    throw invalidField(['body', duplicate], 'value_error', 'Value error, the property is repeated');
+  }
+  return { value, bytes, span };
+};
+
+const parseJson = (bytes: Buffer): unknown => {
+  try {
+    if (isUtf8(bytes)) return JSON.parse(bytes.toString());
+  } catch {
+    // Told below, without a word of what stood there.
+  }
+  throw fault('json_invalid', 'JSON decode error');
+};
+
+const fault = (type: ValidationIssue['type'], msg: string) => invalidRequest([{ loc: ['body'], type, msg }]);

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { scanObject } from './json-members.ts';
+import { toUpstreamBody, wantsUsage } from './upstream-body.ts';
+
+const bodyOf = (text: string) => {
+  const bytes = Buffer.from(text);
+  return { bytes, span: scanObject(bytes) };
+};
+const upstream = (text: string, mustTellUsage: boolean): string =>
+  toUpstreamBody(bodyOf(text), { model: 'm-1', mustTellUsage }).toString();
+
+describe('toUpstreamBody', () => {
+  test('adds what is missing in front and leaves the rest as it came', () => {
+    expect(upstream('{ "messages":[{"content":"\\u00e9  x"}],"temperature":1.0 }', true)).toBe(
+      '{"model":"m-1","stream_options":{"include_usage":true}, "messages":[{"content":"\\u00e9  x"}],"temperature":1.0 }',
+    );
+    expect(upstream('{}', false)).toBe('{"model":"m-1"}');
+  });
+
+  test('replaces the model where it stands, before or behind other replacements', () => {
+    expect(upstream('{"stream_options":null,"model":"x","a":1}', true)).toBe(
+      '{"stream_options":{"include_usage":true},"model":"m-1","a":1}',
+    );
+    expect(upstream('{"model":"x","stream_options":{"include_usage":false,"y":[1]}}', true)).toBe(
+      '{"model":"m-1","stream_options":{"include_usage":true,"y":[1]}}',
+    );
+  });
+
+  test('leaves stream options alone that ask for usage, that make no sense, or where there is no stream', () => {
+    expect(upstream('{"model":"x","stream_options":{ "include_usage" : true }}', true)).toBe(
+      '{"model":"m-1","stream_options":{ "include_usage" : true }}',
+    );
+    expect(upstream('{"model":"x","stream_options":"odd"}', true)).toBe('{"model":"m-1","stream_options":"odd"}');
+    expect(upstream('{"model":"x"}', false)).toBe('{"model":"m-1"}');
+  });
+});
+
+test('usage is shown only where it was asked for', () => {
+  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":true}}'))).toBe(true);
+  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":1}}'))).toBe(false);
+  expect(wantsUsage(bodyOf('{"stream_options":null}'))).toBe(false);
+  expect(wantsUsage(bodyOf('{}'))).toBe(false);
+});
