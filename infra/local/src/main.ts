@@ -1,15 +1,19 @@
-import { enableCompileCache } from 'node:module';
-import { resolve } from 'node:path';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SUPERVISOR = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
 
 if (process.platform === 'win32') {
   process.stderr.write('The local stack runs on Linux and macOS. On Windows, use the Linux subsystem (WSL 2).\n');
   process.exit(1);
 }
-// Parsing the sources takes a good part of a start; a second one finds them compiled.
-enableCompileCache(resolve(process.env['SVC_DATA_DIR'] ?? resolve(ROOT, '.local'), 'cache', 'compile'));
-const { runLocalStack } = await import('./stack/run-local-stack.ts');
-process.exitCode = await runLocalStack(process.env);
-process.exit();
+
+// The supervisor has a session of its own: a package manager kills the whole group of a script that it stops, which would leave no time to
+// stop PostgreSQL, NATS and the services in order. When this process goes, however it goes, the supervisor stops everything.
+const supervisor = spawn(process.execPath, [SUPERVISOR], {
+  detached: true,
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+});
+for (const signal of SIGNALS) process.on(signal, () => supervisor.kill(signal));
+supervisor.once('exit', (code) => process.exit(code ?? 1));

@@ -1,0 +1,11 @@
+import { enableCompileCache } from 'node:module';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+// Parsing the sources takes a good part of a start; a second one finds them compiled.
+enableCompileCache(resolve(process.env['SVC_DATA_DIR'] || resolve(ROOT, '.local'), 'cache', 'compile'));
+const { runLocalStack } = await import('./stack/run-local-stack.ts');
+process.exitCode = await runLocalStack(process.env);
+process.exit();
