@@ -1,0 +1,137 @@
+import type { RequestListener } from 'node:http';
+import { newId, routes } from '@svc/contracts';
+import { type Messaging, openRevocations } from '@svc/messaging';
+import {
+  createInternalApp,
+  createInternalClient,
+  createServiceApp,
+  createTokenAuthenticators,
+  type InternalClient,
+  type Lifecycle,
+  type Logger,
+  type Metrics,
+  type RevocationView,
+} from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { createAuthClient } from './auth-client.ts';
+import { createBillingClient } from './billing-client.ts';
+import type { Config } from './config.ts';
+import { configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
+import { startWorker, type Worker } from './deliveries/index.ts';
+import { createPinnedAgent, type Lookup, parseAllowTargets, systemLookup } from './destinations/index.ts';
+import { eventRoutes } from './events/index.ts';
+import { startFactConsumers } from './facts/index.ts';
+import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
+
+/** What the application stands on; a test brings its own. */
+export interface AppParts {
+  readonly config: Config;
+  readonly database: Knex;
+  readonly messaging: Messaging;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly life: Pick<Lifecycle, 'onStop' | 'isStopping'>;
+  readonly clock?: () => Date;
+  readonly random?: () => number;
+  readonly lookup?: Lookup;
+}
+
+/** The two applications, and the worker behind them. */
+export interface App {
+  readonly publicApp: RequestListener;
+  readonly internalApp: RequestListener;
+  readonly worker: Worker;
+}
+
+const INTERNAL_TIMEOUT_MS = 2_000;
+const JWKS_PATH = '/v1/integrations/oauth/jwks';
+
+/** Wires the service together and starts its worker and consumers; `life` stops them, the consumers first. */
+export async function createApp(parts: AppParts): Promise<App> {
+  const { config, database, messaging, logger, metrics, life } = parts;
+  const clock = parts.clock ?? (() => new Date());
+  const lookup = parts.lookup ?? systemLookup;
+  const allowTargets = parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS);
+  const secretBox = createSecretBox(parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
+  const agent = createPinnedAgent({ extraCaFile: config.WEBHOOK_EXTRA_CA_FILE });
+  life.onStop('receiver connections', agent.destroy);
+  const targets = createDeliveryTargets(database, secretBox, (clientId, error) => {
+    logger.error({ client_id: clientId, err: error }, 'a signing secret cannot be opened');
+  });
+  const worker = startWorker({
+    ...{ database, targets, agent, lookup, allowTargets, clock, logger, metrics },
+    slots: config.WEBHOOK_SLOTS,
+    schedule: { baseMs: config.WEBHOOK_BACKOFF_BASE_MS, random: parts.random ?? Math.random },
+  });
+  life.onStop('worker', () => worker.stop());
+  const clients = createClients(config, life);
+  const stored = { clock, newId };
+  const consumers = startFactConsumers({
+    ...{ ...stored, database, messaging, getSnapshot: clients.billing.getSnapshot, onApplied: worker.hint },
+  });
+  life.onStop('consumers', async () => {
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  });
+  const revocations = await openRevocations(messaging);
+  life.onStop('revocations', () => revocations.stop());
+  const bindings = [
+    ...configurationRoutes({ database, secretBox, lookup, allowTargets, clock, auth: clients.auth }),
+    ...eventRoutes({ ...stored, database, auth: clients.auth, onQueued: worker.hint }),
+  ];
+  return { worker, ...createApplications(parts, { bindings, revocations, clock }) };
+}
+
+function createClients(config: Config, life: AppParts['life']) {
+  const [token = ''] = config.INTERNAL_API_TOKENS;
+  const client = (baseUrl: string): InternalClient => {
+    const made = createInternalClient({ baseUrl, token, timeoutMs: INTERNAL_TIMEOUT_MS });
+    life.onStop('internal client', made.close);
+    return made;
+  };
+  return {
+    auth: createAuthClient(client(config.AUTH_INTERNAL_URL)),
+    billing: createBillingClient(client(config.BILLING_INTERNAL_URL)),
+  };
+}
+
+interface ApplicationsInput {
+  readonly bindings: ReturnType<typeof eventRoutes>;
+  readonly revocations: RevocationView;
+  readonly clock: () => Date;
+}
+
+function createApplications(
+  { config, database, messaging, logger, metrics, life }: AppParts,
+  input: ApplicationsInput,
+) {
+  const service = routes.testWebhook.service;
+  const shared = { service, logger, metrics, responseValidation: config.RESPONSE_VALIDATION };
+  const { console_session } = createTokenAuthenticators({
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`,
+    revocations: input.revocations,
+    clock: input.clock,
+    logger,
+  });
+  const publicApp = createServiceApp({
+    ...shared,
+    bindings: input.bindings,
+    authenticate: { console_session },
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+  });
+  const internalApp = createInternalApp({
+    ...shared,
+    bindings: [],
+    tokens: config.INTERNAL_API_TOKENS,
+    lifecycle: life,
+    ready: async () => ({
+      database: await database.raw('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+      messaging: messaging.isConnected(),
+    }),
+  });
+  return { publicApp, internalApp };
+}

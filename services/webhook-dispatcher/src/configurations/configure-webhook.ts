@@ -1,0 +1,71 @@
+import { inTransaction } from '@svc/database';
+import { invalidField } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import {
+  type AllowTargets,
+  checkDestination,
+  DestinationError,
+  type DestinationFault,
+  type Lookup,
+  parseDestination,
+} from '../destinations/index.ts';
+import { beginGeneration } from '../events/index.ts';
+import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
+import type { Configuration } from './configuration.ts';
+import { upsertConfiguration } from './queries.ts';
+
+/** What configuring needs from outside. */
+export interface ConfigureDeps {
+  readonly database: Knex;
+  readonly secretBox: SecretBox;
+  readonly lookup: Lookup;
+  readonly allowTargets: AllowTargets;
+  readonly clock: () => Date;
+}
+
+/** A new generation, with its secret for this one answer. */
+export interface ConfiguredWebhook {
+  readonly configuration: Configuration;
+  readonly signingSecret: string;
+}
+
+const LOOKUP_TIMEOUT_MS = 8_000;
+
+const FAULTS: Readonly<Record<DestinationFault, string>> = {
+  url_invalid: 'the URL is not well-formed',
+  scheme_not_https: 'the URL must begin with https://',
+  userinfo_not_allowed: 'the URL must not contain a user name or password',
+  port_not_allowed: 'the port must be 443 or from 1024 to 65535',
+  no_public_address: 'the host must have public addresses, and no others',
+};
+
+/**
+ * Sets an app's destination: a new generation with a new secret, in which nothing of the old one is open any more. Throws a
+ * 422 fault on `url` for a destination that is not allowed.
+ */
+export async function configureWebhook(
+  { clientId, url }: { clientId: string; url: string },
+  deps: ConfigureDeps,
+): Promise<ConfiguredWebhook> {
+  await judgeUrl(url, deps);
+  const signingSecret = newSigningSecret();
+  const configuration = await inTransaction(deps.database, async (trx) => {
+    const generation = await beginGeneration(trx, clientId);
+    const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
+    const created: Configuration = { clientId, url, generation, createdAt: deps.clock(), secret };
+    await upsertConfiguration(trx, created);
+    return created;
+  });
+  return { configuration, signingSecret };
+}
+
+async function judgeUrl(url: string, { lookup, allowTargets }: ConfigureDeps): Promise<void> {
+  const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+  try {
+    await checkDestination(parseDestination(url, allowTargets), { lookup, signal });
+  } catch (error) {
+    if (!(error instanceof DestinationError) && !signal.aborted) throw error;
+    const fault = error instanceof DestinationError ? error.fault : 'no_public_address';
+    throw invalidField(['body', 'url'], 'value_error', `Value error, ${FAULTS[fault]}`);
+  }
+}

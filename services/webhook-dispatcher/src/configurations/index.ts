@@ -1,0 +1,5 @@
+export { type ConfigureDeps, configureWebhook } from './configure-webhook.ts';
+export { deleteConfiguration } from './delete-configuration.ts';
+export { createDeliveryTargets, type DeliveryTarget, type DeliveryTargets } from './delivery-targets.ts';
+export { reencryptSecrets } from './reencrypt-secrets.ts';
+export { configurationRoutes } from './routes.ts';

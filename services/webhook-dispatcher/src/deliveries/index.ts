@@ -1,0 +1,1 @@
+export { startWorker, type Worker, type WorkerDeps } from './start-worker.ts';

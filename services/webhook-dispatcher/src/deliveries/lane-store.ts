@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isConnectionFailure } from '@svc/database';
+import type { Knex } from 'knex';
+import type { DeliveryTarget, DeliveryTargets } from '../configurations/index.ts';
+import {
+  type AttemptOutcome,
+  type ClaimedLane,
+  type EventContent,
+  listQueuedContents,
+  type RecordedOutcome,
+  recordOutcomes,
+} from '../events/index.ts';
+import { createBatcher } from './batcher.ts';
+
+/** The next event of a claimed lane, and where it goes. */
+export interface LaneWork {
+  readonly content: EventContent;
+  readonly target: DeliveryTarget;
+}
+
+/** What working on lanes reads and writes, many lanes to a statement. */
+export interface LaneStore {
+  /** The work that a lane holds; undefined when its generation is over. */
+  load(lane: ClaimedLane): Promise<LaneWork | undefined>;
+  /** Writes an outcome; undefined when the lease was lost, and the outcome therefore counts for nothing. */
+  record(outcome: AttemptOutcome): Promise<RecordedOutcome | undefined>;
+}
+
+const BATCH_MAX = 200;
+/** While the database restarts; afterwards the lease is nearly over, and the attempt is repeated. */
+const RECORD_TRIES_MAX = 8;
+const RECORD_RETRY_MS = 250;
+
+/** Reads and writes through batches of concurrent requests. */
+export function createLaneStore(database: Knex, targets: DeliveryTargets): LaneStore {
+  return {
+    load: createBatcher((lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes), { itemsMax: BATCH_MAX }),
+    record: createBatcher((outcomes: readonly AttemptOutcome[]) => recordAll(database, outcomes), {
+      itemsMax: BATCH_MAX,
+    }),
+  };
+}
+
+async function loadAll(
+  database: Knex,
+  targets: DeliveryTargets,
+  lanes: readonly ClaimedLane[],
+): Promise<(LaneWork | undefined)[]> {
+  const [contents, found] = await Promise.all([listQueuedContents(database, lanes), targets.find(lanes)]);
+  const byClient = new Map(contents.map((content) => [content.clientId, content]));
+  return lanes.map((lane, index) => {
+    const content = byClient.get(lane.clientId);
+    const target = found[index];
+    const isWhole = content?.generation === lane.generation && content.sequence === lane.sequence;
+    return isWhole && target !== undefined ? { content, target } : undefined;
+  });
+}
+
+async function recordAll(
+  database: Knex,
+  outcomes: readonly AttemptOutcome[],
+): Promise<(RecordedOutcome | undefined)[]> {
+  const recorded = await patiently(() => recordOutcomes(database, outcomes));
+  const byClient = new Map(recorded.map((outcome) => [outcome.clientId, outcome]));
+  return outcomes.map(({ lane }) => byClient.get(lane.clientId));
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= RECORD_TRIES_MAX || !isConnectionFailure(error)) throw error;
+      await sleep(RECORD_RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { isIP } from 'node:net';
+import { URL_CHARACTERS_MAX } from '@svc/contracts';
+
+/** Why a destination is refused: short, without any part of the URL, so that it may be shown and logged. */
+export type DestinationFault =
+  | 'url_invalid'
+  | 'scheme_not_https'
+  | 'userinfo_not_allowed'
+  | 'port_not_allowed'
+  // One word for names without an answer and for private answers, so that nobody can map our network by asking.
+  | 'no_public_address';
+
+/** Thrown for a destination that is not allowed; nothing was connected. */
+export class DestinationError extends Error {
+  readonly fault: DestinationFault;
+
+  constructor(fault: DestinationFault) {
+    super(fault);
+    this.name = 'DestinationError';
+    this.fault = fault;
+  }
+}
+
+/** A receiver's URL, taken apart once; only these parts are used afterwards. */
+export interface Destination {
+  /** Host name in ASCII, or an IP address without brackets: what is looked up and connected to. */
+  readonly host: string;
+  /** Set when `host` is an IP address. */
+  readonly isAddress: boolean;
+  readonly port: number;
+  /** Value of the Host header. */
+  readonly authority: string;
+  /** Name that the certificate must carry and SNI says; empty for an IP address (RFC 6066 section 3). */
+  readonly serverName: string;
+  /** Path and query. */
+  readonly path: string;
+  /** The address rule is lifted for this host and port by the operator. */
+  readonly isAllowTarget: boolean;
+}
+
+/** `host:port` texts in the form in which `parseDestination` compares them. */
+export type AllowTargets = ReadonlySet<string>;
+
+const HTTPS_PORT = 443;
+const UNPRIVILEGED_PORT_MIN = 1024;
+/** Scheme, two slashes, a host; no blanks, controls or backslashes, which URL parsers would repair. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const STRICT_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^\s\u0000-\u001f\u007f\\/?#]+([/?#][^\s\u0000-\u001f\u007f\\]*)?$/i;
+
+/**
+ * Takes a receiver's URL apart and judges all but its addresses. Throws DestinationError. What a URL parser would have to
+ * repair (blanks, backslashes, missing slashes, percent-encoded hosts) is refused, so that no other reader sees another host.
+ */
+export function parseDestination(text: string, allowTargets: AllowTargets): Destination {
+  if (text.length === 0 || text.length > URL_CHARACTERS_MAX) throw new DestinationError('url_invalid');
+  const url = URL.parse(text);
+  if (url !== null && url.protocol !== 'https:') throw new DestinationError('scheme_not_https');
+  if (url === null || !STRICT_FORM.test(text)) throw new DestinationError('url_invalid');
+  const authority = text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? '';
+  if (url.username !== '' || url.password !== '' || authority.includes('@')) {
+    throw new DestinationError('userinfo_not_allowed');
+  }
+  if (url.hostname === '' || authority.includes('%')) throw new DestinationError('url_invalid');
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port);
+  if (port !== HTTPS_PORT && port < UNPRIVILEGED_PORT_MIN) throw new DestinationError('port_not_allowed');
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const isAddress = isIP(host) !== 0;
+  return {
+    host,
+    isAddress,
+    port,
+    authority: url.host,
+    // A trailing dot makes a name absolute for the resolver, but is no part of it in certificates (RFC 6066 section 3).
+    serverName: isAddress ? '' : host.replace(/\.$/, ''),
+    path: `${url.pathname}${url.search}`,
+    isAllowTarget: allowTargets.has(targetKey(url.hostname, port)),
+  };
+}
+
+/** Reads `host:port` entries of configuration. Throws TypeError naming the entry that is not one. */
+export function parseAllowTargets(entries: readonly string[]): AllowTargets {
+  return new Set(
+    entries.map((entry) => {
+      const url = URL.parse(`https://${entry}`);
+      const isPlain =
+        url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+      if (!isPlain || !/:\d+$/.test(entry)) throw new TypeError(`expected host:port, but found ${entry}`);
+      return targetKey(url.hostname, url.port === '' ? HTTPS_PORT : Number(url.port));
+    }),
+  );
+}
+
+function targetKey(hostname: string, port: number): string {
+  return `${hostname.replace(/\.$/, '')}:${port}`;
+}

@@ -1,0 +1,11 @@
+export { type CheckedDestination, checkDestination, type Lookup } from './check-destination.ts';
+export {
+  type AllowTargets,
+  DestinationError,
+  type DestinationFault,
+  parseAllowTargets,
+  parseDestination,
+} from './destination.ts';
+export { createPinnedAgent, type PinnedAgent } from './pinned-agent.ts';
+export { isPublicAddress } from './public-address.ts';
+export { systemLookup } from './system-lookup.ts';

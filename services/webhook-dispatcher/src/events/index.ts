@@ -1,0 +1,15 @@
+export { beginGeneration } from './begin-generation.ts';
+export type { EventDraft, EventName, EventRecord, LastAttempt, StoredEvent } from './event.ts';
+export { toWireRecord } from './event.ts';
+export {
+  type ClaimedLane,
+  claimDueLanes,
+  deleteLane,
+  findBlockingEventId,
+  LEASE_MS,
+  releaseLanes,
+} from './lane-queries.ts';
+export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';
+export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';
+export { type EventRoutesDeps, eventRoutes } from './routes.ts';
+export { type StoreDeps, storeEvents } from './store-events.ts';

@@ -1,0 +1,140 @@
+import type { Knex } from 'knex';
+import { sqlArray, sqlColumn } from '../sql-array.ts';
+
+/** A lane's generation and the last place given out in it. */
+export interface LaneHead {
+  readonly clientId: string;
+  readonly generation: number;
+  readonly lastSequence: number;
+}
+
+/** A lane that this process may work on until its lease ends. */
+export interface ClaimedLane {
+  readonly clientId: string;
+  readonly generation: number;
+  /** The event that is next. */
+  readonly sequence: number;
+  readonly leaseToken: number;
+}
+
+/** Longer than an attempt (10 s) with its write-back; a worker that dies is replaced after so long. */
+export const LEASE_MS = 15_000;
+
+const LEASE = `interval '${LEASE_MS} milliseconds'`;
+
+/** Locks the lanes of these apps in a fixed order, so that those who lock several never wait in a circle. */
+export async function lockLanes(trx: Knex.Transaction, clientIds: readonly string[]): Promise<LaneHead[]> {
+  const { rows } = await trx.raw<{ rows: { client_id: string; generation: number; last_sequence: number }[] }>(
+    'SELECT client_id, generation, last_sequence FROM lanes WHERE client_id = ANY(?) ORDER BY client_id FOR NO KEY UPDATE',
+    [sqlArray(clientIds)],
+  );
+  return rows.map((row) => ({
+    clientId: row.client_id,
+    generation: row.generation,
+    lastSequence: row.last_sequence,
+  }));
+}
+
+/** Sets the last place given out; a lane that was idle becomes due at once. */
+export async function advanceLanes(trx: Knex.Transaction, heads: readonly LaneHead[]): Promise<void> {
+  await trx.raw(
+    `UPDATE lanes SET
+       last_sequence = given.last_sequence,
+       due_at = CASE
+         WHEN blocked_sequence IS NOT NULL OR given.last_sequence = done_sequence THEN due_at
+         ELSE coalesce(due_at, now())
+       END
+     FROM unnest(?::text[], ?::bigint[]) AS given (client_id, last_sequence)
+     WHERE lanes.client_id = given.client_id`,
+    [sqlColumn(heads, ({ clientId }) => clientId), sqlColumn(heads, ({ lastSequence }) => lastSequence)],
+  );
+}
+
+/**
+ * Ends the lane's generation: everything open in it counts as done, and whoever works on it has lost its lease. Makes the
+ * lane where there is none. Answers the generation that begins, and the last sequence that is done.
+ */
+export async function startLaneGeneration(
+  trx: Knex.Transaction,
+  clientId: string,
+): Promise<{ generation: number; doneSequence: number }> {
+  await trx.raw('INSERT INTO lanes (client_id, generation) VALUES (?, 0) ON CONFLICT DO NOTHING', [clientId]);
+  const locked = await trx.raw<{ rows: { done_sequence: number }[] }>(
+    'SELECT done_sequence FROM lanes WHERE client_id = ? FOR NO KEY UPDATE',
+    [clientId],
+  );
+  const { rows } = await trx.raw<{ rows: { generation: number }[] }>(
+    `UPDATE lanes SET generation = generation + 1, done_sequence = last_sequence, blocked_sequence = NULL, due_at = NULL,
+       leased_until = NULL, lease_token = lease_token + 1, is_slow = false
+     WHERE client_id = ? RETURNING generation`,
+    [clientId],
+  );
+  const [before, after] = [locked.rows[0], rows[0]];
+  if (before === undefined || after === undefined) throw new Error('The lane was removed by somebody else.');
+  return { generation: after.generation, doneSequence: before.done_sequence };
+}
+
+/** The event that blocks a lane; undefined when none does. */
+export async function findBlockingEventId(database: Knex, clientId: string): Promise<string | undefined> {
+  const { rows } = await database.raw<{ rows: { event_id: string }[] }>(
+    `SELECT event_id FROM lanes JOIN events USING (client_id)
+     WHERE client_id = ? AND events.sequence = lanes.blocked_sequence`,
+    [clientId],
+  );
+  return rows[0]?.event_id;
+}
+
+/** Lifts the block of a locked lane: `done` passes over the event, otherwise it is the next one again. */
+export async function unblockLane(trx: Knex.Transaction, clientId: string, passOver: boolean): Promise<void> {
+  await trx.raw(
+    `UPDATE lanes SET
+       blocked_sequence = NULL,
+       done_sequence = done_sequence + :step::int,
+       due_at = CASE WHEN done_sequence + :step::int < last_sequence THEN now() END
+     WHERE client_id = :clientId`,
+    { step: passOver ? 1 : 0, clientId },
+  );
+}
+
+/**
+ * Takes up to `limit` due lanes that nobody else is taking. A lease that has run out is due like any other: its holder is
+ * gone, or has lost it.
+ */
+export async function claimDueLanes(
+  database: Knex,
+  options: { isSlow: boolean; limit: number },
+): Promise<ClaimedLane[]> {
+  const { rows } = await database.raw<{
+    rows: { client_id: string; generation: number; sequence: number; lease_token: number }[];
+  }>(
+    `WITH due AS (
+       SELECT client_id FROM lanes WHERE due_at <= now() AND is_slow = :isSlow
+       ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
+     )
+     UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
+     FROM due WHERE lanes.client_id = due.client_id
+     RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token`,
+    options,
+  );
+  return rows.map((row) => ({
+    clientId: row.client_id,
+    generation: row.generation,
+    sequence: row.sequence,
+    leaseToken: row.lease_token,
+  }));
+}
+
+/** Gives claimed lanes back untouched, due at once for whoever comes next. */
+export async function releaseLanes(database: Knex, lanes: readonly ClaimedLane[]): Promise<void> {
+  await database.raw(
+    `UPDATE lanes SET due_at = now(), leased_until = NULL
+     FROM unnest(?::text[], ?::bigint[]) AS given (client_id, lease_token)
+     WHERE lanes.client_id = given.client_id AND lanes.lease_token = given.lease_token AND lanes.leased_until IS NOT NULL`,
+    [sqlColumn(lanes, ({ clientId }) => clientId), sqlColumn(lanes, ({ leaseToken }) => leaseToken)],
+  );
+}
+
+/** Removes a lane; whoever works on it has lost its lease. */
+export async function deleteLane(trx: Knex.Transaction, clientId: string): Promise<void> {
+  await trx('lanes').where({ client_id: clientId }).delete();
+}

@@ -1,0 +1,99 @@
+import type { Knex } from 'knex';
+import { sqlColumn } from '../sql-array.ts';
+import { type ClaimedLane, LEASE_MS } from './lane-queries.ts';
+
+/** What an attempt came to, and what follows for its event. */
+export interface AttemptOutcome {
+  readonly lane: ClaimedLane;
+  /** 1 for the event's first attempt ever. */
+  readonly attempt: number;
+  readonly result: 'delivered' | 'retry' | 'failed';
+  /** Until the next attempt; only for `retry`. */
+  readonly retryDelayMs: number;
+  /** Go on with the lane's next event, when there is one, under the same lease, renewed. */
+  readonly keepLane: boolean;
+  /** The receiver was slow or silent: its lane waits among its like. */
+  readonly isSlow: boolean;
+  readonly at: Date;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+/** What became of a lane after its outcome was written. */
+export interface RecordedOutcome {
+  readonly clientId: string;
+  readonly leaseToken: number;
+  /** The lane is still held, and its next event may be attempted. */
+  readonly isKept: boolean;
+}
+
+const LEASE = `interval '${LEASE_MS} milliseconds'`;
+
+/**
+ * Writes outcomes of any number of lanes in one statement. One whose lease was lost (it ran out and another worker took the
+ * lane, or a new generation began) changes nothing and is missing from the answer. Writing one twice is harmless.
+ */
+export async function recordOutcomes(database: Knex, outcomes: readonly AttemptOutcome[]): Promise<RecordedOutcome[]> {
+  const { rows } = await database.raw<{ rows: { client_id: string; lease_token: number; is_kept: boolean }[] }>(
+    `WITH given AS (
+       SELECT * FROM unnest(
+         ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[],
+         ?::timestamptz[], ?::int[], ?::text[], ?::int[]
+       ) AS g (client_id, lease_token, sequence, attempt, result, delay_ms, keep, is_slow, at, status_code, error, duration_ms)
+     ), held AS (
+       SELECT l.client_id FROM lanes l JOIN given g USING (client_id, lease_token)
+       WHERE l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
+       ORDER BY l.client_id FOR NO KEY UPDATE OF l
+     ), moved AS (
+       UPDATE lanes l SET
+         done_sequence = CASE g.result WHEN 'delivered' THEN g.sequence ELSE l.done_sequence END,
+         blocked_sequence = CASE g.result WHEN 'failed' THEN g.sequence END,
+         due_at = CASE
+           WHEN g.result = 'failed' THEN NULL
+           WHEN g.result = 'retry' THEN now() + g.delay_ms * interval '1 millisecond'
+           WHEN l.last_sequence = g.sequence THEN NULL
+           WHEN g.keep THEN now() + ${LEASE}
+           ELSE now()
+         END,
+         leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN now() + ${LEASE} END,
+         is_slow = g.is_slow
+       FROM held JOIN given g USING (client_id)
+       WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token
+         AND l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
+       RETURNING l.client_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept
+     ), changed AS (
+       UPDATE events e SET
+         status = CASE g.result WHEN 'retry' THEN 'queued' ELSE g.result END,
+         attempts = g.attempt,
+         attempts_in_round = e.attempts_in_round + 1,
+         delivered_at = CASE g.result WHEN 'delivered' THEN g.at + g.duration_ms * interval '1 millisecond' END
+       FROM moved m JOIN given g USING (client_id)
+       WHERE e.client_id = g.client_id AND e.sequence = g.sequence
+     ), logged AS (
+       INSERT INTO delivery_attempts (client_id, sequence, attempt, at, status_code, error, duration_ms)
+       SELECT g.client_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
+       FROM moved m JOIN given g USING (client_id)
+     )
+     SELECT client_id, lease_token, is_kept FROM moved`,
+    columnsOf(outcomes),
+  );
+  return rows.map((row) => ({ clientId: row.client_id, leaseToken: row.lease_token, isKept: row.is_kept }));
+}
+
+function columnsOf(outcomes: readonly AttemptOutcome[]): Knex.Value[] {
+  return [
+    sqlColumn(outcomes, ({ lane }) => lane.clientId),
+    sqlColumn(outcomes, ({ lane }) => lane.leaseToken),
+    sqlColumn(outcomes, ({ lane }) => lane.sequence),
+    sqlColumn(outcomes, ({ attempt }) => attempt),
+    sqlColumn(outcomes, ({ result }) => result),
+    sqlColumn(outcomes, ({ retryDelayMs }) => retryDelayMs),
+    sqlColumn(outcomes, ({ keepLane }) => keepLane),
+    sqlColumn(outcomes, ({ isSlow }) => isSlow),
+    sqlColumn(outcomes, ({ at }) => at),
+    sqlColumn(outcomes, ({ statusCode }) => statusCode),
+    sqlColumn(outcomes, ({ error }) => error),
+    sqlColumn(outcomes, ({ durationMs }) => durationMs),
+  ];
+}

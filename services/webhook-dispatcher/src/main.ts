@@ -1,0 +1,42 @@
+import { createDatabase } from '@svc/database';
+import { connectMessaging } from '@svc/messaging';
+import { createLogger, createMetrics, type Lifecycle, loadConfig, runService, summarizeConfig } from '@svc/service-kit';
+import { z } from 'zod';
+import { createApp } from './app.ts';
+import { configSchema } from './config.ts';
+import { reencryptSecrets } from './configurations/index.ts';
+import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
+
+const NAME = 'webhook-dispatcher';
+
+async function start(life: Lifecycle): Promise<void> {
+  const config = loadConfig(configSchema, process.env);
+  const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
+  life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
+  logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+  const metrics = createMetrics(NAME);
+  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
+  life.onStop('database', () => database.destroy());
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, logger, metrics });
+  life.onStop('messaging', () => messaging.close());
+  const app = await createApp({ config, database, messaging, logger, metrics, life });
+  await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
+  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
+  logger.info({ port: config.PORT }, 'ready');
+}
+
+/** `main.ts reencrypt-secrets`: puts every signing secret under the first of the encryption keys. */
+async function reencrypt(): Promise<void> {
+  const { DATABASE_URL, WEBHOOK_ENCRYPTION_KEY } = configSchema.shape;
+  const config = loadConfig(z.object({ DATABASE_URL, WEBHOOK_ENCRYPTION_KEY }), process.env);
+  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME });
+  try {
+    const secretBox = createSecretBox(parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
+    console.log(`re-encrypted ${await reencryptSecrets(database, secretBox)} signing secrets`);
+  } finally {
+    await database.destroy();
+  }
+}
+
+if (process.argv[2] === 'reencrypt-secrets') await reencrypt();
+else runService({ name: NAME, start });

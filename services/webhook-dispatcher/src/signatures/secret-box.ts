@@ -1,0 +1,63 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { EncryptionKey } from './encryption-keys.ts';
+
+/** A signing secret as it is stored. */
+export interface SealedSecret {
+  readonly keyId: string;
+  /** Nonce, ciphertext and tag. */
+  readonly sealed: Buffer;
+}
+
+/** The row that a sealed secret belongs to: moved to another row, it does not open. */
+export interface SecretOwner {
+  readonly clientId: string;
+  readonly generation: number;
+}
+
+/** Encrypts and decrypts signing secrets. */
+export interface SecretBox {
+  /** The id of the key that seals; rows under another one await re-encryption. */
+  readonly currentKeyId: string;
+  seal(secret: string, owner: SecretOwner): SealedSecret;
+  /** Throws when the key is unknown, the bytes were changed, or they belong to another row. */
+  open(sealed: SealedSecret, owner: SecretOwner): string;
+}
+
+const CIPHER = 'aes-256-gcm';
+/** NIST SP 800-38D section 8.2: 96 random bits. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const SECRET_BYTES = 32;
+
+/** A new signing secret: `whsec_` and 32 random bytes in base64. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/** AES-256-GCM with the owner's row as associated data. */
+export function createSecretBox(keys: readonly [EncryptionKey, ...EncryptionKey[]]): SecretBox {
+  const [current] = keys;
+  return {
+    currentKeyId: current.id,
+    seal(secret, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current.key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(associatedData(owner, current.id));
+      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return { keyId: current.id, sealed: Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]) };
+    },
+    open({ keyId, sealed }, owner) {
+      const key = keys.find(({ id }) => id === keyId);
+      if (key === undefined) throw new Error(`The encryption key ${keyId} is not configured.`);
+      const decipher = createDecipheriv(CIPHER, key.key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(associatedData(owner, keyId));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const ciphertext = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
+    },
+  };
+}
+
+function associatedData({ clientId, generation }: SecretOwner, keyId: string): Buffer {
+  return Buffer.from(JSON.stringify(['webhook-signing-secret', clientId, generation, keyId]));
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@svc/contracts';
+import { createDatabase } from '@svc/database';
+import { connectMessaging, type EventOf, type EventSubject, type Messaging } from '@svc/messaging';
+import { createLifecycle, createLogger, createMetrics, type Logger, loadConfig, type Metrics } from '@svc/service-kit';
+import { type TestDatabase, type TestNats, type TestTokens, testDatabase, testNats, testTokens } from '@svc/testing';
+import type { Knex } from 'knex';
+import { createApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config.ts';
+import type { Lookup } from '../../src/destinations/index.ts';
+import { createTestAuthority, type TestAuthority } from './certificates.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
+
+/** The directory of this service's migrations. */
+export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Everything around the dispatcher that is real or stands in. */
+export interface World {
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
+  readonly tokens: TestTokens;
+  readonly standIns: StandIns;
+  readonly authority: TestAuthority;
+  readonly receiver: Receiver;
+  /** Lines that any dispatcher has logged. */
+  readonly logs: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts what a dispatcher needs, and one receiver named `localhost`. */
+export async function startWorld(): Promise<World> {
+  const [database, nats, tokens, standIns, authority] = await Promise.all([
+    testDatabase({ migrations: MIGRATIONS }),
+    testNats(),
+    testTokens(),
+    startStandIns(),
+    createTestAuthority(),
+  ]);
+  const receiver = await startReceiver(await authority.issue({ names: ['localhost'], addresses: ['127.0.0.1'] }));
+  const world = { database, nats, tokens, standIns, authority, receiver, logs: [] };
+  return Object.assign(world, {
+    stop: async () => {
+      await Promise.all([receiver.stop(), standIns.stop(), tokens.stop(), nats.stop(), database.drop()]);
+      authority.remove();
+    },
+  });
+}
+
+/** A running dispatcher. */
+export interface Dispatcher {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly database: Knex;
+  readonly messaging: Messaging;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  stop(): Promise<void>;
+}
+
+/** Starts a dispatcher as `main.ts` does, in this process. */
+export async function startDispatcher(
+  world: World,
+  choices: { env?: Record<string, string>; lookup?: Lookup } = {},
+): Promise<Dispatcher> {
+  const config = loadConfig(configSchema, {
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    DATABASE_URL: world.database.url,
+    NATS_URL: world.nats.url,
+    PUBLIC_BASE_URL: world.tokens.publicBaseUrl,
+    INTERNAL_API_TOKENS: SERVICE_TOKEN,
+    AUTH_INTERNAL_URL: world.standIns.url,
+    BILLING_INTERNAL_URL: world.standIns.url,
+    JWKS_URL: world.tokens.jwksUrl,
+    WEBHOOK_ENCRYPTION_KEY: `first:${Buffer.alloc(32, 7).toString('base64')}`,
+    WEBHOOK_ALLOW_TARGETS: `localhost:${world.receiver.port}`,
+    WEBHOOK_EXTRA_CA_FILE: world.authority.caFile,
+    WEBHOOK_BACKOFF_BASE_MS: '20',
+    RESPONSE_VALIDATION: 'true',
+    LOG_LEVEL: 'debug',
+    ...choices.env,
+  });
+  const destination = { write: (line: string) => world.logs.push(line) };
+  const logger = createLogger({ service: 'webhook-dispatcher', level: config.LOG_LEVEL, destination });
+  const metrics = createMetrics('webhook-dispatcher');
+  const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
+  const database = createDatabase(config.DATABASE_URL, { applicationName: 'dispatcher', poolMax: 8 });
+  life.onStop('database', () => database.destroy());
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: 'webhook-dispatcher', logger, metrics });
+  life.onStop('messaging', () => messaging.close());
+  const { lookup } = choices;
+  const app = await createApp({ config, database, messaging, logger, metrics, life, ...(lookup ? { lookup } : {}) });
+  const listener = await life.listen(app.publicApp, { port: 0, host: '127.0.0.1' });
+  const internal = await life.listen(app.internalApp, { port: 0, host: '127.0.0.1', internal: true });
+  const stop = async () => {
+    await life.stop();
+  };
+  return { url: listener.url, internalUrl: internal.url, database, messaging, logger, metrics, stop };
+}
+
+/** A business with an app. */
+export interface Owner {
+  readonly userId: string;
+  readonly clientId: string;
+  readonly token: string;
+}
+
+/** Registers an app with the stand-in for auth. */
+export async function newOwner(world: World): Promise<Owner> {
+  const [userId, clientId] = [newId('usr'), newId('app')];
+  world.standIns.owners.set(clientId, userId);
+  return { userId, clientId, token: await world.tokens.consoleSession({ userId, accountType: 'business' }) };
+}
+
+/** An answer of the dispatcher. */
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes.
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** Calls the webhook endpoints of the owner's app. */
+export async function call(
+  dispatcher: Dispatcher,
+  owner: { clientId: string; token?: string },
+  [method, path, body]: [string, string, unknown?],
+): Promise<Answer> {
+  const response = await fetch(`${dispatcher.url}/v1/integrations/apps/${owner.clientId}/webhook${path}`, {
+    method,
+    headers: {
+      ...(owner.token === undefined ? {} : { authorization: `Bearer ${owner.token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+}
+
+/** Puts a fact into its stream, as a relay does; answers its id. */
+export async function publishFact<S extends EventSubject>(
+  messaging: Messaging,
+  fact: { subject: S; aggregate: string; version: number; data: EventOf<S>['data']; id?: string },
+): Promise<string> {
+  const { id = randomUUID(), ...rest } = fact;
+  const envelope = { id, ...rest, occurred_at: new Date().toISOString() };
+  await messaging.jetstream.publish(fact.subject, JSON.stringify(envelope), { msgID: id });
+  return id;
+}

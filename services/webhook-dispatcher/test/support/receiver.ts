@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
+import type { Identity } from './certificates.ts';
+
+/** One request as a receiver got it. */
+export interface Received {
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: Buffer;
+  readonly event: WebhookEvent;
+  readonly serverName: string | false | null;
+  readonly protocol: string | null;
+  /** Number of the connection that it came on. */
+  readonly connection: number;
+}
+
+/** Answers one request: a status, or whatever it writes itself. */
+export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
+
+/** A partner's receiver over real TLS. */
+export interface Receiver {
+  readonly port: number;
+  readonly url: string;
+  readonly received: Received[];
+  /** How the next requests are answered; then `otherwise`. */
+  readonly next: Behaviour[];
+  otherwise: Behaviour;
+  connections(): number;
+  closeConnections(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a receiver on loopback. */
+export async function startReceiver(identity: Identity, tls: TlsOptions = {}): Promise<Receiver> {
+  const state = { connections: 0 };
+  const numbers = new WeakMap<object, number>();
+  const server = createServer({ ...identity, ...tls }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      // An HTTPS server's requests come on TLS sockets.
+      const socket = request.socket as import('node:tls').TLSSocket & { servername?: string | false | null };
+      const entry: Received = {
+        atMs: performance.now(),
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        raw,
+        event: webhookEventSchema.parse(JSON.parse(raw.toString('utf8'))),
+        serverName: socket.servername ?? null,
+        protocol: socket.getProtocol(),
+        connection: numbers.get(socket) ?? 0,
+      };
+      receiver.received.push(entry);
+      const behaviour = receiver.next.shift() ?? receiver.otherwise;
+      if (typeof behaviour === 'number') response.writeHead(behaviour).end('thanks');
+      else behaviour(response, entry);
+    });
+  });
+  server.on('secureConnection', (socket) => {
+    state.connections += 1;
+    numbers.set(socket, state.connections);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens on TCP.
+  const { port } = server.address() as AddressInfo;
+  const receiver: Receiver = {
+    port,
+    url: `https://localhost:${port}/hook`,
+    received: [],
+    next: [],
+    otherwise: 204,
+    connections: () => state.connections,
+    closeConnections: () => server.closeAllConnections(),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return receiver;
+}

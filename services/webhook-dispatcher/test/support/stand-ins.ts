@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { SubscriptionSnapshot } from '@svc/contracts';
+
+/** The credential between services in tests. */
+export const SERVICE_TOKEN = 'service-token-of-the-tests';
+
+/** What auth and billing answer on their internal ports, as the contract says. */
+export interface StandIns {
+  readonly url: string;
+  /** Owner of each app. */
+  readonly owners: Map<string, string>;
+  readonly snapshots: Map<string, SubscriptionSnapshot>;
+  /** While true, everything is answered with 503. */
+  isDown: boolean;
+  stop(): Promise<void>;
+}
+
+/** Starts both on one port; their paths differ. */
+export async function startStandIns(): Promise<StandIns> {
+  const standIns = {
+    owners: new Map<string, string>(),
+    snapshots: new Map<string, SubscriptionSnapshot>(),
+    isDown: false,
+  };
+  const server = createServer((request, response) => {
+    const answer = (status: number, body: object) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const refuse = (status: number, code: string) => answer(status, { detail: { code, message: code } });
+    if (standIns.isDown) return refuse(503, 'service_unavailable');
+    if (request.headers.authorization !== `Bearer ${SERVICE_TOKEN}`) return refuse(401, 'invalid_token');
+    const [, root, kind, id = '', rest] = (request.url ?? '').split('/').map(decodeURIComponent);
+    if (request.method !== 'GET' || root !== 'internal') return refuse(404, 'not_found');
+    if (kind === 'accounts' && rest === 'subscription-snapshot') {
+      return answer(200, { snapshot: standIns.snapshots.get(id) ?? null });
+    }
+    const owner = standIns.owners.get(id);
+    if (kind !== 'apps' || owner === undefined) return refuse(404, 'not_found');
+    answer(200, { client_id: id, owner_user_id: owner, name: 'An app', active: true });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens on TCP.
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(standIns, {
+    url: `http://127.0.0.1:${port}`,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
