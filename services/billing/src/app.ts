@@ -1,0 +1,167 @@
+import { newId, routesOf } from '@svc/contracts';
+import {
+  type Authenticators,
+  type Binding,
+  createInternalApp,
+  createServiceApp,
+  type Logger,
+  type Metrics,
+} from '@svc/service-kit';
+import type { Express } from 'express';
+import type { Knex } from 'knex';
+import type { BillingConfig } from './config.ts';
+import { findCheckoutSession, paymentRoutes, refreshSubscription, settleCheckout } from './payments/index.ts';
+import {
+  announceChanges,
+  createSandboxProvider,
+  renewDue,
+  type SandboxDeps,
+  sandboxRoutes,
+} from './payments/sandbox/index.ts';
+import { type PlanOffer, planRoutes } from './plans/index.ts';
+import {
+  createReservationMeters,
+  reservationRoutes,
+  type SettlementDeps,
+  sweepReservations,
+} from './reservations/index.ts';
+import { findSubscriptionById, subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
+import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
+import { walletRoutes } from './wallets/index.ts';
+
+const SERVICE = 'billing';
+const SECONDS_PER_HOUR = 3600;
+
+/** What the application stands on; a test brings its own. */
+export interface BillingParts {
+  readonly config: BillingConfig;
+  readonly database: Knex;
+  readonly offer: PlanOffer;
+  readonly relay: { hint(): void };
+  readonly authenticate: Authenticators;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** What must work for the service to serve, beside the database. */
+  readonly ready: () => Readonly<Record<string, boolean>>;
+  readonly lifecycle?: { readonly isStopping: boolean };
+}
+
+/** The wired service. */
+export interface BillingApp {
+  readonly publicApp: Express;
+  readonly internalApp: Express;
+  /** What the consumer of usage settles with. */
+  readonly settlement: SettlementDeps;
+  /** Lets reservations go uncertain and settles them; to be called periodically. */
+  readonly sweep: () => Promise<void>;
+  /** Renews sandbox subscriptions and tells what is yet to be told; to be called periodically. */
+  readonly tickPayments: () => Promise<void>;
+}
+
+/** Wires the service together. Throws where the configured payment provider is not available in this release. */
+export const createBillingApp = (parts: BillingParts): BillingApp => {
+  const { config, database, logger } = parts;
+  const common = {
+    database,
+    logger,
+    meters: createReservationMeters(parts.metrics),
+    currency: config.BILLING_CURRENCY,
+    pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+  };
+  const payments = wirePayments(parts);
+  const bindings = [
+    ...planRoutes(parts.offer),
+    ...subscriptionRoutes(common),
+    ...usageRoutes(common),
+    ...walletRoutes(common),
+    ...payments.bindings,
+  ];
+  const internalBindings = [
+    ...reservationRoutes(common),
+    ...subscriptionInternalRoutes(common),
+    ...usageInternalRoutes(common),
+  ];
+  return {
+    publicApp: createPublicApp(parts, bindings),
+    internalApp: createInternal(parts, internalBindings),
+    settlement: common,
+    sweep: () =>
+      sweepReservations(common, {
+        uncertainAfterSeconds: config.RESERVATION_UNCERTAIN_AFTER_SECONDS,
+        settleAfterSeconds: config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR,
+      }),
+    tickPayments: payments.tick,
+  };
+};
+
+interface Payments {
+  readonly bindings: readonly Binding[];
+  readonly tick: () => Promise<void>;
+}
+
+const wirePayments = (parts: BillingParts): Payments => {
+  const { config, database, offer, relay } = parts;
+  if (config.PAYMENTS === 'stripe') {
+    throw new Error('PAYMENTS=stripe is not available in this release; use PAYMENTS=sandbox.');
+  }
+  const provider = createSandboxProvider({
+    database,
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    newPortalId: () => newId('cs').replace(/^cs/, 'portal'),
+  });
+  const deps = {
+    ...{ database, provider, offer, relay, newId },
+    currency: config.BILLING_CURRENCY,
+    pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+  };
+  const sandbox: SandboxDeps = {
+    database,
+    newSubscriptionId: () => `sandbox_${newId('sub')}`,
+    listener: {
+      async sessionPaid(sessionId) {
+        const session = await findCheckoutSession(database, sessionId);
+        return session === undefined ? 'open' : settleCheckout(deps, session);
+      },
+      subscriptionChanged: (id) => refreshSubscription(deps, id),
+    },
+  };
+  const findProviderId = async (id: string) => (await findSubscriptionById(database, id))?.providerSubscriptionId;
+  return {
+    bindings: [...paymentRoutes(deps), ...sandboxRoutes({ ...sandbox, offer, findProviderId })],
+    async tick() {
+      await renewDue(sandbox);
+      await announceChanges(sandbox);
+    },
+  };
+};
+
+const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Express => {
+  const { config, logger, metrics, authenticate } = parts;
+  return createServiceApp({
+    ...{ service: SERVICE, bindings, authenticate, logger, metrics },
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    responseValidation: config.RESPONSE_VALIDATION,
+    // What only the sandbox has does not exist beside a real payment provider.
+    contract: routesOf(SERVICE).filter(
+      (route) => config.PAYMENTS === 'sandbox' || !route.path.startsWith('/sandbox/payments/'),
+    ),
+  });
+};
+
+const createInternal = (parts: BillingParts, bindings: readonly Binding[]): Express => {
+  const { config, database, logger, metrics, ready, lifecycle } = parts;
+  return createInternalApp({
+    ...{ service: SERVICE, bindings, logger, metrics },
+    tokens: config.INTERNAL_API_TOKENS,
+    responseValidation: config.RESPONSE_VALIDATION,
+    ...(lifecycle === undefined ? {} : { lifecycle }),
+    ready: async () => ({
+      ...ready(),
+      database: await database.raw('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    }),
+  });
+};

@@ -1,0 +1,59 @@
+import { createDatabase } from '@svc/database';
+import { connectMessaging, openRevocations, startRelay } from '@svc/messaging';
+import {
+  createLogger,
+  createMetrics,
+  createTokenAuthenticators,
+  type Lifecycle,
+  loadConfig,
+  runService,
+  summarizeConfig,
+} from '@svc/service-kit';
+import { createBillingApp } from './app.ts';
+import { billingConfigSchema, jwksUrlOf, plansFileOf } from './config.ts';
+import { loadPlans, openPlanOffer } from './plans/index.ts';
+import { startUsageConsumer } from './reservations/index.ts';
+import { runPeriodically } from './run-periodically.ts';
+
+const NAME = 'billing';
+
+async function start(life: Lifecycle): Promise<void> {
+  const config = loadConfig(billingConfigSchema, process.env);
+  const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
+  life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
+  logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
+  const plans = loadPlans(plansFileOf(config), config.BILLING_CURRENCY);
+  const metrics = createMetrics(NAME);
+  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
+  life.onStop('database', () => database.destroy());
+  const offer = await openPlanOffer(database, plans);
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, logger, metrics });
+  life.onStop('messaging', () => messaging.close());
+  const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: NAME });
+  life.onStop('relay', () => relay.stop());
+  const revocations = await openRevocations(messaging);
+  life.onStop('revocations', () => revocations.stop());
+  const authenticate = createTokenAuthenticators({
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    jwksUrl: jwksUrlOf(config),
+    revocations,
+    logger,
+  });
+  const ready = () => ({ messaging: messaging.isConnected() });
+  const app = createBillingApp({
+    ...{ config, database, offer, relay, authenticate, logger, metrics, ready },
+    lifecycle: life,
+  });
+  const consumer = startUsageConsumer({ ...app.settlement, messaging });
+  life.onStop('usage consumer', () => consumer.stop());
+  const intervalMs = config.SWEEP_INTERVAL_MS;
+  const sweeping = runPeriodically({ name: 'sweep', intervalMs, run: app.sweep, logger });
+  life.onStop('sweep', () => sweeping.stop());
+  const ticking = runPeriodically({ name: 'payments', intervalMs, run: app.tickPayments, logger });
+  life.onStop('payments', () => ticking.stop());
+  await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
+  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
+  logger.info({ port: config.PORT }, 'ready');
+}
+
+runService({ name: NAME, start });

@@ -1,0 +1,80 @@
+import { AppError, invalidField } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { PlanOffer } from '../plans/index.ts';
+import { findLiveSubscription } from '../subscriptions/index.ts';
+import { withSessionId } from './checkout-session.ts';
+import type { PaymentProvider, Purchase } from './provider.ts';
+import { insertCheckoutSession, updateProviderSession } from './queries.ts';
+
+/** What starting a purchase needs. */
+export interface CheckoutDeps {
+  readonly database: Knex;
+  readonly provider: PaymentProvider;
+  readonly offer: PlanOffer;
+  readonly currency: string;
+  readonly newId: (prefix: 'cs' | 'sub') => string;
+}
+
+/** Where the browser goes, and for how long it may take. */
+export interface StartedCheckout {
+  readonly session_id: string;
+  readonly url: string;
+  readonly expires_at: string;
+}
+
+interface ReturnUrls {
+  readonly success_url: string;
+  readonly cancel_url: string;
+}
+
+/** Starts the purchase of a subscription. Throws `subscription_already_active` while one is live, 422 for an unknown plan. */
+export const createSubscriptionCheckout = async (
+  deps: CheckoutDeps,
+  userId: string,
+  request: ReturnUrls & { readonly plan_id: string },
+): Promise<StartedCheckout> => {
+  const plan = deps.offer.find(request.plan_id);
+  if (plan === undefined) throw invalidField(['body', 'plan_id'], 'value_error', 'Value error, there is no such plan');
+  if ((await findLiveSubscription(deps.database, userId)) !== undefined) {
+    throw new AppError('subscription_already_active');
+  }
+  return startCheckout(deps, userId, { kind: 'subscription', plan }, request);
+};
+
+/** Starts the purchase of wallet balance. */
+export const createTopUpCheckout = async (
+  deps: CheckoutDeps,
+  userId: string,
+  request: ReturnUrls & { readonly amount_micros: number },
+): Promise<StartedCheckout> => {
+  const purchase = { kind: 'top_up', amountMicros: request.amount_micros, currency: deps.currency } as const;
+  return startCheckout(deps, userId, purchase, request);
+};
+
+const startCheckout = async (
+  deps: CheckoutDeps,
+  userId: string,
+  purchase: Purchase,
+  urls: ReturnUrls,
+): Promise<StartedCheckout> => {
+  const { database, provider } = deps;
+  const id = deps.newId('cs');
+  const expiresAt = await insertCheckoutSession(database, {
+    id,
+    userId,
+    kind: purchase.kind,
+    planId: purchase.kind === 'subscription' ? purchase.plan.id : null,
+    amountMicros: purchase.kind === 'top_up' ? purchase.amountMicros : null,
+    provider: provider.name,
+  });
+  const hosted = await provider.createCheckout({
+    sessionId: id,
+    userId,
+    purchase,
+    successUrl: withSessionId(urls.success_url, id),
+    cancelUrl: urls.cancel_url,
+    expiresAt,
+  });
+  await updateProviderSession(database, id, hosted.providerSessionId);
+  return { session_id: id, url: hosted.url, expires_at: expiresAt.toISOString() };
+};

@@ -1,0 +1,14 @@
+import { AppError } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { isCustomer } from '../subscriptions/index.ts';
+import type { PaymentProvider } from './provider.ts';
+
+/** Opens the provider's portal. Throws `billing_account_missing` for an account that never bought anything. */
+export const openPortal = async (
+  deps: { readonly database: Knex; readonly provider: PaymentProvider },
+  userId: string,
+  returnUrl: string,
+): Promise<{ url: string }> => {
+  if (!(await isCustomer(deps.database, userId))) throw new AppError('billing_account_missing');
+  return deps.provider.createPortal({ userId, returnUrl });
+};

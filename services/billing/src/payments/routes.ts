@@ -1,0 +1,26 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { confirmCheckout } from './confirm-checkout.ts';
+import { type CheckoutDeps, createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
+import { openPortal } from './open-portal.ts';
+import type { SettleCheckoutDeps } from './settle-checkout.ts';
+
+/** Routes through which anything is bought. */
+export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[] => [
+  bind(routes.createCheckout, async ({ caller, body }) => ({
+    status: 200,
+    body: await createSubscriptionCheckout(deps, caller.userId, body),
+  })),
+  bind(routes.createTopUp, async ({ caller, body }) => {
+    const { session_id, url } = await createTopUpCheckout(deps, caller.userId, body);
+    return { status: 200, body: { session_id, url } };
+  }),
+  bind(routes.confirmCheckout, async ({ caller, body }) => ({
+    status: 200,
+    body: await confirmCheckout(deps, caller.userId, body.session_id),
+  })),
+  bind(routes.createPortalSession, async ({ caller, body }) => ({
+    status: 200,
+    body: await openPortal(deps, caller.userId, body.return_url),
+  })),
+];

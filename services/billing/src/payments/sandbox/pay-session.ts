@@ -1,0 +1,41 @@
+import { inTransaction } from '@svc/database';
+import { AppError } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { completeSession, lockSession, readNow, saveSubscription } from './queries.ts';
+import { periodAt, type SandboxSession } from './sandbox-records.ts';
+
+/**
+ * Pays a checkout; paying it again has no effect. Throws `not_found`, `checkout_not_completed` for one that has expired, and
+ * `subscription_already_active` where billing has reverted it, as the account has another live subscription.
+ */
+export const paySession = async (deps: SandboxDeps, id: string): Promise<SandboxSession> => {
+  const session = await inTransaction(deps.database, (trx) => complete(deps, trx, id));
+  const settled = await announceSession(deps, id);
+  if (session.subscriptionId !== null) await announceSubscription(deps, session.subscriptionId);
+  if (settled === 'reverted') throw new AppError('subscription_already_active');
+  return session;
+};
+
+const complete = async (deps: SandboxDeps, trx: Knex.Transaction, id: string): Promise<SandboxSession> => {
+  const session = await lockSession(trx, id);
+  if (session === undefined) throw new AppError('not_found');
+  if (session.status === 'complete') return session;
+  if (session.status === 'expired') throw new AppError('checkout_not_completed', 'The checkout session has expired.');
+  const subscriptionId = await subscribe(deps, trx, session);
+  await completeSession(trx, id, subscriptionId);
+  return { ...session, status: 'complete', subscriptionId };
+};
+
+const subscribe = async (deps: SandboxDeps, trx: Knex.Transaction, session: SandboxSession): Promise<string | null> => {
+  const { planId, interval, customer } = session;
+  if (planId === null || interval === null) return null;
+  const anchor = await readNow(trx);
+  const { start, end } = periodAt(anchor, interval, anchor);
+  const id = deps.newSubscriptionId();
+  await saveSubscription(trx, {
+    ...{ id, customer, planId, interval, anchor, status: 'active' },
+    ...{ periodStart: start, periodEnd: end, cancelAtPeriodEnd: false, endedAt: null, wasReverted: false },
+  });
+  return id;
+};

@@ -1,0 +1,232 @@
+import type { Knex } from 'knex';
+import type { SandboxPortal, SandboxSession, SandboxSubscription } from './sandbox-records.ts';
+
+/** Minutes for which a visit to the portal lasts. */
+const PORTAL_MINUTES = 60;
+
+/** The database's time, in the whole milliseconds of anchors and periods. */
+export async function readNow(database: Knex): Promise<Date> {
+  const { rows } = await database.raw<{ rows: { now: Date }[] }>(
+    "SELECT date_trunc('milliseconds', billing_now()) AS now",
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a clock answered nothing');
+  return row.now;
+}
+
+/** Stores a session; storing it again changes nothing. */
+export async function insertSession(
+  database: Knex,
+  session: Omit<SandboxSession, 'status' | 'subscriptionId' | 'wasDeclined'> & { expiresAt: Date },
+): Promise<void> {
+  await database('sandbox_sessions')
+    .insert({
+      id: session.id,
+      customer: session.customer,
+      description: session.description,
+      plan_id: session.planId,
+      interval: session.interval,
+      amount_micros: session.amountMicros,
+      currency: session.currency,
+      success_url: session.successUrl,
+      cancel_url: session.cancelUrl,
+      expires_at: session.expiresAt,
+    })
+    .onConflict('id')
+    .ignore();
+}
+
+/** A session; an open one whose time is over reads as expired. */
+export async function findSession(database: Knex, id: string): Promise<SandboxSession | undefined> {
+  const row = await sessionQuery(database, id).first();
+  return row === undefined ? undefined : toSession(row);
+}
+
+/** As `findSession`, locked until the transaction ends. */
+export async function lockSession(trx: Knex.Transaction, id: string): Promise<SandboxSession | undefined> {
+  const row = await sessionQuery(trx, id).forUpdate().first();
+  return row === undefined ? undefined : toSession(row);
+}
+
+/** Marks a session as paid; billing is yet to be told. */
+export async function completeSession(trx: Knex.Transaction, id: string, subscriptionId: string | null): Promise<void> {
+  await trx('sandbox_sessions')
+    .where({ id })
+    .update({ status: 'complete', subscription_id: subscriptionId, is_announced: false });
+}
+
+/** Remembers that a card was declined, for the page to say so. */
+export async function updateDeclined(database: Knex, id: string): Promise<void> {
+  await database('sandbox_sessions').where({ id, status: 'open' }).update({ was_declined: true });
+}
+
+/** Paid sessions of which billing has not been told. */
+export async function listUnannouncedSessions(database: Knex, limit: number): Promise<string[]> {
+  return await database('sandbox_sessions').where({ is_announced: false }).orderBy('id').limit(limit).pluck('id');
+}
+
+/** Notes that billing has been told of a session. */
+export async function markSessionAnnounced(database: Knex, id: string): Promise<void> {
+  await database('sandbox_sessions').where({ id }).update({ is_announced: true });
+}
+
+/** A subscription by its id. */
+export async function findSubscription(database: Knex, id: string): Promise<SandboxSubscription | undefined> {
+  const row = await database('sandbox_subscriptions').where({ id }).first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** As `findSubscription`, locked until the transaction ends. */
+export async function lockSubscription(trx: Knex.Transaction, id: string): Promise<SandboxSubscription | undefined> {
+  const row = await trx('sandbox_subscriptions').where({ id }).forUpdate().first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** The newest subscription of a customer that has not ended, locked. */
+export async function lockLiveSubscription(
+  trx: Knex.Transaction,
+  customer: string,
+): Promise<SandboxSubscription | undefined> {
+  const row = await liveQuery(trx, customer).forUpdate().first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** The newest subscription of a customer that has not ended. */
+export async function findLiveSubscription(database: Knex, customer: string): Promise<SandboxSubscription | undefined> {
+  const row = await liveQuery(database, customer).first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** Stores a subscription, new or changed; billing is yet to be told. */
+export async function saveSubscription(trx: Knex.Transaction, subscription: SandboxSubscription): Promise<void> {
+  await trx('sandbox_subscriptions')
+    .insert({
+      id: subscription.id,
+      customer: subscription.customer,
+      plan_id: subscription.planId,
+      interval: subscription.interval,
+      status: subscription.status,
+      anchor: subscription.anchor,
+      period_start: subscription.periodStart,
+      period_end: subscription.periodEnd,
+      cancel_at_period_end: subscription.cancelAtPeriodEnd,
+      ended_at: subscription.endedAt,
+      was_reverted: subscription.wasReverted,
+      is_announced: false,
+    })
+    .onConflict('id')
+    .merge();
+}
+
+/** Subscriptions that are to be renewed, as their period is over. */
+export async function listDueSubscriptions(database: Knex, limit: number): Promise<string[]> {
+  return await database('sandbox_subscriptions')
+    .whereIn('status', ['active', 'trialing'])
+    .whereRaw('period_end <= (SELECT billing_now())')
+    .orderBy('period_end')
+    .limit(limit)
+    .pluck('id');
+}
+
+/** Subscriptions that have changed without billing having been told. */
+export async function listUnannouncedSubscriptions(database: Knex, limit: number): Promise<string[]> {
+  return await database('sandbox_subscriptions').where({ is_announced: false }).orderBy('id').limit(limit).pluck('id');
+}
+
+/** Notes that billing has been told, unless the subscription has changed again since. */
+export async function markSubscriptionAnnounced(database: Knex, told: SandboxSubscription): Promise<void> {
+  await database('sandbox_subscriptions')
+    .where({ id: told.id, status: told.status, plan_id: told.planId, period_end: told.periodEnd })
+    .andWhere({ cancel_at_period_end: told.cancelAtPeriodEnd })
+    .update({ is_announced: true });
+}
+
+/** Stores a visit to the portal. */
+export async function insertPortal(database: Knex, portal: SandboxPortal): Promise<void> {
+  await database('sandbox_portal_sessions').insert({
+    id: portal.id,
+    customer: portal.customer,
+    return_url: portal.returnUrl,
+    expires_at: database.raw('billing_now() + make_interval(mins => ?)', [PORTAL_MINUTES]),
+  });
+}
+
+/** A visit to the portal that still lasts. */
+export async function findPortal(database: Knex, id: string): Promise<SandboxPortal | undefined> {
+  const row = await database('sandbox_portal_sessions').where({ id }).whereRaw('expires_at > billing_now()').first();
+  return row === undefined ? undefined : { id: row.id, customer: row.customer, returnUrl: row.return_url };
+}
+
+interface SessionRow {
+  id: string;
+  customer: string;
+  description: string;
+  plan_id: string | null;
+  interval: 'month' | 'year' | null;
+  amount_micros: number;
+  currency: string;
+  success_url: string;
+  cancel_url: string;
+  status: 'open' | 'complete';
+  is_over: boolean;
+  subscription_id: string | null;
+  was_declined: boolean;
+}
+
+interface SubscriptionRow {
+  id: string;
+  customer: string;
+  plan_id: string;
+  interval: 'month' | 'year';
+  status: SandboxSubscription['status'];
+  anchor: Date;
+  period_start: Date;
+  period_end: Date;
+  cancel_at_period_end: boolean;
+  ended_at: Date | null;
+  was_reverted: boolean;
+}
+
+function sessionQuery(database: Knex, id: string) {
+  return database('sandbox_sessions').where({ id }).select('*', database.raw('expires_at <= billing_now() AS is_over'));
+}
+
+function liveQuery(database: Knex, customer: string) {
+  return database('sandbox_subscriptions')
+    .where({ customer })
+    .whereNotIn('status', ['canceled', 'unpaid', 'incomplete_expired'])
+    .orderBy('id', 'desc');
+}
+
+function toSession(row: SessionRow): SandboxSession {
+  return {
+    id: row.id,
+    customer: row.customer,
+    description: row.description,
+    planId: row.plan_id,
+    interval: row.interval,
+    amountMicros: row.amount_micros,
+    currency: row.currency,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+    status: row.status === 'open' && row.is_over ? 'expired' : row.status,
+    subscriptionId: row.subscription_id,
+    wasDeclined: row.was_declined,
+  };
+}
+
+function toSubscription(row: SubscriptionRow): SandboxSubscription {
+  return {
+    id: row.id,
+    customer: row.customer,
+    planId: row.plan_id,
+    interval: row.interval,
+    status: row.status,
+    anchor: row.anchor,
+    periodStart: row.period_start,
+    periodEnd: row.period_end,
+    cancelAtPeriodEnd: row.cancel_at_period_end,
+    endedAt: row.ended_at,
+    wasReverted: row.was_reverted,
+  };
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadPlans } from './load-plans.ts';
+
+const PLAN = `
+  - id: basic
+    name: Basic
+    description: One plan.
+    price: { amount_micros: 5000000, currency: EUR, interval: month }
+    weekly_limit_micros: 1000
+    monthly_limit_micros: 3000
+    services: { chat: true, audio_transcription: false }
+`;
+
+describe('the file of plans', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'svc-plans-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const load = (text: string) => {
+    const path = join(directory, 'plans.yaml');
+    writeFileSync(path, text);
+    return loadPlans(path, 'EUR');
+  };
+
+  it('that comes with the service holds three plans', () => {
+    const plans = loadPlans(fileURLToPath(new URL('../../plans.yaml', import.meta.url)), 'EUR');
+    expect(plans.map(({ id }) => id)).toEqual(['starter', 'pro', 'pro-yearly']);
+  });
+
+  it('is read whole', () => {
+    expect(load(`plans:${PLAN}`)).toMatchObject([
+      { id: 'basic', weekly_limit_micros: 1000, price: { interval: 'month' } },
+    ]);
+  });
+
+  it.each([
+    ['a missing file', undefined, /cannot be read/],
+    ['text that is not YAML', 'plans: [', /invalid/],
+    ['a key given twice', `plans:${PLAN}    name: Again\n`, /unique/i],
+    ['no plans', 'plans: []', /plans: /],
+    ['an unknown property', `plans:${PLAN}    model: x\n`, /plans\.0: .*model/],
+    ['a fraction of a micro', `plans:${PLAN.replace('1000\n', '10.5\n')}`, /plans\.0\.weekly_limit_micros/],
+    ['two plans of one id', `plans:${PLAN}${PLAN}`, /plan ids must differ/],
+    ['another currency', `plans:${PLAN.replace('EUR', 'USD')}`, /plan basic: is priced in USD/],
+  ])('is refused for %s, naming the fault', (_what, text, fault) => {
+    const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), 'EUR') : load(text));
+    expect(act).toThrow(fault);
+  });
+
+  it('is refused with all faults at once', () => {
+    const text = `plans:${PLAN.replace('name: Basic', 'name: ""').replace('1000\n', '-1\n')}`;
+    expect(() => load(text)).toThrow(/plans\.0\.name.*\n.*plans\.0\.weekly_limit_micros/s);
+  });
+});

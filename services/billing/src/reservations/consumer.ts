@@ -1,0 +1,51 @@
+import { events, type UsageFact } from '@svc/contracts';
+import { type Consumer, type EventOf, type Messaging, startBatchConsumer } from '@svc/messaging';
+import type { Knex } from 'knex';
+import { insertUnadmitted } from './queries.ts';
+import type { Settlement } from './reservation.ts';
+import { type SettlementDeps, settleRequests } from './settle-requests.ts';
+
+type UsageEvent = EventOf<typeof events.usageRecorded.subject>;
+
+/** Name of the durable consumer; changing it would deliver everything again. */
+const DURABLE = 'billing_usage';
+/** Messages in one transaction; each packs up to 500 requests, whose owners stay locked until it commits. */
+const BATCH_MESSAGES = 4;
+
+/** Settles from the usage that gateways tell, until stopped. */
+export const startUsageConsumer = (deps: SettlementDeps & { readonly messaging: Messaging }): Consumer =>
+  startBatchConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: DURABLE,
+    subjects: [events.usageRecorded.subject],
+    batch: BATCH_MESSAGES,
+    handle: (trx, usageEvents) => settleUsage(deps, trx, usageEvents),
+  });
+
+/** Settles every request that the events tell of; usage of a request that was never admitted is kept, with an alert. */
+export const settleUsage = async (
+  deps: SettlementDeps,
+  trx: Knex.Transaction,
+  usageEvents: readonly UsageEvent[],
+): Promise<void> => {
+  const told = usageEvents.flatMap(({ id, data }) => data.records.map((fact) => ({ eventId: id, fact })));
+  if (told.length === 0) return;
+  const results = await settleRequests(
+    { ...deps, database: trx },
+    told.map(({ fact }) => toSettlement(fact)),
+    'fact',
+  );
+  const unknown = new Set(results.filter(({ effect }) => effect === 'unknown').map(({ requestId }) => requestId));
+  const unadmitted = told.filter(({ fact }) => unknown.has(fact.request_id));
+  deps.meters.unadmittedUsage(unadmitted.length);
+  await insertUnadmitted(
+    trx,
+    unadmitted.map(({ eventId, fact }) => ({ requestId: fact.request_id, eventId, fact })),
+  );
+};
+
+const toSettlement = ({ request_id, outcome, cost_micros }: UsageFact): Settlement => ({
+  request_id,
+  result: outcome === 'settled' ? { outcome, cost_micros } : { outcome },
+});

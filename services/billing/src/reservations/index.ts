@@ -1,0 +1,10 @@
+export type { AdmissionDeps } from './admit-request.ts';
+export { settleUsage, startUsageConsumer } from './consumer.ts';
+export { createReservationMeters, type ReservationMeters } from './meters.ts';
+export { type AccountEntitlement, entitleAccount, findRequestByOwner } from './queries.ts';
+export { type AccountStanding, readStanding, type WindowUse } from './read-standing.ts';
+export type { RequestRecord } from './reservation.ts';
+export { reservationRoutes } from './routes.ts';
+export type { SettlementDeps } from './settle-requests.ts';
+export { type SweepSettings, sweepReservations } from './sweep-reservations.ts';
+export { monthlyAnniversary, type Window } from './windows.ts';

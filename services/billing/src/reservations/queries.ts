@@ -1,0 +1,228 @@
+import type { ReservationState, SubscriptionStatus } from '@svc/contracts';
+import type { Knex } from 'knex';
+import type { AdmissionVerdict, RequestRecord, SettledRequest } from './reservation.ts';
+import type { WindowTerms } from './windows.ts';
+
+/** What admission of a delegated request is asked. */
+export interface DelegatedQuestion {
+  readonly requestId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly service: string;
+  readonly estimateMicros: number;
+  readonly idempotencyKey: string | null;
+  readonly graceDays: number;
+}
+
+/** The answer of `admit_delegated`. */
+export interface DelegatedAnswer {
+  readonly verdict: AdmissionVerdict;
+  readonly resets_at: Date | null;
+  readonly duplicate_of: string | null;
+  readonly duplicate_state: ReservationState | null;
+}
+
+/** Decides on a delegated request in one round trip. */
+export async function admitDelegated(database: Knex, question: DelegatedQuestion): Promise<DelegatedAnswer> {
+  const { requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays } = question;
+  const { rows } = await database.raw<{ rows: DelegatedAnswer[] }>(
+    'SELECT * FROM admit_delegated(?, ?, ?, ?, ?, ?, make_interval(days => ?))',
+    [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays],
+  );
+  return onlyRow(rows);
+}
+
+/** What admission of an API-key request is asked. */
+export interface KeyedQuestion {
+  readonly requestId: string;
+  readonly userId: string;
+  readonly keyId: string;
+  readonly holdMicros: number;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyLimitMicros: number | null;
+}
+
+/** The answer of `admit_keyed`; the rate is null where the key has none. */
+export interface KeyedAnswer {
+  readonly verdict: AdmissionVerdict;
+  readonly resets_at: Date | null;
+  readonly rate_remaining: number | null;
+  readonly rate_reset_ms: number;
+}
+
+/** Decides on an API-key request in one round trip. */
+export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
+  const { requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros } = question;
+  const { rows } = await database.raw<{ rows: KeyedAnswer[] }>('SELECT * FROM admit_keyed(?, ?, ?, ?, ?, ?)', [
+    requestId,
+    userId,
+    keyId,
+    holdMicros,
+    requestsPerMinute,
+    monthlyLimitMicros,
+  ]);
+  return onlyRow(rows);
+}
+
+/** One settlement as the database is told it; `estimate` is what only the sweep says. */
+export interface SettlementInput {
+  readonly requestId: string;
+  readonly outcome: 'settled' | 'released' | 'uncertain' | 'estimate';
+  readonly costMicros: number | null;
+}
+
+/** Ends reservations, in the order given. */
+export async function settleMany(
+  database: Knex,
+  settlements: readonly SettlementInput[],
+  currency: string,
+): Promise<SettledRequest[]> {
+  interface Row extends Pick<SettledRequest, 'state' | 'effect'> {
+    request_id: string;
+    over_hold_micros: number | null;
+  }
+  const { rows } = await database.raw<{ rows: Row[] }>(
+    'SELECT * FROM settle_many(?::text[], ?::text[], ?::bigint[], ?)',
+    [
+      settlements.map(({ requestId }) => requestId),
+      settlements.map(({ outcome }) => outcome),
+      // The driver's types know no arrays with holes; the array becomes one bigint[] parameter.
+      settlements.map(({ costMicros }) => costMicros) as number[],
+      currency,
+    ],
+  );
+  return rows.map(({ request_id, over_hold_micros, ...row }) => ({
+    ...row,
+    requestId: request_id,
+    overHoldMicros: over_hold_micros ?? 0,
+  }));
+}
+
+/** Requests that have been without an outcome for longer than this, oldest first. */
+export async function listOverdueReserved(database: Knex, ageSeconds: number, limit: number): Promise<string[]> {
+  return await database('reservations')
+    .where({ state: 'reserved' })
+    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .orderBy('created_at')
+    .limit(limit)
+    .pluck('request_id');
+}
+
+/** Requests that have been uncertain for longer than this, oldest first. */
+export async function listOverdueUncertain(database: Knex, ageSeconds: number, limit: number): Promise<string[]> {
+  return await database('reservations')
+    .where({ state: 'uncertain' })
+    .whereRaw('uncertain_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .orderBy('uncertain_at')
+    .limit(limit)
+    .pluck('request_id');
+}
+
+/** How many reservations are open, for the metrics. */
+export async function countOpen(database: Knex): Promise<{ reserved: number; uncertain: number }> {
+  const { rows } = await database.raw<{ rows: { reserved: number; uncertain: number }[] }>(
+    `SELECT (SELECT count(*) FROM reservations WHERE state = 'reserved') AS reserved,
+            (SELECT count(*) FROM reservations WHERE state = 'uncertain') AS uncertain`,
+  );
+  return onlyRow(rows);
+}
+
+/** Keeps usage told of requests that were never admitted; the same telling is kept once. */
+export async function insertUnadmitted(
+  trx: Knex.Transaction,
+  usage: readonly { requestId: string; eventId: string; fact: object }[],
+): Promise<void> {
+  if (usage.length === 0) return;
+  const rows = usage.map(({ requestId, eventId, fact }) => ({
+    request_id: requestId,
+    event_id: eventId,
+    fact: JSON.stringify(fact),
+    received_at: trx.raw('billing_now()'),
+  }));
+  await trx('unadmitted_usage').insert(rows).onConflict().ignore();
+}
+
+/** A delegated request of this user through this app. */
+export async function findRequestByOwner(
+  database: Knex,
+  requestId: string,
+  owner: { userId: string; clientId: string },
+): Promise<RequestRecord | undefined> {
+  const row = await database('reservations')
+    .where({ request_id: requestId, svc_user_id: owner.userId, client_id: owner.clientId })
+    .first('state', 'cost_micros', 'created_at', 'ended_at');
+  if (row === undefined) return undefined;
+  return {
+    requestId,
+    state: row.state,
+    costMicros: row.cost_micros,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  };
+}
+
+/** An account's row, with the database's time at which it was read. */
+export interface AccountRow {
+  readonly at: Date;
+  readonly admits: boolean;
+  readonly status: SubscriptionStatus;
+  readonly planId: string;
+  readonly terms: WindowTerms;
+  readonly week: { readonly end: Date; readonly usedMicros: number };
+  readonly month: { readonly end: Date; readonly usedMicros: number };
+  readonly pending: number;
+}
+
+/** Reads an account's row. */
+export async function findAccount(database: Knex, userId: string, graceDays: number): Promise<AccountRow | undefined> {
+  const row = await database('accounts')
+    .where({ svc_user_id: userId })
+    .first(
+      '*',
+      database.raw('billing_now() AS at'),
+      database.raw('status_admits(status, past_due_since, make_interval(days => ?), billing_now()) AS admits', [
+        graceDays,
+      ]),
+    );
+  if (row === undefined) return undefined;
+  return {
+    at: row.at,
+    admits: row.admits,
+    status: row.status,
+    planId: row.plan_id,
+    terms: {
+      anchor: row.anchor,
+      interval: row.interval,
+      period: { start: row.period_start, end: row.period_end },
+    },
+    week: { end: row.week_end, usedMicros: row.week_used_micros },
+    month: { end: row.month_end, usedMicros: row.month_used_micros },
+    pending: row.pending,
+  };
+}
+
+/** What an account is entitled to, as its current subscription says. */
+export interface AccountEntitlement {
+  readonly userId: string;
+  readonly status: SubscriptionStatus;
+  readonly planId: string;
+  readonly pastDueSince: Date | null;
+  readonly terms: WindowTerms;
+}
+
+/** Takes over an entitlement into the row that admission decides on. */
+export async function entitleAccount(trx: Knex.Transaction, entitlement: AccountEntitlement): Promise<void> {
+  const { userId, status, planId, pastDueSince, terms } = entitlement;
+  await trx.raw('SELECT entitle_account(?, ?, ?, ?, ?, ?, ?, ?)', [
+    ...[userId, status, planId],
+    // The driver's types know no null; it is sent as NULL.
+    pastDueSince as Date,
+    ...[terms.anchor, terms.interval, terms.period.start, terms.period.end],
+  ]);
+}
+
+function onlyRow<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database answered no row where there always is one');
+  return row;
+}

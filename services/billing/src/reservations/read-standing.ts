@@ -1,0 +1,59 @@
+import type { SubscriptionStatus } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { findPlanById, type PlanTerms } from '../plans/index.ts';
+import { findAccount } from './queries.ts';
+import { monthlyWindow, usedPercent, type Window, weeklyWindow } from './windows.ts';
+
+/** Use of one window against its cap. */
+export interface WindowUse {
+  readonly usedMicros: number;
+  readonly limitMicros: number;
+  readonly usedPercent: number;
+  readonly resetsAt: Date;
+}
+
+/** Where an account stands now. */
+export interface AccountStanding {
+  readonly status: SubscriptionStatus;
+  /** Whether requests are let through, grace included. */
+  readonly admits: boolean;
+  readonly plan: PlanTerms;
+  readonly period: Window;
+  readonly weekly: WindowUse;
+  readonly monthly: WindowUse;
+  readonly pending: number;
+}
+
+/**
+ * Reads where an account stands; undefined where it never had a subscription. A window that has ended since the last
+ * admission counts as empty here: only admission moves it.
+ */
+export const readStanding = async (
+  database: Knex,
+  userId: string,
+  pastDueGraceDays: number,
+): Promise<AccountStanding | undefined> => {
+  const account = await findAccount(database, userId, pastDueGraceDays);
+  if (account === undefined) return undefined;
+  const plan = await findPlanById(database, account.planId);
+  if (plan === undefined) throw new Error(`the plan ${account.planId} of an account is missing`);
+  const { at, terms, week, month } = account;
+  const weekly = at < week.end ? week : { usedMicros: 0, end: weeklyWindow(terms.anchor, at).end };
+  const monthly = at < month.end ? month : { usedMicros: 0, end: monthlyWindow(terms, at).end };
+  return {
+    status: account.status,
+    admits: account.admits,
+    plan,
+    period: terms.period,
+    weekly: toUse(weekly, plan.weeklyLimitMicros),
+    monthly: toUse(monthly, plan.monthlyLimitMicros),
+    pending: account.pending,
+  };
+};
+
+const toUse = (window: { usedMicros: number; end: Date }, limitMicros: number): WindowUse => ({
+  usedMicros: window.usedMicros,
+  limitMicros,
+  usedPercent: usedPercent(window.usedMicros, limitMicros),
+  resetsAt: window.end,
+});

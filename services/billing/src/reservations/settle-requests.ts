@@ -1,0 +1,51 @@
+import type { Logger } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { ReservationMeters, SettlementSource } from './meters.ts';
+import { type SettlementInput, settleMany } from './queries.ts';
+import type { SettledRequest, Settlement } from './reservation.ts';
+
+/** What settlement needs. */
+export interface SettlementDeps {
+  /** A transaction, where the settlement is part of one. */
+  readonly database: Knex;
+  readonly currency: string;
+  readonly logger: Logger;
+  readonly meters: ReservationMeters;
+}
+
+/** Ends reservations as told, each exactly once; what was told before, or comes too late, changes nothing. */
+export const settleRequests = async (
+  deps: SettlementDeps,
+  settlements: readonly Settlement[],
+  source: SettlementSource,
+): Promise<SettledRequest[]> => applyOutcomes(deps, settlements.map(toInput), source);
+
+/** As `settleRequests`, with the outcome that only the sweep may tell. */
+export const applyOutcomes = async (
+  deps: SettlementDeps,
+  inputs: readonly SettlementInput[],
+  source: SettlementSource,
+): Promise<SettledRequest[]> => {
+  const results = await settleMany(deps.database, inputs, deps.currency);
+  for (const result of results) {
+    deps.meters.settlement(result.effect, source);
+    report(deps.logger, result, source);
+  }
+  return results;
+};
+
+const toInput = ({ request_id, result }: Settlement): SettlementInput => ({
+  requestId: request_id,
+  outcome: result.outcome,
+  costMicros: result.outcome === 'settled' ? result.cost_micros : null,
+});
+
+const report = (logger: Logger, result: SettledRequest, source: SettlementSource): void => {
+  const fields = { request_id: result.requestId, state: result.state, component: source };
+  if (result.effect === 'conflict')
+    logger.error(fields, 'a request was told to have ended in two ways; the first stands');
+  if (result.effect === 'unknown') logger.error(fields, 'an outcome was told of a request that was never admitted');
+  if (result.overHoldMicros > 0) {
+    logger.warn({ ...fields, amount_micros: result.overHoldMicros }, 'a request cost more than was held for it');
+  }
+};

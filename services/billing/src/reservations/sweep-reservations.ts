@@ -1,0 +1,54 @@
+import { countOpen, listOverdueReserved, listOverdueUncertain, type SettlementInput } from './queries.ts';
+import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
+
+/** When reservations that nobody settles are taken care of. */
+export interface SweepSettings {
+  readonly uncertainAfterSeconds: number;
+  readonly settleAfterSeconds: number;
+}
+
+const BATCH = 200;
+/** Rounds of one sweep; what is left waits for the next, so that a sweep ends. */
+const BATCHES_MAX = 50;
+
+/**
+ * Lets reservations without an outcome go uncertain, and settles those at their estimate that stay so for too long. Several
+ * replicas may do it at once: each reservation changes once.
+ */
+export const sweepReservations = async (deps: SettlementDeps, settings: SweepSettings): Promise<void> => {
+  const { database } = deps;
+  await inBatches(
+    () => listOverdueReserved(database, settings.uncertainAfterSeconds, BATCH),
+    async (requestIds) => {
+      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'uncertain'), 'sweep');
+      const count = results.filter(({ effect }) => effect === 'uncertain').length;
+      if (count > 0) deps.logger.warn({ count }, 'reservations without an outcome have become uncertain');
+    },
+  );
+  await inBatches(
+    () => listOverdueUncertain(database, settings.settleAfterSeconds, BATCH),
+    async (requestIds) => {
+      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'estimate'), 'sweep');
+      const settled = results.filter(({ effect }) => effect === 'settled');
+      deps.meters.settledAtEstimate(settled.length);
+      for (const { requestId } of settled) {
+        deps.logger.error(
+          { request_id: requestId },
+          'the usage of a request never came; it is settled at its estimate',
+        );
+      }
+    },
+  );
+  deps.meters.open(await countOpen(database));
+};
+
+const outcomesOf = (requestIds: readonly string[], outcome: 'uncertain' | 'estimate'): SettlementInput[] =>
+  requestIds.map((requestId) => ({ requestId, outcome, costMicros: null }));
+
+const inBatches = async (list: () => Promise<string[]>, handle: (ids: string[]) => Promise<void>): Promise<void> => {
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const ids = await list();
+    if (ids.length > 0) await handle(ids);
+    if (ids.length < BATCH) return;
+  }
+};

@@ -1,0 +1,135 @@
+import { events } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import type { Knex } from 'knex';
+import { findPlanById } from '../plans/index.ts';
+import { entitleAccount } from '../reservations/index.ts';
+import {
+  findLiveSubscription,
+  findSubscriptionByProvider,
+  lockCustomer,
+  readNow,
+  updateCustomer,
+  upsertSubscription,
+} from './queries.ts';
+import { buildSnapshot } from './read-snapshot.ts';
+import {
+  isEnded,
+  isVisibleChange,
+  type ProviderName,
+  type ProviderSubscription,
+  type StoredSubscription,
+} from './subscription.ts';
+
+/** What the reducer needs. */
+export interface ReducerDeps {
+  readonly newId: (prefix: 'sub') => string;
+  readonly pastDueGraceDays: number;
+}
+
+/** What a provider says, and the ticket taken before it was asked. */
+export interface ToldState {
+  readonly provider: ProviderName;
+  readonly ticket: number;
+  readonly state: ProviderSubscription;
+}
+
+/**
+ * What became of a told state. `stale`: a later answer was applied already. `ignored`: a subscription that had ended before
+ * billing first heard of it. `another_live`: the account has another live subscription, so this one must be ended.
+ */
+export type ReducerOutcome =
+  | { readonly outcome: 'applied' | 'unchanged' | 'stale'; readonly subscription: StoredSubscription }
+  | { readonly outcome: 'ignored' | 'another_live' };
+
+/**
+ * Takes over what a payment provider says of a subscription. Telling it again, late or out of order changes nothing, and a
+ * fact goes out only when a receiver can see a difference. The caller's transaction carries all of it.
+ */
+export const applyProviderState = async (
+  deps: ReducerDeps,
+  trx: Knex.Transaction,
+  told: ToldState,
+): Promise<ReducerOutcome> => {
+  const { provider, ticket, state } = told;
+  const customer = await lockCustomer(trx, state.userId);
+  const stored = await findSubscriptionByProvider(trx, provider, state.providerSubscriptionId);
+  if (stored !== undefined && ticket <= stored.providerTicket) return { outcome: 'stale', subscription: stored };
+  if (stored === undefined && isEnded(state.status)) return { outcome: 'ignored' };
+  if (!isEnded(state.status)) {
+    const live = await findLiveSubscription(trx, state.userId);
+    if (live !== undefined && live.id !== stored?.id) return { outcome: 'another_live' };
+  }
+
+  const isCurrent = stored === undefined || !isEnded(state.status) || customer.currentSubscriptionId === stored.id;
+  const isVisible = isCurrent && (stored === undefined || isVisibleChange(stored, state));
+  const revision = isVisible ? customer.revision + 1 : (stored?.revision ?? customer.revision);
+  const subscription = merge(told, { id: stored?.id ?? deps.newId('sub'), stored, revision, now: await readNow(trx) });
+  await upsertSubscription(trx, subscription);
+  if (!isCurrent) return { outcome: 'unchanged', subscription };
+  await updateCustomer(trx, {
+    userId: state.userId,
+    revision: Math.max(customer.revision, revision),
+    currentSubscriptionId: subscription.id,
+  });
+  await entitle(trx, subscription);
+  if (!isVisible) return { outcome: 'unchanged', subscription };
+  await tell(deps, trx, subscription);
+  return { outcome: 'applied', subscription };
+};
+
+const merge = (
+  { provider, ticket, state }: ToldState,
+  known: { id: string; stored: StoredSubscription | undefined; revision: number; now: Date },
+): StoredSubscription => ({
+  id: known.id,
+  userId: state.userId,
+  provider,
+  providerSubscriptionId: state.providerSubscriptionId,
+  providerTicket: ticket,
+  status: state.status,
+  planId: state.planId,
+  anchor: state.anchor,
+  periodStart: state.periodStart,
+  periodEnd: state.periodEnd,
+  cancelAtPeriodEnd: state.cancelAtPeriodEnd,
+  // Since the first time that it was seen so; the grace is counted from there.
+  pastDueSince: state.status === 'past_due' ? (known.stored?.pastDueSince ?? known.now) : null,
+  endedAt: isEnded(state.status) ? (state.endedAt ?? known.stored?.endedAt ?? known.now) : null,
+  revision: known.revision,
+});
+
+const entitle = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
+  const plan = await findPlanById(trx, subscription.planId);
+  if (plan === undefined) throw new Error(`the plan ${subscription.planId} of a subscription is missing`);
+  await entitleAccount(trx, {
+    userId: subscription.userId,
+    status: subscription.status,
+    planId: subscription.planId,
+    pastDueSince: subscription.pastDueSince,
+    terms: {
+      anchor: subscription.anchor,
+      interval: plan.interval,
+      period: { start: subscription.periodStart, end: subscription.periodEnd },
+    },
+  });
+};
+
+/** One fact per revision: a snapshot, or the end. */
+const tell = async (deps: ReducerDeps, trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
+  const { userId, status, revision, endedAt } = subscription;
+  const about = { aggregate: `subscription:${userId}`, version: revision };
+  if (isEnded(status) && endedAt !== null) {
+    await appendToOutbox(trx, {
+      ...about,
+      subject: events.subscriptionEnded.subject,
+      data: { svc_user_id: userId, status, ended_at: endedAt.toISOString(), revision },
+    });
+    return;
+  }
+  const snapshot = await buildSnapshot(trx, subscription, deps.pastDueGraceDays);
+  await appendToOutbox(trx, {
+    ...about,
+    subject: events.subscriptionChanged.subject,
+    data: { svc_user_id: userId, ...snapshot },
+  });
+};

@@ -1,0 +1,150 @@
+import type { Knex } from 'knex';
+import type { ProviderName, StoredSubscription } from './subscription.ts';
+
+const ENDED = ['canceled', 'unpaid', 'incomplete_expired'];
+
+/** The row that whatever changes a subscription of an account locks first. */
+export interface Customer {
+  readonly userId: string;
+  readonly revision: number;
+  readonly currentSubscriptionId: string | null;
+}
+
+/** A number greater than every one before it, taken before a provider is asked. */
+export async function nextProviderTicket(database: Knex): Promise<number> {
+  const { rows } = await database.raw<{ rows: { ticket: number }[] }>("SELECT nextval('provider_tickets') AS ticket");
+  const [row] = rows;
+  if (row === undefined) throw new Error('a sequence answered nothing');
+  return row.ticket;
+}
+
+/** Locks an account's customer row until the transaction ends, making it at the first purchase. */
+export async function lockCustomer(trx: Knex.Transaction, userId: string): Promise<Customer> {
+  await trx('customers')
+    .insert({ svc_user_id: userId, created_at: trx.raw('billing_now()') })
+    .onConflict('svc_user_id')
+    .ignore();
+  const row = await trx('customers').where({ svc_user_id: userId }).forUpdate().first();
+  return { userId, revision: row.revision, currentSubscriptionId: row.current_subscription_id };
+}
+
+/** Whether the account has ever bought anything. */
+export async function isCustomer(database: Knex, userId: string): Promise<boolean> {
+  return (await database('customers').where({ svc_user_id: userId }).first('svc_user_id')) !== undefined;
+}
+
+/** Notes which subscription is the account's current one, and the newest revision. */
+export async function updateCustomer(trx: Knex.Transaction, customer: Customer): Promise<void> {
+  const { userId, revision, currentSubscriptionId } = customer;
+  await trx('customers')
+    .where({ svc_user_id: userId })
+    .update({ revision, current_subscription_id: currentSubscriptionId });
+}
+
+/** The database's time. */
+export async function readNow(database: Knex): Promise<Date> {
+  const { rows } = await database.raw<{ rows: { now: Date }[] }>('SELECT billing_now() AS now');
+  const [row] = rows;
+  if (row === undefined) throw new Error('a clock answered nothing');
+  return row.now;
+}
+
+/** The subscription that stands for the account: the live one, or else the last. */
+export async function findCurrentSubscription(database: Knex, userId: string): Promise<StoredSubscription | undefined> {
+  const row = await database('subscriptions')
+    .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
+    .where({ 'customers.svc_user_id': userId })
+    .first('subscriptions.*');
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** A subscription by our id. */
+export async function findSubscriptionById(database: Knex, id: string): Promise<StoredSubscription | undefined> {
+  const row: SubscriptionRow | undefined = await database('subscriptions').where({ id }).first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** A subscription by the provider's id. */
+export async function findSubscriptionByProvider(
+  database: Knex,
+  provider: ProviderName,
+  providerSubscriptionId: string,
+): Promise<StoredSubscription | undefined> {
+  const row: SubscriptionRow | undefined = await database('subscriptions')
+    .where({ provider, provider_subscription_id: providerSubscriptionId })
+    .first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** The live subscription of an account; the database allows one. */
+export async function findLiveSubscription(database: Knex, userId: string): Promise<StoredSubscription | undefined> {
+  const row: SubscriptionRow | undefined = await database('subscriptions')
+    .where({ svc_user_id: userId })
+    .whereNotIn('status', ENDED)
+    .first();
+  return row === undefined ? undefined : toSubscription(row);
+}
+
+/** Stores what is known of a subscription, new or not. */
+export async function upsertSubscription(trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> {
+  const changing = {
+    provider_ticket: subscription.providerTicket,
+    status: subscription.status,
+    plan_id: subscription.planId,
+    anchor: subscription.anchor,
+    current_period_start: subscription.periodStart,
+    current_period_end: subscription.periodEnd,
+    cancel_at_period_end: subscription.cancelAtPeriodEnd,
+    past_due_since: subscription.pastDueSince,
+    ended_at: subscription.endedAt,
+    revision: subscription.revision,
+    updated_at: trx.raw('billing_now()'),
+  };
+  await trx('subscriptions')
+    .insert({
+      id: subscription.id,
+      svc_user_id: subscription.userId,
+      provider: subscription.provider,
+      provider_subscription_id: subscription.providerSubscriptionId,
+      created_at: trx.raw('billing_now()'),
+      ...changing,
+    })
+    .onConflict('id')
+    .merge(Object.keys(changing));
+}
+
+interface SubscriptionRow {
+  id: string;
+  svc_user_id: string;
+  provider: ProviderName;
+  provider_subscription_id: string;
+  provider_ticket: number;
+  status: StoredSubscription['status'];
+  plan_id: string;
+  anchor: Date;
+  current_period_start: Date;
+  current_period_end: Date;
+  cancel_at_period_end: boolean;
+  past_due_since: Date | null;
+  ended_at: Date | null;
+  revision: number;
+}
+
+function toSubscription(row: SubscriptionRow): StoredSubscription {
+  return {
+    id: row.id,
+    userId: row.svc_user_id,
+    provider: row.provider,
+    providerSubscriptionId: row.provider_subscription_id,
+    providerTicket: row.provider_ticket,
+    status: row.status,
+    planId: row.plan_id,
+    anchor: row.anchor,
+    periodStart: row.current_period_start,
+    periodEnd: row.current_period_end,
+    cancelAtPeriodEnd: row.cancel_at_period_end,
+    pastDueSince: row.past_due_since,
+    endedAt: row.ended_at,
+    revision: row.revision,
+  };
+}

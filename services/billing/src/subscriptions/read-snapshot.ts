@@ -1,0 +1,40 @@
+import type { SubscriptionSnapshot } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { readStanding } from '../reservations/index.ts';
+import { findCurrentSubscription } from './queries.ts';
+import type { StoredSubscription } from './subscription.ts';
+
+/** What reading snapshots needs. */
+export interface SnapshotDeps {
+  readonly database: Knex;
+  readonly pastDueGraceDays: number;
+}
+
+/** The account's subscription as apps are told of it; null where there never was one. */
+export const readSnapshot = async (deps: SnapshotDeps, userId: string): Promise<SubscriptionSnapshot | null> => {
+  const subscription = await findCurrentSubscription(deps.database, userId);
+  return subscription === undefined ? null : buildSnapshot(deps.database, subscription, deps.pastDueGraceDays);
+};
+
+/** The snapshot of the account's current subscription: percentages and services, no amounts. */
+export const buildSnapshot = async (
+  database: Knex,
+  subscription: StoredSubscription,
+  pastDueGraceDays: number,
+): Promise<SubscriptionSnapshot> => {
+  const standing = await readStanding(database, subscription.userId, pastDueGraceDays);
+  if (standing === undefined) throw new Error('a subscription has no account');
+  const { plan, weekly, monthly } = standing;
+  return {
+    status: subscription.status,
+    plan: { id: plan.id, name: plan.name },
+    period: { start: subscription.periodStart.toISOString(), end: subscription.periodEnd.toISOString() },
+    cancel_at_period_end: subscription.cancelAtPeriodEnd,
+    budget: {
+      weekly_used_percent: weekly.usedPercent,
+      monthly_used_percent: monthly.usedPercent,
+      services: plan.services,
+    },
+    revision: subscription.revision,
+  };
+};

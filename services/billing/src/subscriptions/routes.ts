@@ -1,0 +1,20 @@
+import { internalRoutes, routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { readSnapshot, type SnapshotDeps } from './read-snapshot.ts';
+import { readCurrentSubscription } from './read-subscription.ts';
+
+/** Public routes of subscriptions; what is bought goes through the routes of payments. */
+export const subscriptionRoutes = ({ database }: SnapshotDeps): Binding[] => [
+  bind(routes.getSubscription, async ({ caller }) => ({
+    status: 200,
+    body: { subscription: await readCurrentSubscription(database, caller.userId) },
+  })),
+];
+
+/** Internal routes of subscriptions. */
+export const subscriptionInternalRoutes = (deps: SnapshotDeps): Binding[] => [
+  bind(internalRoutes.getSubscriptionSnapshot, async ({ params }) => ({
+    status: 200,
+    body: { snapshot: await readSnapshot(deps, params.svc_user_id) },
+  })),
+];

@@ -1,0 +1,1 @@
+export { usageInternalRoutes, usageRoutes } from './routes.ts';

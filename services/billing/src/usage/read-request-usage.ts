@@ -1,0 +1,26 @@
+import type { requestUsageSchema } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { z } from 'zod';
+import { findRequestByOwner } from '../reservations/index.ts';
+
+/**
+ * What became of a request. Throws `not_found` for one of another user or app. The cost is null while it is not known, and
+ * 0 for a request that was released.
+ */
+export const readRequestUsage = async (
+  database: Knex,
+  requestId: string,
+  owner: { userId: string; clientId: string },
+): Promise<z.input<typeof requestUsageSchema>> => {
+  const request = await findRequestByOwner(database, requestId, owner);
+  if (request === undefined) throw new AppError('not_found');
+  const { state, costMicros, createdAt, endedAt } = request;
+  return {
+    request_id: requestId,
+    state,
+    cost_micros: state === 'released' ? 0 : costMicros,
+    created_at: createdAt.toISOString(),
+    settled_at: state === 'settled' ? (endedAt?.toISOString() ?? null) : null,
+  };
+};

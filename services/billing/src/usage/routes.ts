@@ -1,0 +1,25 @@
+import { internalRoutes, routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { readRequestUsage } from './read-request-usage.ts';
+import { readEntitlements, readUsage, type UsageDeps } from './read-usage.ts';
+
+/** Public routes of usage. */
+export const usageRoutes = (deps: UsageDeps): Binding[] => [
+  bind(routes.getSubscriptionUsage, async ({ caller }) => ({
+    status: 200,
+    body: await readUsage(deps, caller.userId),
+  })),
+  bind(routes.getIntegrationUsage, async ({ caller }) => ({ status: 200, body: await readUsage(deps, caller.userId) })),
+  bind(routes.getRequestUsage, async ({ caller, params }) => ({
+    status: 200,
+    body: await readRequestUsage(deps.database, params.request_id, caller),
+  })),
+];
+
+/** Internal routes of usage. */
+export const usageInternalRoutes = (deps: UsageDeps): Binding[] => [
+  bind(internalRoutes.getEntitlements, async ({ params }) => ({
+    status: 200,
+    body: { services: await readEntitlements(deps, params.svc_user_id) },
+  })),
+];

@@ -1,0 +1,12 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { readWallet } from './read-wallet.ts';
+
+/** Routes of the wallet; top-ups go through the routes of payments. */
+export const walletRoutes = ({ database, currency }: { database: Knex; currency: string }): Binding[] => [
+  bind(routes.getWallet, async ({ caller }) => ({
+    status: 200,
+    body: await readWallet(database, caller.userId, currency),
+  })),
+];

@@ -1,0 +1,180 @@
+import type { Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { idPattern, newId } from '@svc/contracts';
+import { createLogger, createMetrics, createTokenAuthenticators, loadConfig } from '@svc/service-kit';
+import { type TestDatabase, type TestTokens, testDatabase, testTokens } from '@svc/testing';
+import type { Express } from 'express';
+import type { Knex } from 'knex';
+import { type BillingApp, createBillingApp } from '../../src/app.ts';
+import { type BillingConfig, billingConfigSchema } from '../../src/config.ts';
+import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+const PLANS = fileURLToPath(new URL('./plans.yaml', import.meta.url));
+const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+
+/** One answer, read whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Parsed JSON; undefined for anything else. Tests know what they expect of it. */
+  // biome-ignore lint/suspicious/noExplicitAny: the assertions of a test are its type check.
+  readonly body: any;
+}
+
+/** What a request carries. */
+export interface Sent {
+  readonly token?: string;
+  readonly json?: unknown;
+  readonly form?: Record<string, string>;
+}
+
+/** The service on real sockets and a real database, with helpers that speak HTTP to it. */
+export interface TestBilling {
+  readonly app: BillingApp;
+  readonly config: BillingConfig;
+  readonly db: Knex;
+  readonly tokens: TestTokens;
+  readonly publicUrl: string;
+  /** Calls a public route; redirects are not followed. */
+  call(method: string, path: string, sent?: Sent): Promise<Answer>;
+  /** Calls an internal route with the service credential. */
+  internal(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** Makes the database's clock stand at this time. */
+  setClock(at: string | Date): Promise<void>;
+  /** An account with a subscription bought through the checkout. */
+  subscribe(planId?: string, userId?: string): Promise<{ userId: string; token: string; subscriptionId: string }>;
+  admit(userId: string, more?: Record<string, unknown>): Promise<{ requestId: string; answer: Answer }>;
+  settle(requestId: string, result: object): Promise<string | null>;
+  stop(): Promise<void>;
+}
+
+/** Starts the service for one test file. */
+export async function testBilling(settings: Record<string, string> = {}): Promise<TestBilling> {
+  const database: TestDatabase = await testDatabase({ migrations: MIGRATIONS });
+  const db = database.knex;
+  await useTestClock(db);
+  const tokens = await testTokens();
+  const config = loadConfig(billingConfigSchema, {
+    DATABASE_URL: database.url,
+    NATS_URL: 'nats://127.0.0.1:4222',
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    AUTH_INTERNAL_URL: 'http://127.0.0.1:1',
+    INTERNAL_API_TOKENS: INTERNAL_TOKEN,
+    PLANS_FILE: PLANS,
+    RESPONSE_VALIDATION: 'true',
+    ...settings,
+  });
+  const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, config.BILLING_CURRENCY));
+  const app = createBillingApp({
+    ...{ config, database: db, offer, relay: { hint: () => undefined }, ready: () => ({}) },
+    logger: createLogger({ service: 'billing', level: 'silent' }),
+    metrics: createMetrics('billing'),
+    authenticate: createTokenAuthenticators({
+      publicBaseUrl: tokens.publicBaseUrl,
+      jwksUrl: tokens.jwksUrl,
+      revocations: { isRevoked: () => false },
+    }),
+  });
+  const [publicServer, internalServer] = await Promise.all([serve(app.publicApp), serve(app.internalApp)]);
+  const call: TestBilling['call'] = (method, path, sent = {}) => send(`${publicServer.url}${path}`, method, sent);
+  const internal: TestBilling['internal'] = (method, path, json) =>
+    send(`${internalServer.url}${path}`, method, { token: INTERNAL_TOKEN, json });
+  return {
+    ...{ app, config, db, tokens, publicUrl: publicServer.url, call, internal },
+    setClock: async (at) => {
+      await db('test_clock').update({ at: new Date(at) });
+    },
+    subscribe: (planId = 'basic', userId = newId('usr')) => subscribe({ call, tokens }, planId, userId),
+    async admit(userId, more = {}) {
+      const body = delegatedRequest(userId, more);
+      return { requestId: body.request_id, answer: await internal('POST', '/internal/admissions', body) };
+    },
+    async settle(requestId, result) {
+      const settlements = [{ request_id: requestId, result }];
+      return (await internal('POST', '/internal/settlements', { settlements })).body.results[0].state;
+    },
+    async stop() {
+      await Promise.all([publicServer.close(), internalServer.close(), tokens.stop()]);
+      await database.drop();
+    },
+  };
+}
+
+/** A delegated admission request; everything in it can be replaced. */
+export const delegatedRequest = (userId: string, more: Record<string, unknown> = {}) => ({
+  kind: 'delegated',
+  request_id: newId('req'),
+  svc_user_id: userId,
+  client_id: APP,
+  service: 'chat',
+  estimate_micros: 100,
+  ...more,
+});
+
+/** The app through which requests go unless a test says otherwise. */
+export const APP = newId('app');
+
+/** URLs that a purchase returns to. */
+export const RETURNS = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example/back' };
+
+/** A checkout session's id. */
+export const SESSION_ID = idPattern('cs');
+
+/** Replaces the clock of billing by one that stands, at the real time until it is set. */
+async function useTestClock(db: Knex): Promise<void> {
+  await db.raw(`
+    CREATE TABLE test_clock (at timestamptz);
+    INSERT INTO test_clock VALUES (NULL);
+    CREATE OR REPLACE FUNCTION billing_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+      SELECT coalesce(at, clock_timestamp()) FROM test_clock
+    $$;
+  `);
+}
+
+async function subscribe(
+  { call, tokens }: Pick<TestBilling, 'call' | 'tokens'>,
+  planId: string,
+  userId: string,
+): Promise<{ userId: string; token: string; subscriptionId: string }> {
+  const token = await tokens.consoleSession({ userId });
+  const checkout = await call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: planId, ...RETURNS } });
+  const id = checkout.body.session_id;
+  await call('POST', `/sandbox/payments/sessions/${id}/complete`);
+  const confirmed = await call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: id } });
+  if (confirmed.status !== 200) throw new Error(`could not subscribe: ${confirmed.text}`);
+  return { userId, token, subscriptionId: confirmed.body.subscription.id };
+}
+
+async function serve(app: Express): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function send(url: string, method: string, { token, json, form }: Sent): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+    },
+    body: json === undefined ? (form === undefined ? null : new URLSearchParams(form)) : JSON.stringify(json),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
