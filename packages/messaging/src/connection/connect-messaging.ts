@@ -13,6 +13,17 @@ const PINGS_UNANSWERED_MAX = 2;
 const DRAIN_TIMEOUT_MS = 5_000;
 const TOPOLOGY_ATTEMPTS_MAX = 20;
 
+/** The connection was lost while an answer was awaited. */
+class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+  readonly kind = 'unavailable';
+  readonly code = 'messaging.connection_lost';
+
+  constructor() {
+    super('the connection to NATS is lost');
+  }
+}
+
 /** How to reach NATS. */
 export interface ConnectOptions {
   readonly url: string;
@@ -36,10 +47,18 @@ export interface Messaging {
   isConnected(): boolean;
   /** Makes streams and bucket again after the broker lost them; calls at the same time share one attempt. */
   ensureTopology(): Promise<void>;
+  /** As `work`, but rejects as soon as the connection is lost: an answer will not come then. */
+  untilDisconnect<T>(work: Promise<T>): Promise<T>;
   /** Calls `listener` after every reconnection; answers how to stop that. */
   onReconnect(listener: () => void): () => void;
   /** Sends what is buffered, then closes; bounded. */
   close(): Promise<void>;
+}
+
+interface ConnectionState {
+  connected: boolean;
+  /** Rejects when the present connection is lost. */
+  lost: PromiseWithResolvers<never>;
 }
 
 /**
@@ -51,7 +70,7 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
   const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
   const listeners = new Set<() => void>();
-  const state = { connected: true };
+  const state: ConnectionState = { connected: true, lost: Promise.withResolvers() };
   let ensuring: Promise<void> | undefined;
   const messaging: Messaging = {
     name: options.name,
@@ -67,6 +86,7 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
       });
       return ensuring;
     },
+    untilDisconnect: (work) => Promise.race([work, state.lost.promise]),
     onReconnect(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -116,14 +136,18 @@ async function ensureTopologyPatiently(messaging: Messaging): Promise<void> {
   }
 }
 
-async function followStatus(messaging: Messaging, state: { connected: boolean }, listeners: Set<() => void>) {
+async function followStatus(messaging: Messaging, state: ConnectionState, listeners: Set<() => void>) {
+  state.lost.promise.catch(() => undefined);
   for await (const status of messaging.connection.status()) {
     if (status.type === Events.Disconnect && state.connected) {
       state.connected = false;
+      state.lost.reject(new ConnectionLost());
       messaging.logger.warn({ component: 'messaging' }, 'the connection to NATS is lost; trying to restore it');
     }
     if (status.type === Events.Reconnect) {
       state.connected = true;
+      state.lost = Promise.withResolvers();
+      state.lost.promise.catch(() => undefined);
       messaging.logger.info({ component: 'messaging' }, 'the connection to NATS is restored');
       for (const listener of listeners) listener();
     }

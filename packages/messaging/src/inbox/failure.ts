@@ -28,6 +28,22 @@ export function retryDelayMs(deliveries: number, random: () => number = Math.ran
   return Math.round(base * (1 + JITTER * (random() * 2 - 1)));
 }
 
+/** Deliveries over which a missing version is looked for in quick succession: mostly another replica has it in hand. */
+export const GAP_QUICK_DELIVERIES = 20;
+const GAP_QUICK_MS = 50;
+const GAP_QUICK_MS_MAX = 400;
+
+/**
+ * How long after the n-th delivery a message that waits for an earlier version comes again. After the quick ones it
+ * follows the schedule of failures, so that it outlasts whatever the missing one goes through.
+ */
+export function gapDelayMs(deliveries: number, random: () => number = Math.random): number {
+  if (deliveries <= GAP_QUICK_DELIVERIES) {
+    return Math.min(GAP_QUICK_MS * 2 ** (deliveries - 1), GAP_QUICK_MS_MAX);
+  }
+  return retryDelayMs(deliveries - GAP_QUICK_DELIVERIES, random);
+}
+
 function textField(error: unknown, field: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const value: unknown = Reflect.get(error, field);

@@ -2,12 +2,13 @@ import type { Knex } from 'knex';
 import type { JsMsg } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
-import { classifyFailure, type Failure, retryDelayMs } from './failure.ts';
+import { classifyFailure, type Failure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './failure.ts';
 import { type Delivery, parseMessage } from './parse-message.ts';
-import { findVersion, insertDeadLetter, insertInbox, upsertVersion } from './queries.ts';
+import { insertDeadLetter, insertInbox, upsertVersion } from './queries.ts';
+import { takeTurn, VersionGap } from './take-turn.ts';
 
-/** Of an aggregate not seen before, earlier versions may have expired: they are waited for over this many deliveries. */
-const UNSEEN_GAP_DELIVERIES = 4;
+/** Crashes, outages and waits use up deliveries without an answer: so many more are granted before one is given up. */
+const UNANSWERED_DELIVERIES_MAX = GAP_QUICK_DELIVERIES + 10;
 const PAYLOAD_CHARACTERS_MAX = 1_048_576;
 
 /** What handling a message needs. */
@@ -26,11 +27,6 @@ export interface HandlerDeps {
 /** Whether the database answered; the consumer waits for it before it takes more. */
 export interface HandleResult {
   readonly databaseDown: boolean;
-}
-
-class VersionGap extends Error {
-  readonly kind = 'unavailable';
-  readonly code = 'messaging.version_gap';
 }
 
 /** Handles messages in one transaction or, when that fails, each in its own. Every one is acknowledged in some way. */
@@ -83,14 +79,7 @@ async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<Consume
     const { event } = delivery;
     const fresh = await insertInbox(trx, consumer, [event.id]);
     if (fresh.size === 0) return 'duplicate';
-    if (deps.ordered) {
-      const version = await findVersion(trx, consumer, event.aggregate);
-      if (event.version < version) return 'stale';
-      // The missing one has had its last delivery before this one has its own, and is handled or parked by then.
-      const patience = version === 0 ? UNSEEN_GAP_DELIVERIES : deps.maxDeliver;
-      if (event.version > version + 1 && delivery.message.info.deliveryCount < patience) throw new VersionGap();
-      await upsertVersion(trx, { consumer, aggregate: event.aggregate }, event.version);
-    }
+    if (deps.ordered && (await takeTurn(trx, deps, delivery)) === 'stale') return 'stale';
     await deps.effect(trx, [delivery]);
     return 'handled';
   });
@@ -111,16 +100,36 @@ async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown):
   const failure = classifyFailure(error);
   const deliveries = message.info.deliveryCount;
   if (failure.databaseDown) return await giveBack([message]);
+  if (error instanceof VersionGap) return await waitForTurn(deps, message);
   const fields = { ...describe(deps, message), code: failure.code, err: error };
   if (!failure.retriable || deliveries >= deps.maxDeliver) {
     deps.messaging.logger.error(fields, 'a message could not be handled and is parked as a dead letter');
     return await park(deps, message, failure);
   }
+  if (deps.ordered && !(await holdTurn(deps, message))) return await giveBack([message]);
   const delayMs = retryDelayMs(deliveries);
   deps.messaging.logger.warn({ ...fields, delay_ms: delayMs }, 'a message could not be handled; it will come again');
   message.nak(delayMs);
   count(deps, 'retried', 1);
   return { databaseDown: false };
+}
+
+async function waitForTurn(deps: HandlerDeps, message: JsMsg): Promise<HandleResult> {
+  message.nak(gapDelayMs(message.info.deliveryCount));
+  count(deps, 'retried', 1);
+  return { databaseDown: false };
+}
+
+/** Before a failed fact is left to a later delivery: those behind it are to know that it will come. */
+async function holdTurn(deps: HandlerDeps, message: JsMsg): Promise<boolean> {
+  const event = parseMessage(message);
+  if (event === undefined) return true;
+  try {
+    await upsertVersion(deps.database, { consumer: deps.consumer, aggregate: event.aggregate }, event.version - 1);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function park(deps: HandlerDeps, message: JsMsg, failure: Failure): Promise<HandleResult> {
@@ -158,7 +167,7 @@ async function giveBack(messages: readonly JsMsg[]): Promise<HandleResult> {
 }
 
 function isExhausted(deps: HandlerDeps, message: JsMsg): boolean {
-  return message.info.deliveryCount > deps.maxDeliver;
+  return message.info.deliveryCount > deps.maxDeliver + UNANSWERED_DELIVERIES_MAX;
 }
 
 /** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */

@@ -30,10 +30,14 @@ export async function insertInbox(
   return new Set(inserted.map(({ event_id }) => event_id));
 }
 
-/** The newest handled version of an aggregate, locked; 0 when there is none yet. */
-export async function findVersion(trx: Knex.Transaction, consumer: string, aggregate: string): Promise<number> {
+/** The newest handled version of an aggregate, locked; 0 while its first is being tried, undefined when never seen. */
+export async function findVersion(
+  trx: Knex.Transaction,
+  consumer: string,
+  aggregate: string,
+): Promise<number | undefined> {
   const row = await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('version');
-  return row?.version ?? 0;
+  return row?.version;
 }
 
 /** Notes the newest handled version of an aggregate; never goes back. */

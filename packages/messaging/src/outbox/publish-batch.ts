@@ -1,5 +1,4 @@
 import type { DatabaseSession } from '@svc/database';
-import { headers } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { type AcknowledgedRow, listUnpublished, markPublished, type UnpublishedRow } from './queries.ts';
@@ -43,12 +42,8 @@ export async function publishBatch(
 
 async function publishRow(messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> {
   const body = stream === REVOCATIONS_STREAM ? row.payload : envelope(row);
-  const ack = await messaging.jetstream.publish(row.subject, encoder.encode(body), {
-    msgID: row.id,
-    timeout: ACK_TIMEOUT_MS,
-    expect: { streamName: stream },
-    headers: headers(),
-  });
+  const options = { msgID: row.id, timeout: ACK_TIMEOUT_MS, expect: { streamName: stream } };
+  const ack = await messaging.untilDisconnect(messaging.jetstream.publish(row.subject, encoder.encode(body), options));
   return { seq: row.seq, id: row.id, streamSeq: ack.seq };
 }
 

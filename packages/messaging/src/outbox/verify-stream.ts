@@ -12,15 +12,12 @@ const SENT_KEPT_SECONDS = 7 * 24 * 3600;
  * outbox still keeps of the lost part becomes unpublished again. Makes a missing stream. Answers when it was created.
  */
 export async function verifyStream(session: DatabaseSession, messaging: Messaging, name: string): Promise<string> {
-  let info = await findStream(messaging.manager, name);
-  if (info === undefined) {
-    await messaging.ensureTopology();
-    info = await messaging.manager.streams.info(name);
-  }
+  const info = await messaging.untilDisconnect(findOrMakeStream(messaging, name));
   const created = String(info.created);
   const record = await findStreamRecord(session, name);
   if (record === undefined) return created;
-  const intactThrough = await findIntactEnd(messaging, record, { created, lastSeq: info.state.last_seq });
+  const found = { created, lastSeq: info.state.last_seq };
+  const intactThrough = await messaging.untilDisconnect(findIntactEnd(messaging, record, found));
   if (intactThrough === undefined) return created;
   const ageSecondsMax = name === REVOCATIONS_STREAM ? REVOCATION_TTL_SECONDS : SENT_KEPT_SECONDS;
   const count = await unpublishAfter(session, name, { afterStreamSeq: intactThrough, ageSecondsMax });
@@ -28,6 +25,13 @@ export async function verifyStream(session: DatabaseSession, messaging: Messagin
   messaging.meters.outboxRepublished(name, count);
   messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
   return created;
+}
+
+async function findOrMakeStream(messaging: Messaging, name: string) {
+  const info = await findStream(messaging.manager, name);
+  if (info !== undefined) return info;
+  await messaging.ensureTopology();
+  return await messaging.manager.streams.info(name);
 }
 
 /** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */

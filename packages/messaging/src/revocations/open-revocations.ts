@@ -72,7 +72,7 @@ async function load(state: ViewState): Promise<void> {
   while (!state.signal.aborted) {
     try {
       if (state.messaging.isConnected()) {
-        state.watch = await startWatch(state);
+        state.watch = await startWatchWhileConnected(state);
         setLive(state, true);
         return;
       }
@@ -84,6 +84,19 @@ async function load(state: ViewState): Promise<void> {
     }
     setLive(state, false);
     await sleep(RETRY_MS, undefined, { signal: state.signal }).catch(() => undefined);
+  }
+}
+
+async function startWatchWhileConnected(state: ViewState): Promise<Watch> {
+  const starting = startWatch(state);
+  try {
+    return await state.messaging.untilDisconnect(starting);
+  } catch (error) {
+    starting.then(
+      (watch) => watch.iterator.stop(),
+      () => undefined,
+    );
+    throw error;
   }
 }
 
@@ -145,8 +158,9 @@ async function follow(state: ViewState, checkIntervalMs: number): Promise<void> 
 
 /** Whether the watch follows the bucket that exists, to its end. */
 async function isCurrent(state: ViewState, watch: Watch): Promise<boolean> {
+  if (!state.messaging.isConnected()) return false;
   try {
-    const info = await state.messaging.manager.streams.info(REVOCATIONS_STREAM);
+    const info = await state.messaging.untilDisconnect(state.messaging.manager.streams.info(REVOCATIONS_STREAM));
     const isBehind = watch.lastSeq < watch.expectedSeq && info.state.messages > 0;
     watch.expectedSeq = info.state.last_seq;
     return String(info.created) === watch.created && !isBehind;

@@ -40,15 +40,19 @@ export interface RevocationEntries {
 /** Makes an empty collection. */
 export function createEntries(clock: () => Date): RevocationEntries {
   const entries = new Map<string, Entry>();
-  const isThrough = (key: string, id: string | undefined) => {
+  const find = (key: string) => {
     const entry = entries.get(key);
+    return entry !== undefined && entry.expiresAtMs > clock().getTime() ? entry : undefined;
+  };
+  const isThrough = (key: string, id: string | undefined) => {
+    const entry = id === undefined ? undefined : find(key);
     return entry !== undefined && id !== undefined && id <= entry.revokedThrough;
   };
   return {
     isRevoked({ grantId, sessionId, clientId, userId, keyId }) {
-      if (grantId !== undefined && entries.has(`grant.${grantId}`)) return true;
-      if (sessionId !== undefined && entries.has(`session.${sessionId}`)) return true;
-      if (keyId !== undefined && entries.has(`key.${keyId}`)) return true;
+      if (grantId !== undefined && find(`grant.${grantId}`) !== undefined) return true;
+      if (sessionId !== undefined && find(`session.${sessionId}`) !== undefined) return true;
+      if (keyId !== undefined && find(`key.${keyId}`) !== undefined) return true;
       if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },

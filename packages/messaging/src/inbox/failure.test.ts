@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { classifyFailure, gapDelayMs, retryDelayMs } from './failure.ts';
+
+test('the kind decides whether a message comes again', () => {
+  const retriable = (kind: string) => classifyFailure(Object.assign(new Error('x'), { kind, code: 'a.b' })).retriable;
+  expect(['limit', 'unavailable', 'internal'].map(retriable)).toEqual([true, true, true]);
+  expect(['invalid', 'unauthenticated', 'forbidden', 'not_found', 'conflict'].map(retriable)).not.toContain(true);
+});
+
+test('an error without a kind is ours, and its text is never the code', () => {
+  expect(classifyFailure(new TypeError('quotes a prompt'))).toEqual({
+    retriable: true,
+    databaseDown: false,
+    code: 'TypeError',
+  });
+  expect(classifyFailure('thrown text')).toMatchObject({ retriable: true, code: 'internal' });
+});
+
+test('a lost database connection is told apart', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  expect(classifyFailure(refused)).toMatchObject({ retriable: true, databaseDown: true });
+});
+
+test('delays grow, are bounded and vary by a fifth', () => {
+  const middle = () => 0.5;
+  expect([1, 2, 3, 4, 8, 50].map((n) => retryDelayMs(n, middle))).toEqual([250, 1000, 5000, 15_000, 300_000, 300_000]);
+  expect(retryDelayMs(2, () => 0)).toBe(800);
+  expect(retryDelayMs(2, () => 1)).toBe(1200);
+});
+
+test('a wait for an earlier version outlasts all deliveries of that version', () => {
+  const sum = (delay: (n: number) => number, deliveries: number) =>
+    Array.from({ length: deliveries }, (_, index) => delay(index + 1)).reduce((a, b) => a + b, 0);
+  const failing = sum((n) => retryDelayMs(n, () => 1), 12);
+  const waiting = sum((n) => gapDelayMs(n, () => 1), 12 + 20);
+  expect(waiting).toBeGreaterThan(failing);
+});

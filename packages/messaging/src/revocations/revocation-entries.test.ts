@@ -1,0 +1,53 @@
+import { testClock } from '@svc/testing';
+import { expect, test } from 'vitest';
+import { createEntries } from './revocation-entries.ts';
+
+const HOUR_MS = 3600 * 1000;
+const through = (id: string) => JSON.stringify({ revoked_through: id });
+
+test('each kind of entry kills what it names and nothing else', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  const now = clock().getTime();
+  for (const key of ['grant.grt_1', 'session.ses_1', 'key.key_1']) entries.add(key, '{}', now);
+  expect(entries.isRevoked({ grantId: 'grt_1' })).toBe(true);
+  expect(entries.isRevoked({ sessionId: 'ses_1' })).toBe(true);
+  expect(entries.isRevoked({ keyId: 'key_1' })).toBe(true);
+  expect(entries.isRevoked({ grantId: 'grt_2', sessionId: 'ses_2', keyId: 'key_2', clientId: 'app_1' })).toBe(false);
+  expect(entries.isRevoked({})).toBe(false);
+});
+
+test('a range never shrinks, in whatever order its values arrive', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  const now = clock().getTime();
+  entries.add('app.app_1', through('grt_5'), now);
+  entries.add('app.app_1', through('grt_3'), now);
+  expect(entries.isRevoked({ clientId: 'app_1', grantId: 'grt_5' })).toBe(true);
+  expect(entries.isRevoked({ clientId: 'app_1', grantId: 'grt_6' })).toBe(false);
+});
+
+test('an entry lives 13 hours from when it was made, and a replay does not shorten that', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  const start = clock().getTime();
+  entries.add('grant.grt_1', '{}', start);
+  entries.add('grant.grt_1', '{}', start - 5 * HOUR_MS);
+  entries.add('grant.grt_old', '{}', start - 14 * HOUR_MS);
+  expect(entries.expire()).toBe(1);
+  clock.advanceMs(13 * HOUR_MS - 1);
+  expect(entries.isRevoked({ grantId: 'grt_1' })).toBe(true);
+  clock.advanceMs(1);
+  expect(entries.isRevoked({ grantId: 'grt_1' })).toBe(false);
+  expect(entries.expire()).toBe(0);
+});
+
+test('what is not as the contract says revokes nothing and is reported', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  const now = clock().getTime();
+  expect(entries.add('app.app_1', 'not json', now)).toBe(false);
+  expect(entries.add('account.usr_1', '{}', now)).toBe(false);
+  expect(entries.add('other.x', '{}', now)).toBe(false);
+  expect(entries.isRevoked({ clientId: 'app_1', grantId: 'grt_1', userId: 'usr_1', sessionId: 'ses_1' })).toBe(false);
+});

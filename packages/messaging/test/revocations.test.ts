@@ -1,0 +1,128 @@
+import { newId } from '@svc/contracts';
+import { testClock, waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  appendToOutbox,
+  type Messaging,
+  type OutboxRevocation,
+  openRevocations,
+  type RevocationView,
+  withOutbox,
+} from '../src/index.ts';
+import { createStage, type Stage } from './support/stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await createStage();
+});
+afterEach(() => stage.reset());
+afterAll(() => stage.end());
+
+const noRelay = { hint: () => undefined };
+const revoke = (revocation: OutboxRevocation['revocation'], relay: { hint(): void } = noRelay) =>
+  withOutbox({ database: stage.knex, relay }, (trx) => appendToOutbox(trx, { revocation }));
+
+async function view(messaging: Messaging): Promise<RevocationView> {
+  return stage.keep(await openRevocations(messaging, { checkIntervalMs: 200 }));
+}
+
+test('a revocation reaches a watcher of another process within 100 ms of its commit, nearly always', async () => {
+  const relay = stage.relay(await stage.connect('auth'));
+  await waitFor(() => relay.isLeading());
+  const watcher = await view(await stage.connect('gateway'));
+  const latencies: number[] = [];
+  for (let index = 0; index < 40; index += 1) {
+    const grantId = newId('grt');
+    expect(watcher.isRevoked({ grantId })).toBe(false);
+    await revoke({ key: `grant.${grantId}` }, relay);
+    const committed = performance.now();
+    await waitFor(() => watcher.isRevoked({ grantId }), { intervalMs: 1, timeoutMs: 1_000 });
+    latencies.push(performance.now() - committed);
+  }
+  latencies.sort((a, b) => a - b);
+  expect(latencies[20]).toBeLessThan(100);
+});
+
+test('one started later knows all of it once it is open', async () => {
+  stage.relay(await stage.connect());
+  const sessions = Array.from({ length: 30 }, () => newId('ses'));
+  for (const sessionId of sessions) await revoke({ key: `session.${sessionId}` });
+  await waitFor(async () => (await stage.knex('outbox').whereNull('published_at')).length === 0);
+  const late = await view(await stage.connect());
+  for (const sessionId of sessions) expect(late.isRevoked({ sessionId })).toBe(true);
+});
+
+test('an app or account entry kills every grant or session up to its mark, and none made later', async () => {
+  stage.relay(await stage.connect());
+  const watcher = await view(await stage.connect());
+  const [clientId, userId] = [newId('app'), newId('usr')];
+  const [early, mark, late] = [newId('grt'), newId('grt'), newId('grt')];
+  const [oldSession, newSession] = [newId('ses'), newId('ses')];
+  await revoke({ key: `app.${clientId}`, value: { revoked_through: mark } });
+  await revoke({ key: `account.${userId}`, value: { revoked_through: oldSession } });
+  await waitFor(
+    () => watcher.isRevoked({ clientId, grantId: mark }) && watcher.isRevoked({ userId, sessionId: oldSession }),
+  );
+  expect(watcher.isRevoked({ clientId, grantId: early })).toBe(true);
+  expect(watcher.isRevoked({ clientId, grantId: late })).toBe(false);
+  expect(watcher.isRevoked({ clientId: newId('app'), grantId: early })).toBe(false);
+  expect(watcher.isRevoked({ userId, sessionId: newSession })).toBe(false);
+  expect(watcher.isRevoked({ clientId, userId })).toBe(false);
+});
+
+test('NATS away: what is known holds, and the view says that nothing new arrives', async () => {
+  const relay = stage.relay(await stage.connect());
+  const watcher = await view(await stage.connect());
+  await revoke({ key: 'key.key_1' }, relay);
+  await waitFor(() => watcher.isRevoked({ keyId: 'key_1' }));
+  expect(watcher.isConnected()).toBe(true);
+  await stage.nats.pause();
+  await waitFor(() => !watcher.isConnected());
+  expect(watcher.isRevoked({ keyId: 'key_1' })).toBe(true);
+  await revoke({ key: 'key.key_2' }, relay);
+  await stage.nats.start();
+  await waitFor(() => watcher.isRevoked({ keyId: 'key_2' }), { timeoutMs: 15_000 });
+  await waitFor(() => watcher.isConnected());
+});
+
+test('the bucket made anew: nothing is forgotten, and new revocations arrive', async () => {
+  const relay = stage.relay(await stage.connect());
+  const watcher = await view(await stage.connect());
+  await revoke({ key: 'grant.grt_1' }, relay);
+  await waitFor(() => watcher.isRevoked({ grantId: 'grt_1' }));
+  await stage.nats.wipe();
+  expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
+  await revoke({ key: 'grant.grt_2' }, relay);
+  await waitFor(() => watcher.isRevoked({ grantId: 'grt_2' }), { timeoutMs: 15_000 });
+  // A view that starts now gets the first one too: the relay has sent it again.
+  const late = await view(await stage.connect());
+  await waitFor(() => late.isRevoked({ grantId: 'grt_1' }));
+});
+
+test('the bucket deleted while the connection stays: seen by the regular look at it', async () => {
+  const messaging = await stage.connect();
+  const watcher = await view(messaging);
+  await messaging.manager.streams.delete('KV_revocations');
+  stage.relay(await stage.connect());
+  await waitFor(async () => {
+    await revoke({ key: 'grant.grt_after' });
+    return watcher.isRevoked({ grantId: 'grt_after' });
+  });
+});
+
+test('entries are dropped once the longest token has expired', async () => {
+  const messaging = await stage.connect();
+  const clock = testClock(new Date());
+  const watcher = stage.keep(await openRevocations(messaging, { clock }));
+  watcher.remember('grant.grt_1');
+  expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
+  clock.advanceMs(13 * 3600 * 1000 + 1);
+  expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(false);
+});
+
+test('what this process has just revoked can be remembered at once', async () => {
+  const watcher = await view(await stage.connect());
+  watcher.remember('account.usr_1', { revoked_through: 'ses_5' });
+  expect(watcher.isRevoked({ userId: 'usr_1', sessionId: 'ses_4' })).toBe(true);
+  expect(watcher.isRevoked({ userId: 'usr_1', sessionId: 'ses_6' })).toBe(false);
+});
