@@ -1,10 +1,10 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats';
 import { findStream, isNotFound } from '../connection/topology.ts';
-import type { HandlerDeps } from './handle-messages.ts';
+import { deliveriesGranted, type HandlerDeps } from './handle-messages.ts';
 
 const ACK_PENDING_MAX = 1_000;
 /** Deliveries that the server allows beyond ours, so that we, not it, decide when a message is given up. */
-const SPARE_DELIVERIES = 50;
+const SPARE_DELIVERIES = 20;
 
 /** Makes the durable consumer when it is missing (and its stream, when that is), or brings it up to date. */
 export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects: readonly string[]): Promise<void> {
@@ -12,7 +12,7 @@ export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects
   if ((await findStream(manager, stream)) === undefined) await deps.messaging.ensureTopology();
   const config = {
     filter_subjects: [...subjects],
-    max_deliver: deps.maxDeliver + SPARE_DELIVERIES,
+    max_deliver: deliveriesGranted(deps) + SPARE_DELIVERIES,
     ack_wait: nanos(deps.ackWaitMs),
     max_ack_pending: ACK_PENDING_MAX,
   };

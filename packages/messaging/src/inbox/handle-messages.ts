@@ -4,11 +4,13 @@ import type { Messaging } from '../connection/connect-messaging.ts';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { classifyFailure, type Failure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './failure.ts';
 import { type Delivery, parseMessage } from './parse-message.ts';
-import { insertDeadLetter, insertInbox, upsertVersion } from './queries.ts';
+import { insertDeadLetter, insertInbox, insertVersionFailure, upsertVersion } from './queries.ts';
 import { takeTurn, VersionGap } from './take-turn.ts';
 
-/** Crashes, outages and waits use up deliveries without an answer: so many more are granted before one is given up. */
-const UNANSWERED_DELIVERIES_MAX = GAP_QUICK_DELIVERIES + 10;
+/** Crashes and outages use up deliveries without an answer: so many more are granted before a message is given up. */
+const UNANSWERED_DELIVERIES_MAX = 10;
+/** Nothing is taken while the database is away, so this is from its return at the latest. */
+const GIVE_BACK_MS = 1_000;
 const PAYLOAD_CHARACTERS_MAX = 1_048_576;
 
 /** What handling a message needs. */
@@ -98,37 +100,38 @@ async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promi
 
 async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown): Promise<HandleResult> {
   const failure = classifyFailure(error);
-  const deliveries = message.info.deliveryCount;
   if (failure.databaseDown) return await giveBack([message]);
-  if (error instanceof VersionGap) return await waitForTurn(deps, message);
-  const fields = { ...describe(deps, message), code: failure.code, err: error };
-  if (!failure.retriable || deliveries >= deps.maxDeliver) {
+  if (error instanceof VersionGap) return retryAfter(deps, message, gapDelayMs(message.info.deliveryCount));
+  const attempt = await countAttempts(deps, message);
+  if (attempt === undefined) return await giveBack([message]);
+  const fields = { ...describe(deps, message), attempt, code: failure.code, err: error };
+  if (!failure.retriable || attempt >= deps.maxDeliver) {
     deps.messaging.logger.error(fields, 'a message could not be handled and is parked as a dead letter');
     return await park(deps, message, failure);
   }
-  if (deps.ordered && !(await holdTurn(deps, message))) return await giveBack([message]);
-  const delayMs = retryDelayMs(deliveries);
+  const delayMs = retryDelayMs(attempt);
   deps.messaging.logger.warn({ ...fields, delay_ms: delayMs }, 'a message could not be handled; it will come again');
+  return retryAfter(deps, message, delayMs);
+}
+
+function retryAfter(deps: HandlerDeps, message: JsMsg, delayMs: number): HandleResult {
   message.nak(delayMs);
   count(deps, 'retried', 1);
   return { databaseDown: false };
 }
 
-async function waitForTurn(deps: HandlerDeps, message: JsMsg): Promise<HandleResult> {
-  message.nak(gapDelayMs(message.info.deliveryCount));
-  count(deps, 'retried', 1);
-  return { databaseDown: false };
-}
-
-/** Before a failed fact is left to a later delivery: those behind it are to know that it will come. */
-async function holdTurn(deps: HandlerDeps, message: JsMsg): Promise<boolean> {
-  const event = parseMessage(message);
-  if (event === undefined) return true;
+/**
+ * How often the message has failed. Deliveries tell, unless some of them only waited for an earlier version: then the
+ * failures are counted, which also tells those behind it that it will come. Undefined when the database is away.
+ */
+async function countAttempts(deps: HandlerDeps, message: JsMsg): Promise<number | undefined> {
+  const event = deps.ordered ? parseMessage(message) : undefined;
+  if (event === undefined) return message.info.deliveryCount;
   try {
-    await upsertVersion(deps.database, { consumer: deps.consumer, aggregate: event.aggregate }, event.version - 1);
-    return true;
+    const key = { consumer: deps.consumer, aggregate: event.aggregate };
+    return (await insertVersionFailure(deps.database, key, event.version)) ?? message.info.deliveryCount;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -162,12 +165,18 @@ async function park(deps: HandlerDeps, message: JsMsg, failure: Failure): Promis
 
 /** Leaves them to a later delivery, as nothing can be done now. Settling a message twice has no effect. */
 async function giveBack(messages: readonly JsMsg[]): Promise<HandleResult> {
-  for (const message of messages) message.nak(retryDelayMs(message.info.deliveryCount));
+  for (const message of messages) message.nak(GIVE_BACK_MS);
   return { databaseDown: true };
 }
 
 function isExhausted(deps: HandlerDeps, message: JsMsg): boolean {
-  return message.info.deliveryCount > deps.maxDeliver + UNANSWERED_DELIVERIES_MAX;
+  return message.info.deliveryCount > deliveriesGranted(deps);
+}
+
+/** How often a message is delivered before it is given up without a try. */
+export function deliveriesGranted(deps: { readonly maxDeliver: number; readonly ordered: boolean }): number {
+  const waits = deps.ordered ? GAP_QUICK_DELIVERIES + deps.maxDeliver : 0;
+  return deps.maxDeliver + waits + UNANSWERED_DELIVERIES_MAX;
 }
 
 /** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */

@@ -15,9 +15,10 @@ export async function inboxMigration(knex: Knex): Promise<void> {
       consumer text NOT NULL,
       aggregate text NOT NULL,
       version bigint NOT NULL,
+      failures integer NOT NULL DEFAULT 0,
       PRIMARY KEY (consumer, aggregate)
     );
-    COMMENT ON TABLE inbox_versions IS 'The newest version of each aggregate that an ordered consumer has handled.';
+    COMMENT ON TABLE inbox_versions IS 'The newest version of each aggregate that an ordered consumer has handled, and how often the next one failed.';
     CREATE TABLE dead_letters (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       consumer text NOT NULL,

@@ -49,7 +49,22 @@ export async function upsertVersion(
   await database('inbox_versions')
     .insert({ ...key, version })
     .onConflict(['consumer', 'aggregate'])
-    .merge({ version: database.raw('greatest(inbox_versions.version, excluded.version)') });
+    .merge({ version: database.raw('greatest(inbox_versions.version, excluded.version)'), failures: 0 });
+}
+
+/** Counts a failure of the version that comes next; answers how many there were, undefined when it is not the next. */
+export async function insertVersionFailure(
+  database: Knex,
+  key: { readonly consumer: string; readonly aggregate: string },
+  version: number,
+): Promise<number | undefined> {
+  const [row] = await database('inbox_versions')
+    .insert({ ...key, version: version - 1, failures: 1 })
+    .onConflict(['consumer', 'aggregate'])
+    .merge({ failures: database.raw('inbox_versions.failures + 1') })
+    .where('inbox_versions.version', version - 1)
+    .returning('failures');
+  return row?.failures;
 }
 
 /** Parks a message; parking it again changes nothing. */
