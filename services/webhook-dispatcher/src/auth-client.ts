@@ -19,12 +19,14 @@ export interface OwnershipQuestion {
 export function createAuthClient(client: InternalClient): AuthClient {
   return {
     async requireOwner({ clientId, userId, requestId, signal }) {
-      const { body } = await client.call(internalRoutes.getAppOwnership, {
-        params: { client_id: clientId },
-        requestId,
-        signal,
-      });
-      if (body.owner_user_id !== userId) throw new AppError('not_found');
+      const app = await client
+        .call(internalRoutes.getAppOwnership, { params: { client_id: clientId }, requestId, signal })
+        .catch((error: unknown) => {
+          if (error instanceof AppError && error.code === 'not_found') return undefined;
+          throw error;
+        });
+      // Somebody else's app and no app look the same.
+      if (app?.body.owner_user_id !== userId) throw new AppError('not_found');
     },
   };
 }
