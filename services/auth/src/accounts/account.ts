@@ -1,0 +1,30 @@
+import type { Account, AccountType, Locale } from '@svc/contracts';
+
+/** An account as it is stored, without its password. */
+export interface AccountRecord {
+  id: string;
+  email: string;
+  accountType: AccountType;
+  businessName: string | null;
+  displayName: string | null;
+  locale: Locale;
+  createdAt: Date;
+}
+
+/** Addresses are compared without surrounding blanks and regardless of case; stored so, and unique so. */
+export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+
+/** The account as its owner sees it. */
+export const toAccountJson = (account: AccountRecord): Account => ({
+  svc_user_id: account.id,
+  email: account.email,
+  account_type: account.accountType,
+  business_name: account.businessName,
+  display_name: account.displayName,
+  locale: account.locale,
+  created_at: account.createdAt.toISOString(),
+});
+
+/** Who stands behind an app, as a person who is asked for consent reads it. */
+export const publisherName = (account: AccountRecord): string =>
+  account.businessName ?? account.displayName ?? account.email;

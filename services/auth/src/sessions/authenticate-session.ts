@@ -1,0 +1,49 @@
+import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
+import { type AccountRecord, findAccountById } from '../accounts/index.ts';
+import type { Executor } from '../transact.ts';
+import { findSessionById } from './queries.ts';
+import type { SessionRecord } from './session.ts';
+import { readSessionToken, type SessionTokenDeps } from './session-token.ts';
+
+/** What recognising a session needs. */
+export interface AuthenticateSessionDeps extends SessionTokenDeps {
+  database: Executor;
+}
+
+/**
+ * Turns a session token into its caller. The other services learn of a sign-out through the revocations; this one asks its
+ * own table, so that it refuses at once. Throws `invalid_token`.
+ */
+export const authenticateSession = async (
+  deps: AuthenticateSessionDeps,
+  token: string,
+): Promise<ConsoleSessionCaller> => {
+  const claims = await readSessionToken(deps, token);
+  const session = await findSessionById(deps.database, claims.sessionId);
+  if (session === undefined || session.userId !== claims.userId) throw new AppError('invalid_token');
+  return { kind: 'console_session', ...claims };
+};
+
+/** A signed-in person in a browser. */
+export interface BrowserSession {
+  session: SessionRecord;
+  account: AccountRecord;
+}
+
+/** The session that a cookie holds, or undefined where it holds none that is still good. */
+export const findBrowserSession = async (
+  deps: AuthenticateSessionDeps,
+  token: string | undefined,
+): Promise<BrowserSession | undefined> => {
+  if (token === undefined) return undefined;
+  try {
+    const claims = await readSessionToken(deps, token);
+    const session = await findSessionById(deps.database, claims.sessionId);
+    if (session === undefined || session.userId !== claims.userId) return undefined;
+    const account = await findAccountById(deps.database, session.userId);
+    return account === undefined ? undefined : { session, account };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_token') return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,11 @@
+export {
+  type AuthenticateSessionDeps,
+  authenticateSession,
+  type BrowserSession,
+  findBrowserSession,
+} from './authenticate-session.ts';
+export { endSession } from './end-session.ts';
+export { deleteSessionsExpiredBefore } from './queries.ts';
+export { sessionRoutes } from './routes.ts';
+export { clearedSessionCookie, readCookie, readSessionCookie, sessionCookie } from './session-cookie.ts';
+export { type StartSessionDeps, signIn, startSession } from './start-session.ts';

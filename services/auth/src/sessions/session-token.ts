@@ -1,0 +1,66 @@
+import type { AccountType } from '@svc/contracts';
+import { AppError, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
+import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { type Clock, toUnixSeconds } from '../clock.ts';
+import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+import type { SessionRecord } from './session.ts';
+
+/** What signing and checking session tokens need. */
+export interface SessionTokenDeps {
+  keys: KeyRing;
+  publicBaseUrl: string;
+  clock: Clock;
+}
+
+/** What a valid session token says. */
+export interface SessionClaims {
+  userId: string;
+  sessionId: string;
+  accountType: AccountType;
+  expiresAt: Date;
+}
+
+const claimsSchema = z.object({
+  sub: z.string(),
+  sid: z.string(),
+  account_type: z.enum(['personal', 'business']),
+  exp: z.number(),
+});
+
+/** Signs the token of a session: a JWT of its own type and audience, so that no access token passes for one. */
+export const signSessionToken = async (
+  deps: SessionTokenDeps,
+  session: SessionRecord,
+  accountType: AccountType,
+): Promise<string> => {
+  const key = deps.keys.active();
+  return await new SignJWT({ sid: session.id, account_type: accountType })
+    .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
+    .setIssuer(deps.publicBaseUrl)
+    .setAudience(consoleAudience(deps.publicBaseUrl))
+    .setSubject(session.userId)
+    .setIssuedAt(toUnixSeconds(session.createdAt))
+    .setExpirationTime(toUnixSeconds(session.expiresAt))
+    .sign(key.privateKey);
+};
+
+/** Checks signature, type, issuer, audience and expiry. Throws `invalid_token`. */
+export const readSessionToken = async (deps: SessionTokenDeps, token: string): Promise<SessionClaims> => {
+  try {
+    const { payload } = await jwtVerify(token, createLocalJWKSet(deps.keys.publicKeys()), {
+      algorithms: [SIGNING_ALGORITHM],
+      typ: CONSOLE_SESSION_TOKEN_TYPE,
+      issuer: deps.publicBaseUrl,
+      audience: consoleAudience(deps.publicBaseUrl),
+      requiredClaims: ['sub', 'exp', 'iat'],
+      currentDate: deps.clock(),
+    });
+    const { sub, sid, account_type, exp } = claimsSchema.parse(payload);
+    return { userId: sub, sessionId: sid, accountType: account_type, expiresAt: new Date(exp * 1000) };
+  } catch (error) {
+    const isTokenFault = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof z.ZodError;
+    if (isTokenFault) throw new AppError('invalid_token', undefined, { cause: error });
+    throw error;
+  }
+};

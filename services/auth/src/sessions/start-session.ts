@@ -1,0 +1,49 @@
+import type { newId } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import { type AccountRecord, normalizeEmail, type VerifyPasswordDeps, verifyPassword } from '../accounts/index.ts';
+import { later } from '../clock.ts';
+import type { AttemptThrottle } from '../throttling/index.ts';
+import { insertSession } from './queries.ts';
+import { SESSION_MS, type SessionRecord } from './session.ts';
+import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
+
+/** What starting a session needs. */
+export interface StartSessionDeps extends SessionTokenDeps, VerifyPasswordDeps {
+  newId: typeof newId;
+  throttle: AttemptThrottle;
+}
+
+/** A session that has just begun. */
+export interface StartedSession {
+  session: SessionRecord;
+  account: AccountRecord;
+  /** Shown to its owner only; not stored. */
+  token: string;
+}
+
+/** Signs somebody in. Throws `invalid_credentials`, alike for known and unknown addresses, and `too_many_attempts`. */
+export const signIn = async (
+  deps: StartSessionDeps,
+  credentials: { email: string; password: string },
+  source: string,
+): Promise<StartedSession> => {
+  const email = normalizeEmail(credentials.email);
+  const attempt = await deps.throttle.begin({ email, source });
+  const account = await verifyPassword(deps, credentials);
+  if (account === undefined) throw new AppError('invalid_credentials');
+  await attempt.succeed();
+  return await startSession(deps, account);
+};
+
+/** Begins a session for somebody who has just proved who they are. */
+export const startSession = async (deps: StartSessionDeps, account: AccountRecord): Promise<StartedSession> => {
+  const createdAt = deps.clock();
+  const session: SessionRecord = {
+    id: deps.newId('ses'),
+    userId: account.id,
+    createdAt,
+    expiresAt: later(createdAt, SESSION_MS),
+  };
+  await insertSession(deps.database, session);
+  return { session, account, token: await signSessionToken(deps, session, account.accountType) };
+};

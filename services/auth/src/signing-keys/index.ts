@@ -1,0 +1,3 @@
+export { type KeyRing, openKeyRing } from './key-ring.ts';
+export { signingKeyRoutes } from './routes.ts';
+export { SIGNING_ALGORITHM, type SigningKey } from './signing-key.ts';

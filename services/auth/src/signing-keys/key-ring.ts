@@ -1,0 +1,61 @@
+import type { Logger } from '@svc/service-kit';
+import type { JSONWebKeySet } from 'jose';
+import { MINUTE_MS } from '../clock.ts';
+import type { Executor } from '../transact.ts';
+import { listSigningKeys } from './queries.ts';
+import { type RotateSigningKeysDeps, rotateSigningKeys } from './rotate-signing-keys.ts';
+import { openSigningKey, type SigningKey, type StoredSigningKey } from './signing-key.ts';
+
+/** A replica that missed a rotation signs with the retired key for at most this long, which is still published. */
+const REFRESH_MS = MINUTE_MS;
+
+/** The keys of this process: what signs now, and what verifiers are told. */
+export interface KeyRing {
+  active: () => SigningKey;
+  /** Every published key, by id. */
+  find: (kid: string) => StoredSigningKey | undefined;
+  publicKeys: () => JSONWebKeySet;
+  /** Rotates if it is time, and reads what the database holds. */
+  refresh: () => Promise<void>;
+  stop: () => void;
+}
+
+/** What the ring needs. */
+export interface KeyRingDeps extends RotateSigningKeysDeps {
+  database: Executor;
+  logger: Logger;
+}
+
+interface Loaded {
+  active: SigningKey;
+  all: readonly StoredSigningKey[];
+}
+
+/** Opens the ring, making the first keys if there are none, and keeps it fresh until it is stopped. */
+export const openKeyRing = async (deps: KeyRingDeps): Promise<KeyRing> => {
+  await rotateSigningKeys(deps);
+  let loaded = await loadKeys(deps);
+  const refresh = async (): Promise<void> => {
+    await rotateSigningKeys(deps);
+    loaded = await loadKeys(deps, loaded);
+  };
+  const timer = setInterval(() => {
+    refresh().catch((error: unknown) => deps.logger.error({ err: error }, 'signing keys could not be refreshed'));
+  }, REFRESH_MS);
+  timer.unref();
+  return {
+    active: () => loaded.active,
+    find: (kid) => loaded.all.find((key) => key.kid === kid),
+    publicKeys: () => ({ keys: loaded.all.map(({ publicJwk }) => publicJwk) }),
+    refresh,
+    stop: () => clearInterval(timer),
+  };
+};
+
+const loadKeys = async (deps: KeyRingDeps, before?: Loaded): Promise<Loaded> => {
+  const all = await listSigningKeys(deps.database);
+  const stored = all.find((key) => key.state === 'active');
+  if (stored === undefined) throw new Error('there is no active signing key');
+  const active = before?.active.kid === stored.kid ? before.active : openSigningKey(deps.sealingKey, stored);
+  return { active, all };
+};

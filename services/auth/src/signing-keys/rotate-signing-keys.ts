@@ -1,0 +1,62 @@
+import { type Clock, DAY_MS, HOUR_MS } from '../clock.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import {
+  activateSigningKey,
+  deleteSigningKey,
+  insertSigningKey,
+  listSigningKeys,
+  lockSigningKeys,
+  retireSigningKey,
+} from './queries.ts';
+import { generateSigningKey, isKeyForgettable, type StoredSigningKey } from './signing-key.ts';
+
+/** Verifiers fetch the key set at least this often: a key must be published for longer before it signs. */
+const PUBLISHED_BEFORE_USE_MS = HOUR_MS;
+
+/** What rotation needs. */
+export interface RotateSigningKeysDeps {
+  transact: Transact;
+  clock: Clock;
+  sealingKey: Buffer;
+  rotationDays: number;
+}
+
+/**
+ * Brings the key set to where it should be: one active key, one next one, no forgettable retired ones. Makes them at first
+ * start, and lets the next one take over when the active one is old. Safe to run anywhere, any number of times.
+ */
+export const rotateSigningKeys = async (deps: RotateSigningKeysDeps): Promise<void> => {
+  await deps.transact(async (trx) => {
+    await lockSigningKeys(trx);
+    const keys = await listSigningKeys(trx);
+    const now = deps.clock();
+    const active = keys.find((key) => key.state === 'active');
+    const next = keys.find((key) => key.state === 'next');
+    const isNextTaken = await replaceActive(trx, { active, next, now, deps });
+    if (next === undefined || isNextTaken) await insertSigningKey(trx, await generateSigningKey(deps.sealingKey, now));
+    for (const key of keys) if (isKeyForgettable(key, now)) await deleteSigningKey(trx, key.kid);
+  });
+};
+
+interface Replacement {
+  active: StoredSigningKey | undefined;
+  next: StoredSigningKey | undefined;
+  now: Date;
+  deps: RotateSigningKeysDeps;
+}
+
+/** Says whether the next key became the active one. */
+const replaceActive = async (trx: Transaction, { active, next, now, deps }: Replacement): Promise<boolean> => {
+  if (active === undefined) {
+    const first = next ?? (await generateSigningKey(deps.sealingKey, now));
+    if (next === undefined) await insertSigningKey(trx, first);
+    await activateSigningKey(trx, first.kid, now);
+    return next !== undefined;
+  }
+  const isOld = now.getTime() - (active.activatedAt?.getTime() ?? 0) >= deps.rotationDays * DAY_MS;
+  const isNextKnown = next !== undefined && now.getTime() - next.createdAt.getTime() > PUBLISHED_BEFORE_USE_MS;
+  if (!isOld || !isNextKnown) return false;
+  await retireSigningKey(trx, active.kid, now);
+  await activateSigningKey(trx, next.kid, now);
+  return true;
+};

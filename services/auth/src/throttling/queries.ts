@@ -1,0 +1,48 @@
+import type { Executor, Transaction } from '../transact.ts';
+
+/** Attempts on one quota take turns until the transaction ends, so that none slips in between counting and storing. */
+export const lockQuota = async (trx: Transaction, digest: Buffer): Promise<void> => {
+  await trx.raw('SELECT pg_advisory_xact_lock(?::bigint)', [digest.readBigInt64BE().toString()]);
+};
+
+/** The quota to look at. */
+export interface Quota {
+  column: 'address_digest' | 'source_digest';
+  value: Buffer;
+  max: number;
+  since: Date;
+}
+
+/** When the oldest of the last `max` attempts was made, or undefined while there are fewer: once it is too old, one is free. */
+export const findAttemptThatFillsQuota = async (trx: Transaction, quota: Quota): Promise<Date | undefined> => {
+  const row = await trx<{ attempted_at: Date }>('sign_in_attempts')
+    .where(quota.column, quota.value)
+    .where('attempted_at', '>', quota.since)
+    .orderBy('attempted_at', 'desc')
+    .offset(quota.max - 1)
+    .first('attempted_at');
+  return row?.attempted_at;
+};
+
+/** Stores an attempt and answers its number. */
+export const insertAttempt = async (
+  trx: Transaction,
+  attempt: { address: Buffer; source: Buffer; now: Date },
+): Promise<number> => {
+  const [row] = await trx('sign_in_attempts')
+    .insert({ address_digest: attempt.address, source_digest: attempt.source, attempted_at: attempt.now })
+    .returning<{ id: number }[]>('id');
+  if (row === undefined) throw new Error('an insert answered no row');
+  return row.id;
+};
+
+/** Removes an attempt that did not fail. */
+export const deleteAttempt = async (trx: Transaction, id: number): Promise<void> => {
+  await trx('sign_in_attempts').where({ id }).delete();
+};
+
+/** Removes at most `limit` attempts made before an instant, and answers how many. */
+export const deleteAttemptsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
+  await executor('sign_in_attempts')
+    .whereIn('id', executor('sign_in_attempts').where('attempted_at', '<', before).limit(limit).select('id'))
+    .delete();
