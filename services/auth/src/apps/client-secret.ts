@@ -1,0 +1,27 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Lets scanners recognise a secret that has leaked. */
+const PREFIX = 'svc_cs_';
+const SECRET_BYTES = 32;
+
+/** Makes a secret of 256 random bits. */
+export const newClientSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+
+/** What is stored of a secret: so many random bits need no slow hash. */
+export const digestClientSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+/** A stored secret; `expiresAt` is set once it was rotated out. */
+export interface StoredSecret {
+  digest: Buffer;
+  expiresAt: Date | null;
+}
+
+/** Says whether a presented secret is one of the live ones, in the same time whatever it is. */
+export const isLiveSecret = (stored: readonly StoredSecret[], presented: string, now: Date): boolean => {
+  const digest = digestClientSecret(presented);
+  return stored
+    .map(
+      ({ digest: expected, expiresAt }) => timingSafeEqual(expected, digest) && (expiresAt === null || expiresAt > now),
+    )
+    .includes(true);
+};

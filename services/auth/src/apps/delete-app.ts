@@ -1,0 +1,23 @@
+import { AppError } from '@svc/service-kit';
+import { cutOffApp } from '../connections/index.ts';
+import { lockAppOfOwner, markAppDeleted } from './queries.ts';
+import { deleteSecrets } from './secret-queries.ts';
+import { insertSuspension } from './suspension-queries.ts';
+import type { UpdateAppDeps } from './update-app.ts';
+
+/**
+ * Deletes an app: it is gone for everybody at this commit. Its connections end after it, one fact each, and at last the
+ * fact `auth.app.deleted` follows. Throws `not_found`.
+ */
+export const deleteApp = async (deps: UpdateAppDeps, key: { clientId: string; ownerUserId: string }): Promise<void> => {
+  await deps.transact(async (trx) => {
+    const app = await lockAppOfOwner(trx, key);
+    if (app === undefined) throw new AppError('not_found');
+    const now = deps.clock();
+    await markAppDeleted(trx, app.clientId, now);
+    await deleteSecrets(trx, app.clientId);
+    await cutOffApp(deps, trx, { clientId: app.clientId, now });
+    await insertSuspension(trx, app.clientId, now);
+  });
+  deps.wakeSuspensions();
+};

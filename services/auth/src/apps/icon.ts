@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+
+/** Types of image that can be stored. SVG is not among them: it can hold scripts. */
+export type IconType = 'image/png' | 'image/jpeg' | 'image/webp';
+
+/** An icon to show. */
+export interface Icon {
+  contentType: IconType | 'image/svg+xml';
+  bytes: Buffer;
+}
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
+
+/** The type of an image by its first bytes, whatever its sender calls it; undefined for anything that is not stored. */
+export const sniffIconType = (bytes: Buffer): IconType | undefined => {
+  if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
+  if (bytes.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
+  const isRiff = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+  return isRiff ? 'image/webp' : undefined;
+};
+
+const HUES = 360;
+
+/** The initial of an app's name on a colour that its id decides. */
+export const drawMonogram = (clientId: string, name: string): Icon => {
+  const hue = hash('sha256', clientId, 'buffer').readUInt16BE() % HUES;
+  // Only letters and digits: anything else could end the text or the document.
+  const initial = /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '#';
+  const svg =
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64">` +
+    `<rect width="64" height="64" rx="14" fill="hsl(${hue} 55% 38%)"/>` +
+    `<text x="32" y="43" text-anchor="middle" font-family="system-ui,sans-serif" font-size="32" font-weight="600" fill="#fff">${initial}</text>` +
+    `</svg>`;
+  return { contentType: 'image/svg+xml', bytes: Buffer.from(svg) };
+};

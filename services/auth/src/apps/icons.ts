@@ -1,0 +1,28 @@
+import { AppError, invalidField } from '@svc/service-kit';
+import type { Clock } from '../clock.ts';
+import type { Executor, Transact } from '../transact.ts';
+import { drawMonogram, type Icon, sniffIconType } from './icon.ts';
+import { findIcon, upsertIcon } from './icon-queries.ts';
+import { findAppById, lockAppOfOwner } from './queries.ts';
+
+/** The icon of an app, or a monogram where none is stored. Throws `not_found`. */
+export const getIcon = async (deps: { database: Executor }, clientId: string): Promise<Icon> => {
+  const app = await findAppById(deps.database, clientId);
+  if (app === undefined) throw new AppError('not_found');
+  return (await findIcon(deps.database, clientId)) ?? drawMonogram(clientId, app.name);
+};
+
+/** Stores the icon of an app. Throws `not_found`, 422 without content, and `unsupported_media_type` by content. */
+export const putIcon = async (
+  deps: { transact: Transact; clock: Clock },
+  key: { clientId: string; ownerUserId: string },
+  bytes: Buffer,
+): Promise<void> => {
+  if (bytes.length === 0) throw invalidField(['body'], 'missing', 'Field required');
+  const contentType = sniffIconType(bytes);
+  if (contentType === undefined) throw new AppError('unsupported_media_type', 'An icon is a PNG, JPEG or WebP image.');
+  await deps.transact(async (trx) => {
+    if ((await lockAppOfOwner(trx, key)) === undefined) throw new AppError('not_found');
+    await upsertIcon(trx, { clientId: key.clientId, contentType, bytes, now: deps.clock() });
+  });
+};

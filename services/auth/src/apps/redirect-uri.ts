@@ -1,0 +1,115 @@
+/** The characters of RFC 3986 without the wildcard, the fragment sign and everything that parsers disagree about. */
+const ALLOWED_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
+const SCHEME = /^([a-z][a-z0-9+.-]*):/;
+/** RFC 8252 section 7.1: a domain name of the app's maker, reversed. */
+const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
+/** Encoded slash, backslash, dot, and what ends a path or an authority: servers differ on whether they decode these first. */
+const ENCODED_DELIMITER = /%(2f|5c|2e|23|3f|40|25)/i;
+const ENCODED_CONTROL = /%(0|1)[0-9a-f]|%7f/i;
+/** Parameters that we add: one that is registered would be there twice. */
+const OUR_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'response'];
+/** A loopback IP, its port, and the rest. */
+const LOOPBACK_IP = /^http:\/\/(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?(?=[/?]|$)/;
+
+/** Whether the app can keep a secret. */
+export type ClientType = 'public' | 'confidential';
+
+/**
+ * Says what is wrong with a redirect URI, or undefined. Stricter than RFC 6749 section 3.1.2: only one spelling of each
+ * URI is taken, so that comparing strings compares what browsers and servers will make of them (RFC 9700 section 2.1).
+ */
+export const findRedirectUriFault = (uri: string, clientType: ClientType): string | undefined => {
+  if (uri.includes('#')) return 'a redirect URI must have no fragment';
+  if (uri.includes('*')) return 'a redirect URI must have no wildcard';
+  if (!ALLOWED_CHARACTERS.test(uri)) return 'the redirect URI holds a character that must be percent-encoded';
+  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'the redirect URI is not percent-encoded correctly';
+  const scheme = SCHEME.exec(uri)?.[1];
+  const url = URL.parse(uri);
+  if (scheme === undefined || url === null) return 'the redirect URI must be absolute, its scheme in lower case';
+  return findSchemeFault({ uri, scheme, url, clientType }) ?? findPartFault(uri, url);
+};
+
+interface Parsed {
+  uri: string;
+  scheme: string;
+  url: URL;
+  clientType: ClientType;
+}
+
+const findSchemeFault = ({ uri, scheme, url, clientType }: Parsed): string | undefined => {
+  if (scheme === 'https' || scheme === 'http') {
+    if (!uri.startsWith(`${scheme}://`)) return 'the redirect URI must name a host after `://`';
+    return scheme === 'http' && !isLoopback(url) ? 'http is only for loopback addresses: use https' : undefined;
+  }
+  if (!REVERSE_DOMAIN.test(scheme)) return 'the scheme must be https, http on loopback, or a reverse domain name';
+  if (clientType === 'confidential') return 'a private scheme is only for public apps';
+  return uri.startsWith(`${scheme}:/`) ? undefined : 'a slash must follow the private scheme';
+};
+
+const findPartFault = (uri: string, url: URL): string | undefined => {
+  const [beforeQuery = '', query = ''] = splitOnce(uri, '?');
+  const authority = /^[^/]*:\/\/([^/]*)/.exec(beforeQuery)?.[1] ?? '';
+  if (authority.includes('@') || url.username !== '') return 'a redirect URI must have no userinfo';
+  if (/(^|[^:])\/\//.test(beforeQuery.replace(/^[^/]*:\/\//, ''))) return 'the path must have no empty segment';
+  if (ENCODED_DELIMITER.test(beforeQuery)) return 'the path must not encode delimiters or dots';
+  if (ENCODED_CONTROL.test(uri)) return 'a redirect URI must not encode control characters';
+  if (url.hostname.endsWith('.') || url.hostname.includes('..')) return 'the host name is malformed';
+  if (!isCanonical(uri, url)) return 'the redirect URI must be in its normal form';
+  if (OUR_PARAMETERS.some((name) => new URLSearchParams(query).has(name))) {
+    return 'the query must not hold parameters of the answer';
+  }
+  return undefined;
+};
+
+/** The parser resolves dot segments, default ports, numeric hosts and upper case: a URI that it changes had another spelling. */
+const isCanonical = (uri: string, url: URL): boolean => {
+  if (url.href === uri) return true;
+  const isBareHost = /^https?:\/\/[^/?]+(\?|$)/.test(uri);
+  return isBareHost && url.href === uri.replace(/^(https?:\/\/[^/?]+)/, '$1/');
+};
+
+const isLoopback = (url: URL): boolean =>
+  url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
+
+const splitOnce = (text: string, separator: string): [string, string] => {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+};
+
+/**
+ * Says whether a presented redirect URI is one of those registered: the very same string, or, on a loopback IP, the same
+ * but for the port, which a native app learns only when it runs (RFC 8252 section 7.3).
+ */
+export const isRegisteredRedirectUri = (
+  registered: readonly string[],
+  presented: string,
+  clientType: ClientType,
+): boolean => {
+  if (registered.includes(presented)) return true;
+  if (findRedirectUriFault(presented, clientType) !== undefined) return false;
+  const portless = withoutLoopbackPort(presented);
+  return portless !== undefined && registered.some((uri) => withoutLoopbackPort(uri) === portless);
+};
+
+const withoutLoopbackPort = (uri: string): string | undefined =>
+  LOOPBACK_IP.test(uri) ? uri.replace(LOOPBACK_IP, 'http://$1') : undefined;
+
+/** Adds the parameters of an answer to a redirect URI, leaving every byte of it as it was registered. */
+export const addToRedirectUri = (uri: string, parameters: Readonly<Record<string, string>>): string => {
+  const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
+  return `${uri}${separator}${new URLSearchParams(parameters)}`;
+};
+
+/** What a page's `form-action` must allow, as browsers apply it to the redirect that follows a form (CSP 3 section 6.4.2). */
+export const toFormActionSource = (uri: string): string => {
+  const { protocol, hostname, origin } = new URL(uri);
+  // CSP has no way to write an IPv6 host.
+  const hasHost = (protocol === 'https:' || protocol === 'http:') && !hostname.startsWith('[');
+  return hasHost ? origin : protocol;
+};
+
+/** What a person is shown of where the browser will go. */
+export const toRedirectHost = (uri: string): string => {
+  const { protocol, host } = new URL(uri);
+  return protocol === 'https:' || protocol === 'http:' ? host : protocol.slice(0, -1);
+};

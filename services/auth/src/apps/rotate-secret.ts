@@ -1,0 +1,37 @@
+import { AppError } from '@svc/service-kit';
+import { type Clock, later, SECOND_MS } from '../clock.ts';
+import type { Transact } from '../transact.ts';
+import { digestClientSecret, newClientSecret } from './client-secret.ts';
+import { lockAppOfOwner, updateAppRow } from './queries.ts';
+import { deleteSecrets, expireSecrets, insertSecret } from './secret-queries.ts';
+
+/** The new secret, which nobody can read again. */
+export interface RotatedSecret {
+  clientId: string;
+  clientSecret: string;
+  secretRotatedAt: Date;
+  previousSecretExpiresAt: Date | null;
+}
+
+/**
+ * Gives an app a new secret. The current one lives on for `overlapSeconds`, any older one ends now. Throws `not_found` and
+ * `public_client_has_no_secret`.
+ */
+export const rotateSecret = async (
+  deps: { transact: Transact; clock: Clock },
+  key: { clientId: string; ownerUserId: string },
+  overlapSeconds: number,
+): Promise<RotatedSecret> =>
+  await deps.transact(async (trx) => {
+    const app = await lockAppOfOwner(trx, key);
+    if (app === undefined) throw new AppError('not_found');
+    if (app.clientType === 'public') throw new AppError('public_client_has_no_secret');
+    const now = deps.clock();
+    const previousSecretExpiresAt = overlapSeconds === 0 ? null : later(now, overlapSeconds * SECOND_MS);
+    if (previousSecretExpiresAt === null) await deleteSecrets(trx, app.clientId);
+    else await expireSecrets(trx, app.clientId, previousSecretExpiresAt);
+    const clientSecret = newClientSecret();
+    await insertSecret(trx, { digest: digestClientSecret(clientSecret), clientId: app.clientId, createdAt: now });
+    await updateAppRow(trx, { ...app, secretRotatedAt: now, updatedAt: now });
+    return { clientId: app.clientId, clientSecret, secretRotatedAt: now, previousSecretExpiresAt };
+  });

@@ -1,0 +1,90 @@
+import { authEvents } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import type { Logger } from '@svc/service-kit';
+import { type Clock, SECOND_MS } from '../clock.ts';
+import { endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '../connections/index.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import { appAggregate, appFact } from './app.ts';
+import { deleteAppRow, findDeletedApp } from './queries.ts';
+import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
+
+/** What the worker needs. */
+export interface SuspensionsDeps {
+  transact: Transact;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Ends the connections of suspended apps in the background. */
+export interface SuspensionWorker {
+  /** Looks for work now. */
+  wake: () => void;
+  /** Resolves when the batch in flight is done. */
+  stop: () => Promise<void>;
+}
+
+/** Finds what a crashed replica left, and what failed. */
+const POLL_MS = 5 * SECOND_MS;
+
+/**
+ * Does one batch of one suspension in one transaction, so that a crash loses none and repeats none, and replicas share the
+ * work. False where there was nothing to do.
+ */
+export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> =>
+  await deps.transact(async (trx) => {
+    const clientId = await claimSuspension(trx);
+    if (clientId === undefined) return false;
+    if (await endNextConnectionsOfApp(trx, { clientId, now: deps.clock() })) return true;
+    await finishSuspension(trx, clientId);
+    return true;
+  });
+
+const finishSuspension = async (trx: Transaction, clientId: string): Promise<void> => {
+  const deleted = await findDeletedApp(trx, clientId);
+  if (deleted === undefined) {
+    await deleteSuspension(trx, clientId);
+    return;
+  }
+  if (await forgetNextConnectionsOfApp(trx, clientId)) return;
+  await appendToOutbox(trx, {
+    subject: authEvents.appDeleted.subject,
+    aggregate: appAggregate(clientId),
+    version: deleted.version + 1,
+    data: appFact(deleted),
+  });
+  await deleteAppRow(trx, clientId);
+};
+
+/** Starts the worker. */
+export const startSuspensions = (deps: SuspensionsDeps): SuspensionWorker => {
+  let isStopped = false;
+  let isWanted = false;
+  let running: Promise<void> | undefined;
+  const work = async (): Promise<void> => {
+    while (isWanted && !isStopped) {
+      isWanted = false;
+      try {
+        while (!isStopped && (await stepSuspension(deps)));
+      } catch (error) {
+        deps.logger.error({ err: error }, 'a batch of a suspension failed and will be tried again');
+      }
+    }
+    running = undefined;
+  };
+  const wake = (): void => {
+    if (isStopped) return;
+    isWanted = true;
+    running ??= work();
+  };
+  const timer = setInterval(wake, POLL_MS);
+  timer.unref();
+  wake();
+  return {
+    wake,
+    stop: async () => {
+      isStopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+};

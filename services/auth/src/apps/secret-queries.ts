@@ -1,0 +1,35 @@
+import type { Executor, Transaction } from '../transact.ts';
+import type { StoredSecret } from './client-secret.ts';
+
+/** Stores the digest of a new current secret. */
+export const insertSecret = async (
+  trx: Transaction,
+  secret: { digest: Buffer; clientId: string; createdAt: Date },
+): Promise<void> => {
+  await trx('app_secrets').insert({
+    digest: secret.digest,
+    client_id: secret.clientId,
+    created_at: secret.createdAt,
+    expires_at: null,
+  });
+};
+
+/** Ends the current secret at an instant, and those before it at once. */
+export const expireSecrets = async (trx: Transaction, clientId: string, currentEndsAt: Date): Promise<void> => {
+  await trx('app_secrets').where({ client_id: clientId }).whereNotNull('expires_at').delete();
+  await trx('app_secrets').where({ client_id: clientId }).update({ expires_at: currentEndsAt });
+};
+
+/** Removes every secret of an app. */
+export const deleteSecrets = async (trx: Transaction, clientId: string): Promise<void> => {
+  await trx('app_secrets').where({ client_id: clientId }).delete();
+};
+
+/** The secrets of an app, live or not. */
+export const listSecrets = async (executor: Executor, clientId: string): Promise<StoredSecret[]> => {
+  const rows = await executor<{ client_id: string; digest: Buffer; expires_at: Date | null }>('app_secrets')
+    .where({ client_id: clientId })
+    .orderBy('created_at')
+    .select('digest', 'expires_at');
+  return rows.map((row) => ({ digest: row.digest, expiresAt: row.expires_at }));
+};

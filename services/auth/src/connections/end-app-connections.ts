@@ -1,0 +1,60 @@
+import { authEvents, type newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import type { Transaction } from '../transact.ts';
+import { connectionAggregate } from './connection.ts';
+import { deleteCutOffGrants, deleteCutoff, findCutoff, raiseCutoff } from './grant-queries.ts';
+import { deleteEndedConnections, endCutOffConnections } from './queries.ts';
+
+/** Connections that one transaction ends: few enough to hold up nobody, and for the outbox to keep pace. */
+const BATCH = 500;
+
+/**
+ * Cuts off every grant that the app has: from this commit on none of them is honoured here, and from the spread of the one
+ * revocation on nowhere. The caller holds the app's row, so that no consent comes in between. The connections are ended
+ * one by one afterwards, by `endNextConnectionsOfApp`.
+ */
+export const cutOffApp = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  input: { clientId: string; now: Date },
+): Promise<void> => {
+  const revokedThrough = await raiseCutoff(trx, input.clientId, deps.newId('grt', input.now.getTime()));
+  await appendToOutbox(trx, {
+    revocation: { key: `app.${input.clientId}`, value: { revoked_through: revokedThrough } },
+  });
+};
+
+/** Ends the next connections that a suspension covers, each with its fact. False once there are none left. */
+export const endNextConnectionsOfApp = async (
+  trx: Transaction,
+  input: { clientId: string; now: Date },
+): Promise<boolean> => {
+  const { clientId, now } = input;
+  const cutoff = await findCutoff(trx, clientId);
+  if (cutoff === undefined) return false;
+  const ended = await endCutOffConnections(trx, { clientId, cutoff, now, limit: BATCH });
+  if (ended.length === 0) return false;
+  await deleteCutOffGrants(trx, { clientId, cutoff, userIds: ended.map(({ userId }) => userId) });
+  await appendToOutbox(
+    trx,
+    ...ended.map(({ userId, version }) => ({
+      subject: authEvents.connectionRevoked.subject,
+      aggregate: connectionAggregate(userId, clientId),
+      version,
+      data: {
+        svc_user_id: userId,
+        client_id: clientId,
+        reason: 'app_suspended' as const,
+        revoked_at: now.toISOString(),
+      },
+    })),
+  );
+  return ended.length === BATCH;
+};
+
+/** Removes the next ended connections of a deleted app, and at last its cutoff. False once nothing is left. */
+export const forgetNextConnectionsOfApp = async (trx: Transaction, clientId: string): Promise<boolean> => {
+  if ((await deleteEndedConnections(trx, clientId, BATCH)) === BATCH) return true;
+  await deleteCutoff(trx, clientId);
+  return false;
+};

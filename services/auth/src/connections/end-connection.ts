@@ -1,0 +1,40 @@
+import { authEvents } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { AppError } from '@svc/service-kit';
+import type { Clock } from '../clock.ts';
+import type { Transact } from '../transact.ts';
+import { connectionAggregate, isStanding } from './connection.ts';
+import { endGrants, laterOf } from './end-grants.ts';
+import { findCutoff } from './grant-queries.ts';
+import { lockConnection, updateConnection } from './queries.ts';
+
+/**
+ * Disconnects a user from an app: every grant ends, and the fact `auth.connection.revoked` is left. Throws `not_found`
+ * where they are not connected.
+ */
+export const endConnection = async (
+  deps: { transact: Transact; clock: Clock },
+  key: { userId: string; clientId: string },
+): Promise<void> => {
+  await deps.transact(async (trx) => {
+    const connection = await lockConnection(trx, key);
+    if (connection === undefined || !isStanding(connection, await findCutoff(trx, key.clientId))) {
+      throw new AppError('not_found', 'You are not connected to this app.');
+    }
+    const now = deps.clock();
+    const version = connection.version + 1;
+    const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
+    await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
+    await appendToOutbox(trx, {
+      subject: authEvents.connectionRevoked.subject,
+      aggregate: connectionAggregate(key.userId, key.clientId),
+      version,
+      data: {
+        svc_user_id: key.userId,
+        client_id: key.clientId,
+        reason: 'user_disconnected',
+        revoked_at: now.toISOString(),
+      },
+    });
+  });
+};

@@ -1,0 +1,131 @@
+import type { Executor, Transaction } from '../transact.ts';
+import type { GrantRecord } from './connection.ts';
+
+interface Row {
+  id: string;
+  user_id: string;
+  client_id: string;
+  scope: string;
+}
+
+const toRecord = (row: Row): GrantRecord => ({
+  id: row.id,
+  userId: row.user_id,
+  clientId: row.client_id,
+  scope: row.scope,
+});
+
+const NOT_CUT_OFF = `NOT EXISTS (
+  SELECT FROM app_cutoffs k WHERE k.client_id = grants.client_id AND k.revoked_through >= grants.id
+)`;
+
+/** Stores a new grant. */
+export const insertGrant = async (
+  trx: Transaction,
+  grant: GrantRecord,
+  times: { createdAt: Date; expiresAt: Date },
+): Promise<void> => {
+  await trx('grants').insert({
+    id: grant.id,
+    user_id: grant.userId,
+    client_id: grant.clientId,
+    scope: grant.scope,
+    created_at: times.createdAt,
+    expires_at: times.expiresAt,
+  });
+};
+
+/** A grant that still holds. */
+export const findGrant = async (executor: Executor, id: string): Promise<GrantRecord | undefined> => {
+  const row = await executor<Row>('grants').where({ id }).whereRaw(NOT_CUT_OFF).first();
+  return row === undefined ? undefined : toRecord(row);
+};
+
+/** Notes the use of a grant that still holds and locks it until the transaction ends; undefined where it does not hold. */
+export const touchGrant = async (
+  trx: Transaction,
+  id: string,
+  times: { usedAt: Date; expiresAt: Date },
+): Promise<GrantRecord | undefined> => {
+  const [row] = await trx<Row>('grants')
+    .where({ id })
+    .whereRaw(NOT_CUT_OFF)
+    .update({ last_used_at: times.usedAt, expires_at: times.expiresAt } as object)
+    .returning(['id', 'user_id', 'client_id', 'scope']);
+  return row === undefined ? undefined : toRecord(row);
+};
+
+/** Removes grants of one connection and answers their ids and last uses: all, or those named. Codes and refresh tokens go along. */
+export const deleteGrants = async (
+  trx: Transaction,
+  key: { userId: string; clientId: string; ids?: readonly string[] },
+): Promise<{ id: string; lastUsedAt: Date | null }[]> => {
+  const query = trx('grants').where({ user_id: key.userId, client_id: key.clientId });
+  if (key.ids !== undefined) query.whereIn('id', key.ids);
+  const rows = await query.delete().returning<{ id: string; last_used_at: Date | null }[]>(['id', 'last_used_at']);
+  return rows.map((row) => ({ id: row.id, lastUsedAt: row.last_used_at }));
+};
+
+/** The ids of a connection's grants beyond the newest `keep`. */
+export const listOldestGrantIds = async (
+  trx: Transaction,
+  key: { userId: string; clientId: string; keep: number },
+): Promise<string[]> => {
+  const rows = await trx<Row>('grants')
+    .where({ user_id: key.userId, client_id: key.clientId })
+    .orderBy('id', 'desc')
+    .offset(key.keep)
+    .select('id');
+  return rows.map((row) => row.id);
+};
+
+/** Removes the grants of these users that a suspension of the app covers. */
+export const deleteCutOffGrants = async (
+  trx: Transaction,
+  input: { clientId: string; cutoff: string; userIds: readonly string[] },
+): Promise<void> => {
+  await trx.raw('DELETE FROM grants WHERE client_id = :clientId AND id <= :cutoff AND user_id = ANY(:userIds)', input);
+};
+
+/** Removes at most `limit` grants that nobody used for long, and answers how many; their connections remember the last use. */
+export const deleteGrantsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> => {
+  const result: { rows: { count: number }[] } = await executor.raw(
+    `WITH chosen AS (SELECT id FROM grants WHERE expires_at < :before LIMIT :limit FOR UPDATE SKIP LOCKED),
+     gone AS (DELETE FROM grants g USING chosen WHERE g.id = chosen.id RETURNING g.user_id, g.client_id, g.last_used_at),
+     latest AS (SELECT user_id, client_id, max(last_used_at) AS last_used_at FROM gone GROUP BY 1, 2),
+     remembered AS (
+       UPDATE connections c SET last_used_at = greatest(c.last_used_at, latest.last_used_at)
+       FROM latest WHERE c.user_id = latest.user_id AND c.client_id = latest.client_id
+     )
+     SELECT count(*) AS count FROM gone`,
+    { before, limit },
+  );
+  return result.rows[0]?.count ?? 0;
+};
+
+/** Up to which grant id an app's users were disconnected by its last suspension. */
+export const findCutoff = async (executor: Executor, clientId: string): Promise<string | undefined> => {
+  const row = await executor<{ client_id: string; revoked_through: string }>('app_cutoffs')
+    .where({ client_id: clientId })
+    .first('revoked_through');
+  return row?.revoked_through;
+};
+
+/** Moves the cutoff to an id that is not smaller than that of any grant of the app, and answers it. */
+export const raiseCutoff = async (trx: Transaction, clientId: string, newestId: string): Promise<string> => {
+  const result: { rows: { revoked_through: string }[] } = await trx.raw(
+    `INSERT INTO app_cutoffs AS k (client_id, revoked_through)
+     SELECT :clientId, greatest(CAST(:newestId AS text), max(id)) FROM grants WHERE client_id = :clientId
+     ON CONFLICT (client_id) DO UPDATE SET revoked_through = greatest(k.revoked_through, excluded.revoked_through)
+     RETURNING revoked_through`,
+    { clientId, newestId },
+  );
+  const [row] = result.rows;
+  if (row === undefined) throw new Error('an upsert answered no row');
+  return row.revoked_through;
+};
+
+/** Forgets the cutoff of an app that is gone. */
+export const deleteCutoff = async (trx: Transaction, clientId: string): Promise<void> => {
+  await trx('app_cutoffs').where({ client_id: clientId }).delete();
+};

@@ -1,0 +1,108 @@
+import { authEvents, type newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { later } from '../clock.ts';
+import type { Transaction } from '../transact.ts';
+import {
+  type ConnectionRecord,
+  connectionAggregate,
+  GRANT_UNUSED_MS,
+  GRANTS_PER_CONNECTION_MAX,
+  type GrantRecord,
+  isCutOff,
+} from './connection.ts';
+import { endGrants } from './end-grants.ts';
+import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
+import { insertConnection, lockConnection, updateConnection } from './queries.ts';
+
+/** What a consent allows, and when. */
+export interface Consent {
+  userId: string;
+  clientId: string;
+  scope: string;
+  now: Date;
+}
+
+/**
+ * Connects a user and an app, for the first time or again, and opens the grant of this consent; leaves the fact
+ * `auth.connection.created`. The caller holds a lock on the app, so that no suspension comes in between.
+ */
+export const openGrant = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  consent: Consent,
+): Promise<GrantRecord> => {
+  const { userId, clientId, scope, now } = consent;
+  const cutoff = await findCutoff(trx, clientId);
+  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
+  const connection = await connect(trx, { ...consent, grantId: grant.id, cutoff });
+  await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
+  await appendToOutbox(trx, {
+    subject: authEvents.connectionCreated.subject,
+    aggregate: connectionAggregate(userId, clientId),
+    version: connection.version,
+    data: {
+      svc_user_id: userId,
+      client_id: clientId,
+      grant_id: grant.id,
+      scope,
+      connected_at: connection.connectedAt.toISOString(),
+    },
+  });
+  const surplus = await listOldestGrantIds(trx, { userId, clientId, keep: GRANTS_PER_CONNECTION_MAX });
+  await endGrants(trx, connection, surplus);
+  return grant;
+};
+
+/** Clocks of replicas differ, but a new grant must sort after every one that a suspension has ended. */
+const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
+  let aheadMs = 0;
+  let id = deps.newId('grt', now.getTime());
+  while (isCutOff(id, cutoff)) {
+    aheadMs = aheadMs * 2 + 1;
+    id = deps.newId('grt', now.getTime() + aheadMs);
+  }
+  return id;
+};
+
+interface Connecting extends Consent {
+  grantId: string;
+  cutoff: string | undefined;
+}
+
+const connect = async (trx: Transaction, input: Connecting): Promise<ConnectionRecord> => {
+  const { userId, clientId, scope, now, grantId, cutoff } = input;
+  const first: ConnectionRecord = {
+    ...{ userId, clientId, scope, connectedAt: now, lastUsedAt: null },
+    ...{ lastGrantId: grantId, version: 1, endedAt: null },
+  };
+  const known = await lockConnection(trx, { userId, clientId });
+  if (known === undefined && (await insertConnection(trx, first))) return first;
+  const before = known ?? (await lockConnection(trx, { userId, clientId }));
+  if (before === undefined) throw new Error('a connection vanished while it was made');
+  const isAgain = before.endedAt === null && !isCutOff(before.lastGrantId, cutoff);
+  const ended = isAgain ? before : await settleEnd(trx, before, now);
+  const after: ConnectionRecord = isAgain
+    ? { ...ended, scope, lastGrantId: grantId, version: ended.version + 1 }
+    : { ...first, version: ended.version + 1 };
+  await updateConnection(trx, after);
+  return after;
+};
+
+/** A suspension that has not come to this connection yet ends it now, so that the facts keep their order. */
+const settleEnd = async (trx: Transaction, connection: ConnectionRecord, now: Date): Promise<ConnectionRecord> => {
+  if (connection.endedAt !== null) return connection;
+  const version = connection.version + 1;
+  await appendToOutbox(trx, {
+    subject: authEvents.connectionRevoked.subject,
+    aggregate: connectionAggregate(connection.userId, connection.clientId),
+    version,
+    data: {
+      svc_user_id: connection.userId,
+      client_id: connection.clientId,
+      reason: 'app_suspended',
+      revoked_at: now.toISOString(),
+    },
+  });
+  await endGrants(trx, connection);
+  return { ...connection, version, endedAt: now };
+};

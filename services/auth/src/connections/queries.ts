@@ -1,0 +1,133 @@
+import type { Executor, Transaction } from '../transact.ts';
+import type { ConnectionRecord } from './connection.ts';
+
+interface Row {
+  user_id: string;
+  client_id: string;
+  scope: string;
+  connected_at: Date;
+  last_used_at: Date | null;
+  last_grant_id: string;
+  version: number;
+  ended_at: Date | null;
+}
+
+const toRecord = (row: Row): ConnectionRecord => ({
+  userId: row.user_id,
+  clientId: row.client_id,
+  scope: row.scope,
+  connectedAt: row.connected_at,
+  lastUsedAt: row.last_used_at,
+  lastGrantId: row.last_grant_id,
+  version: row.version,
+  endedAt: row.ended_at,
+});
+
+/** True for a connection `c` that stands: not ended, and not covered by a suspension of its app. */
+const STANDING = `c.ended_at IS NULL
+  AND NOT EXISTS (SELECT FROM app_cutoffs k WHERE k.client_id = c.client_id AND k.revoked_through >= c.last_grant_id)`;
+
+/** A connection as it is, ended or not. */
+export const findConnection = async (
+  executor: Executor,
+  key: { userId: string; clientId: string },
+): Promise<ConnectionRecord | undefined> => {
+  const row = await executor<Row>('connections').where({ user_id: key.userId, client_id: key.clientId }).first();
+  return row === undefined ? undefined : toRecord(row);
+};
+
+/** The same, locked until the transaction ends: whoever changes a connection or its set of grants does this first. */
+export const lockConnection = async (
+  trx: Transaction,
+  key: { userId: string; clientId: string },
+): Promise<ConnectionRecord | undefined> => {
+  const row = await trx<Row>('connections').where({ user_id: key.userId, client_id: key.clientId }).forUpdate().first();
+  return row === undefined ? undefined : toRecord(row);
+};
+
+/** Stores a first connection; false where another transaction has just done so. */
+export const insertConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<boolean> => {
+  const rows = await trx('connections')
+    .insert({ user_id: connection.userId, client_id: connection.clientId, ...toColumns(connection) })
+    .onConflict(['user_id', 'client_id'])
+    .ignore()
+    .returning('version');
+  return rows.length > 0;
+};
+
+/** Writes a locked connection back. */
+export const updateConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
+  await trx('connections')
+    .where({ user_id: connection.userId, client_id: connection.clientId })
+    .update(toColumns(connection));
+};
+
+const toColumns = (connection: ConnectionRecord) => ({
+  scope: connection.scope,
+  connected_at: connection.connectedAt,
+  last_used_at: connection.lastUsedAt,
+  last_grant_id: connection.lastGrantId,
+  version: connection.version,
+  ended_at: connection.endedAt,
+});
+
+/** The standing connections of a user, newest first, with the last use of any of their grants. */
+export const listStandingConnections = async (executor: Executor, userId: string): Promise<ConnectionRecord[]> => {
+  const result: { rows: Row[] } = await executor.raw(
+    `SELECT c.*, greatest(c.last_used_at, g.last_used_at) AS last_used_at
+     FROM connections c
+     LEFT JOIN LATERAL (
+       SELECT max(last_used_at) AS last_used_at FROM grants WHERE user_id = c.user_id AND client_id = c.client_id
+     ) g ON true
+     WHERE c.user_id = ? AND ${STANDING}
+     ORDER BY c.connected_at DESC, c.client_id`,
+    [userId],
+  );
+  return result.rows.map(toRecord);
+};
+
+/** How many connections stand, by app; an app without any is left out. */
+export const countStandingConnections = async (
+  executor: Executor,
+  clientIds: readonly string[],
+): Promise<Map<string, number>> => {
+  const result: { rows: { client_id: string; count: number }[] } = await executor.raw(
+    `SELECT c.client_id, count(*) AS count FROM connections c WHERE c.client_id = ANY(?) AND ${STANDING} GROUP BY 1`,
+    [[...clientIds]],
+  );
+  return new Map(result.rows.map((row) => [row.client_id, row.count]));
+};
+
+/** Ends at most `limit` connections that a suspension covers, and answers them with the versions of their last facts. */
+export const endCutOffConnections = async (
+  trx: Transaction,
+  input: { clientId: string; cutoff: string; now: Date; limit: number },
+): Promise<{ userId: string; version: number }[]> => {
+  const result: { rows: { user_id: string; version: number }[] } = await trx.raw(
+    `WITH chosen AS (
+       SELECT user_id FROM connections
+       WHERE client_id = :clientId AND ended_at IS NULL AND last_grant_id <= :cutoff
+       ORDER BY user_id LIMIT :limit FOR UPDATE
+     )
+     UPDATE connections c
+     SET ended_at = :now, version = c.version + 1,
+         last_used_at = greatest(c.last_used_at, (
+           SELECT max(g.last_used_at) FROM grants g WHERE g.user_id = c.user_id AND g.client_id = c.client_id
+         ))
+     FROM chosen WHERE c.client_id = :clientId AND c.user_id = chosen.user_id
+     RETURNING c.user_id, c.version`,
+    input,
+  );
+  return result.rows.map((row) => ({ userId: row.user_id, version: row.version }));
+};
+
+/** Removes at most `limit` ended connections of an app, and answers how many. */
+export const deleteEndedConnections = async (trx: Transaction, clientId: string, limit: number): Promise<number> => {
+  const result: { rowCount: number } = await trx.raw(
+    `DELETE FROM connections WHERE client_id = :clientId AND user_id IN (
+       SELECT user_id FROM connections WHERE client_id = :clientId AND ended_at IS NOT NULL LIMIT :limit
+     )`,
+    { clientId, limit },
+  );
+  return result.rowCount;
+};

@@ -1,0 +1,24 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import type { Clock } from '../clock.ts';
+import type { Transact } from '../transact.ts';
+import { endConnection } from './end-connection.ts';
+import { type ListConnectionsDeps, listConnections } from './list-connections.ts';
+
+/** What the connection endpoints need. */
+export interface ConnectionRoutesDeps extends ListConnectionsDeps {
+  transact: Transact;
+  clock: Clock;
+}
+
+/** Serves a user's connections. */
+export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
+  bind(routes.listConnections, async ({ caller }) => ({
+    status: 200,
+    body: { data: await listConnections(deps, caller.userId) },
+  })),
+  bind(routes.deleteConnection, async ({ caller, params }) => {
+    await endConnection(deps, { userId: caller.userId, clientId: params.client_id });
+    return { status: 204 };
+  }),
+];
