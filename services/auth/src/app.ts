@@ -1,0 +1,91 @@
+import { newId } from '@svc/contracts';
+import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
+import type { Express } from 'express';
+import type { Knex } from 'knex';
+import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
+import { appInternalRoutes, appRoutes, findConnectedApps, startSuspensions } from './apps/index.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { connectionRoutes } from './connections/index.ts';
+import { consentRoutes } from './consent/index.ts';
+import { parseEncryptionKey } from './encryption-key.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createOauthServer, mountPreflight, oidcRoutes } from './oidc/index.ts';
+import { authenticateSession, sessionRoutes } from './sessions/index.ts';
+import { type KeyRing, openKeyRing, signingKeyRoutes } from './signing-keys/index.ts';
+import { createAttemptThrottle } from './throttling/index.ts';
+import { createTransact } from './transact.ts';
+
+/** What the application is made of; tests pass other parts. */
+export interface ApplicationParts {
+  config: Config;
+  database: Knex;
+  /** Wakes the relay of the outbox. */
+  hint: () => void;
+  clock: Clock;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** The application and its work in the background. */
+export interface Application {
+  public: Express;
+  internalBindings: Binding[];
+  keys: KeyRing;
+  stop: () => Promise<void>;
+}
+
+/** Wires the slices. Makes the first signing keys where there are none. */
+export const createApplication = async (parts: ApplicationParts): Promise<Application> => {
+  const deps = await createDeps(parts);
+  const suspensions = startSuspensions(deps);
+  const housekeeping = startHousekeeping(deps);
+  const server = createOauthServer(deps);
+  const bindings = [
+    ...accountRoutes(deps),
+    ...sessionRoutes(deps),
+    ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
+    ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
+    ...consentRoutes(deps),
+    ...oidcRoutes({ server, issuer: deps.issuer }),
+    ...signingKeyRoutes(deps),
+  ];
+  const app = createServiceApp({
+    service: 'auth',
+    bindings,
+    authenticate: { console_session: (token) => authenticateSession(deps, token) },
+    logger: deps.logger,
+    metrics: parts.metrics,
+    publicBaseUrl: deps.publicBaseUrl,
+    trustProxyHops: parts.config.TRUST_PROXY_HOPS,
+    responseValidation: parts.config.RESPONSE_VALIDATION,
+    mount: (express) => mountPreflight(express, server),
+  });
+  return {
+    public: app,
+    internalBindings: appInternalRoutes(deps),
+    keys: deps.keys,
+    stop: async () => {
+      deps.keys.stop();
+      await Promise.all([suspensions.stop(), housekeeping.stop()]);
+    },
+  };
+};
+
+const createDeps = async ({ config, database, hint, clock, logger }: ApplicationParts) => {
+  const publicBaseUrl = config.PUBLIC_BASE_URL;
+  const transact = createTransact(database, hint);
+  const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
+  const keys = await openKeyRing({
+    ...{ database, transact, clock, logger },
+    sealingKey: encryptionKey.derive('signing-keys'),
+    rotationDays: config.SIGNING_KEY_ROTATION_DAYS,
+  });
+  return {
+    ...{ database, transact, clock, logger, keys, publicBaseUrl, newId },
+    issuer: publicBaseUrl,
+    resource: accessTokenAudience(publicBaseUrl),
+    passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
+    throttle: createAttemptThrottle({ transact, clock }),
+  };
+};

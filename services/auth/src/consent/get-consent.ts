@@ -1,0 +1,47 @@
+import type { consentDetailsSchema } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import type { z } from 'zod';
+import { findAccountById, publisherName } from '../accounts/index.ts';
+import { type AppRecord, findAppById, iconUrl } from '../apps/index.ts';
+import { isConnected } from '../connections/index.ts';
+import type { Executor } from '../transact.ts';
+import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
+import { scopeText } from './scope.ts';
+
+/** What the consent details need. */
+export interface GetConsentDeps {
+  database: Executor;
+  publicBaseUrl: string;
+}
+
+/** What a person needs to know to decide on a request. Throws as `checkAuthorizeRequest`. */
+export const getConsent = async (
+  deps: GetConsentDeps,
+  userId: string,
+  request: AuthorizeRequest,
+): Promise<z.infer<typeof consentDetailsSchema>> => {
+  const found = await findAppById(deps.database, request.clientId);
+  const { app, scopes } = checkAuthorizeRequest(found, request, 'query');
+  const account = await findAccountById(deps.database, userId);
+  if (account === undefined) throw new AppError('invalid_token');
+  return {
+    app: {
+      client_id: app.clientId,
+      name: app.name,
+      icon_url: iconUrl(deps.publicBaseUrl, app.clientId),
+      homepage_url: app.homepageUrl,
+      privacy_policy_url: app.privacyPolicyUrl,
+      publisher: await findPublisher(deps, app),
+    },
+    scopes: scopes.map((name) => ({ name, ...scopeText(name, account.locale) })),
+    already_connected: await isConnected(deps.database, { userId, clientId: app.clientId }),
+    account: { email: account.email, display_name: account.displayName },
+  };
+};
+
+/** Who stands behind an app. */
+export const findPublisher = async (deps: { database: Executor }, app: AppRecord): Promise<string> => {
+  const owner = await findAccountById(deps.database, app.ownerUserId);
+  if (owner === undefined) throw new Error('an app has no owner');
+  return publisherName(owner);
+};

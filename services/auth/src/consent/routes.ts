@@ -1,0 +1,31 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { approve, type DecideConsentDeps, deny } from './decide-consent.ts';
+import { getConsent } from './get-consent.ts';
+
+/** Serves consent to pages that bring a console session of their own. */
+export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
+  bind(routes.getConsent, async ({ query, caller }) => ({
+    status: 200,
+    body: await getConsent(deps, caller.userId, toRequest(query)),
+  })),
+  bind(routes.decideConsent, async ({ body, caller }) => {
+    const decision = { userId: caller.userId, request: toRequest(body), state: body.state };
+    const redirectTo = body.approved ? await approve(deps, decision) : await deny(deps, decision);
+    return { status: 200, body: { redirect_to: redirectTo } };
+  }),
+];
+
+interface WireRequest {
+  client_id: string;
+  redirect_uri: string;
+  scope: string;
+  code_challenge: string;
+}
+
+const toRequest = (wire: WireRequest) => ({
+  clientId: wire.client_id,
+  redirectUri: wire.redirect_uri,
+  scope: wire.scope,
+  codeChallenge: wire.code_challenge,
+});

@@ -1,0 +1,53 @@
+import type { Logger } from '@svc/service-kit';
+import { type Clock, HOUR_MS, later, MINUTE_MS } from './clock.ts';
+import { deleteGrantsExpiredBefore } from './connections/index.ts';
+import { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, UNUSED_CODE_KEPT_MS } from './oidc/index.ts';
+import { deleteSessionsExpiredBefore } from './sessions/index.ts';
+import { deleteAttemptsBefore } from './throttling/index.ts';
+import type { Executor } from './transact.ts';
+
+const INTERVAL_MS = 5 * MINUTE_MS;
+/** Rows that one statement deletes, so that none runs long. */
+const BATCH = 1_000;
+/** Statements for one kind of row and round; the rest waits for the next round. */
+const BATCHES_MAX = 50;
+
+/** What tidying up needs. */
+export interface HousekeepingDeps {
+  database: Executor;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Removes what nothing can ask for any more: expired sessions, tokens, codes and grants, and old attempts. */
+export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<void> => {
+  const now = clock();
+  const hourAgo = later(now, -HOUR_MS);
+  const kinds = [
+    () => deleteSessionsExpiredBefore(database, hourAgo, BATCH),
+    () => deleteAttemptsBefore(database, hourAgo, BATCH),
+    () => deleteUnusedCodesBefore(database, later(now, -UNUSED_CODE_KEPT_MS), BATCH),
+    () => deleteRefreshTokensExpiredBefore(database, hourAgo, BATCH),
+    () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
+  ];
+  for (const deleteBatch of kinds) {
+    for (let batch = 0; batch < BATCHES_MAX && (await deleteBatch()) === BATCH; batch += 1);
+  }
+};
+
+/** Tidies up from time to time until it is stopped. Replicas may do so at one time. */
+export const startHousekeeping = (deps: HousekeepingDeps): { stop: () => Promise<void> } => {
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running
+      .then(() => tidyUp(deps))
+      .catch((error: unknown) => deps.logger.warn({ err: error }, 'tidying up failed and will be tried again'));
+  }, INTERVAL_MS);
+  timer.unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+};

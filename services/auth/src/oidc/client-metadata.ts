@@ -1,0 +1,51 @@
+import { type AppRecord, isLiveSecret, type OauthClient } from '../apps/index.ts';
+
+/** Never used: our own endpoints compare redirect URIs, by stricter rules; the library merely wants one. */
+const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
+/** The library wants a secret to be there; the real ones are compared by digest. */
+const UNUSED_SECRET = 'only-digests-are-stored';
+
+/** Names of what we add to the library's client metadata. */
+export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_origins'];
+
+/** A secret in the form that the library can hash and cache. */
+export interface SecretMetadata {
+  digest: string;
+  expires_at: number | null;
+}
+
+/** An app as the library wants to see its client (RFC 7591 section 2). */
+export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
+  client_id: app.clientId,
+  client_name: app.name,
+  redirect_uris: [UNUSED_REDIRECT_URI],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  scope: 'inference usage:read',
+  token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
+  ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
+  svc_secrets: secrets.map(
+    ({ digest, expiresAt }): SecretMetadata => ({
+      digest: digest.toString('base64url'),
+      expires_at: expiresAt?.getTime() ?? null,
+    }),
+  ),
+  svc_origins: originsOf(app),
+});
+
+/** Web origins whose pages may call the token endpoint: those that the app itself registered. */
+const originsOf = (app: AppRecord): string[] => {
+  const origins = app.redirectUris.map((uri) => new URL(uri)).filter(({ protocol }) => /^https?:$/.test(protocol));
+  return [...new Set(origins.map(({ origin }) => origin))];
+};
+
+/** Compares a presented secret with the digests in a client's metadata. */
+export const isClientSecret = (secrets: readonly SecretMetadata[], presented: string, now: Date): boolean =>
+  isLiveSecret(
+    secrets.map(({ digest, expires_at }) => ({
+      digest: Buffer.from(digest, 'base64url'),
+      expiresAt: expires_at === null ? null : new Date(expires_at),
+    })),
+    presented,
+    now,
+  );

@@ -1,0 +1,25 @@
+import { later } from '../clock.ts';
+import type { Transaction } from '../transact.ts';
+import { CODE_MS } from './lifetimes.ts';
+import { digestOpaqueValue } from './opaque-value.ts';
+import { insertCode } from './queries.ts';
+
+/** A code to issue under a grant of the same transaction. */
+export interface CodeToIssue {
+  value: string;
+  grantId: string;
+  redirectUri: string;
+  codeChallenge: string;
+  now: Date;
+}
+
+/** Stores a code, by digest only. False where the same one was issued before. */
+export const issueCode = async (trx: Transaction, code: CodeToIssue): Promise<boolean> =>
+  await insertCode(trx, {
+    digest: digestOpaqueValue(code.value),
+    grantId: code.grantId,
+    redirectUri: code.redirectUri,
+    codeChallenge: code.codeChallenge,
+    issuedAt: code.now,
+    expiresAt: later(code.now, CODE_MS),
+  });

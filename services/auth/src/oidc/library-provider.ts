@@ -1,0 +1,110 @@
+import { DEFAULT_SCOPE, scopes } from '@svc/contracts';
+import type { Logger } from '@svc/service-kit';
+import { type Client, type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Clock } from '../clock.ts';
+import { SIGNING_ALGORITHM, type SigningKey } from '../signing-keys/index.ts';
+import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
+import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
+import { ACCESS_TOKEN_SECONDS, CODE_MS, REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
+import { newOpaqueValue } from './opaque-value.ts';
+import { OAUTH_PATH } from './server-metadata.ts';
+
+/** What the library needs of us. */
+export interface LibraryProviderDeps extends AdapterDeps {
+  issuer: string;
+  logger: Logger;
+}
+
+/** Values that the library demands for what we do not use: its own pages, sessions and ID tokens. */
+const UNUSED_SECONDS = 60;
+
+/** Makes the library's provider for one signing key; only its token and revocation endpoints are ever called. */
+export const createLibraryProvider = (deps: LibraryProviderDeps, key: SigningKey): Provider => {
+  const provider = new Provider(deps.issuer, configuration(deps, key));
+  overrideModels(provider, deps.clock);
+  // Koa would print what goes wrong; we log it, by `server_error` and around every request.
+  provider.silent = true;
+  provider.on('server_error', (_ctx, error: unknown) =>
+    deps.logger.error({ err: error }, 'the OAuth library failed to answer'),
+  );
+  return provider;
+};
+
+const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuration => ({
+  adapter: createAdapterFactory(deps),
+  jwks: { keys: [{ ...key.privateKey.export({ format: 'jwk' }), kid: key.kid, alg: SIGNING_ALGORITHM, use: 'sig' }] },
+  clientDefaults: { id_token_signed_response_alg: SIGNING_ALGORITHM },
+  enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+  clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+  extraClientMetadata: { properties: EXTRA_CLIENT_METADATA, validator: () => undefined },
+  responseTypes: ['code'],
+  scopes: [...scopes],
+  subjectTypes: ['public'],
+  pkce: { required: () => true },
+  // RFC 6749 section 4.1.3: the token request repeats the redirect URI, always.
+  allowOmittingSingleRegisteredRedirectUri: false,
+  rotateRefreshToken: true,
+  issueRefreshToken: async () => true,
+  expiresWithSession: async () => false,
+  // A grant refers to its account in the database, so one that was found has an account.
+  findAccount: async (_ctx, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
+  extraTokenClaims: async (_ctx, token) => ('grantId' in token ? { grant_id: token.grantId } : undefined),
+  ttl: {
+    AccessToken: ACCESS_TOKEN_SECONDS,
+    AuthorizationCode: CODE_MS / 1000,
+    RefreshToken: REFRESH_TOKEN_SECONDS,
+    Grant: REFRESH_TOKEN_SECONDS,
+    IdToken: UNUSED_SECONDS,
+    Interaction: UNUSED_SECONDS,
+    Session: UNUSED_SECONDS,
+  },
+  clientBasedCORS: (_ctx, origin, client) => extra<string[]>(client, 'svc_origins').includes(origin),
+  features: features(deps),
+  routes: { token: `${OAUTH_PATH}/token`, revocation: `${OAUTH_PATH}/revoke` },
+  renderError: async (ctx: KoaContextWithOIDC, out) => {
+    ctx.type = 'json';
+    ctx.body = out;
+  },
+});
+
+const features = (deps: LibraryProviderDeps): Configuration['features'] => ({
+  devInteractions: { enabled: false },
+  dPoP: { enabled: false },
+  introspection: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  rpInitiatedLogout: { enabled: false },
+  userinfo: { enabled: false },
+  revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+  resourceIndicators: {
+    enabled: true,
+    // Clients need not name the one resource server there is (RFC 8707 section 2).
+    defaultResource: async () => deps.resource,
+    useGrantedResource: async () => true,
+    getResourceServerInfo: async (_ctx, indicator) => {
+      if (indicator !== deps.resource) throw new errors.InvalidTarget();
+      return {
+        scope: DEFAULT_SCOPE,
+        audience: deps.resource,
+        accessTokenTTL: ACCESS_TOKEN_SECONDS,
+        accessTokenFormat: 'jwt',
+        jwt: { sign: { alg: SIGNING_ALGORITHM } },
+      };
+    },
+  },
+});
+
+/** The library's own places to change how it compares secrets and makes values. */
+const overrideModels = (provider: Provider, clock: Clock): void => {
+  provider.Client.prototype.compareClientSecret = function compare(this: Client, presented: string): boolean {
+    return isClientSecret(extra<SecretMetadata[]>(this, 'svc_secrets'), presented, clock());
+  };
+  Reflect.set(provider.RefreshToken.prototype, 'generateTokenId', () => newOpaqueValue('refresh_token'));
+};
+
+/** What `toClientMetadata` has put into a client. */
+const extra = <T>(client: Client, name: 'svc_secrets' | 'svc_origins'): T => {
+  const value: unknown = Reflect.get(client, name);
+  if (!Array.isArray(value)) throw new TypeError(`a client has no ${name}`);
+  // Only `toClientMetadata` makes clients, and it gives both names these types.
+  return value as T;
+};

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { KeyRing } from '../signing-keys/index.ts';
+import type { Transact } from '../transact.ts';
+import { commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
+import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
+import { findGrantOfAccessToken } from './revoke-access-token.ts';
+import { findFormIssues, INVALID_GRANT, withUserId } from './token-answer.ts';
+import { type TokenWork, withTokenWork } from './token-work.ts';
+
+/** What the authorization server needs. */
+export interface OauthServerDeps extends LibraryProviderDeps {
+  transact: Transact;
+  keys: KeyRing;
+}
+
+/** Answers a request to the token or the revocation endpoint. */
+export type OauthServer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/** Creates the server around the library, and again whenever another key signs. */
+export const createOauthServer = (deps: OauthServerDeps): OauthServer => {
+  let current: { kid: string; handle: ReturnType<Provider['callback']> } | undefined;
+  return async (req, res) => {
+    const key = deps.keys.active();
+    if (current?.kid !== key.kid) current = { kid: key.kid, handle: buildHandler(deps) };
+    await current.handle(req, res);
+  };
+};
+
+const buildHandler = (deps: OauthServerDeps): ReturnType<Provider['callback']> => {
+  const provider = createLibraryProvider(deps, deps.keys.active());
+  provider.use(async (ctx, next) => {
+    // The library adds `oidc` to the contexts of all routes that we let through.
+    const context = ctx as unknown as KoaContextWithOIDC;
+    const detectsReuse = ctx.path.endsWith('/token');
+    try {
+      await withTokenWork({ detectsReuse }, async (work) => {
+        await next();
+        if (ctx.method !== 'POST') return;
+        if (detectsReuse) await finishToken(deps, context, work);
+        else await finishRevocation(deps, context, work);
+      });
+    } catch (error) {
+      deps.logger.error({ err: error }, 'a token request failed');
+      ctx.status = 500;
+      ctx.body = { error: 'server_error', error_description: 'Something failed on our side. Try again.' };
+    }
+  });
+  return provider.callback();
+};
+
+/** Makes the library's answer true before it goes out. */
+const finishToken = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work: TokenWork): Promise<void> => {
+  if (ctx.status === 200) {
+    const outcome = await commitTokenWork(deps, work);
+    if (outcome === 'issued') {
+      ctx.body = withUserId(ctx.body, ctx);
+      return;
+    }
+    if (outcome === 'reused' && work.consumption !== undefined) work.endedGrantIds.add(work.consumption.grantId);
+    ctx.status = 400;
+    ctx.body = INVALID_GRANT;
+  }
+  await endGrantsOfWork(deps, work);
+  const issues = ctx.status < 500 ? findFormIssues(ctx) : [];
+  if (issues.length === 0) return;
+  ctx.status = 422;
+  ctx.body = { detail: issues };
+};
+
+const finishRevocation = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work: TokenWork): Promise<void> => {
+  const isJwt = ctx.status === 400 && errorOf(ctx.body) === 'unsupported_token_type';
+  const { client, params } = ctx.oidc;
+  if (isJwt && client !== undefined && typeof params?.['token'] === 'string') {
+    const grantId = await findGrantOfAccessToken(deps, params['token'], client.clientId);
+    if (grantId !== undefined) work.endedGrantIds.add(grantId);
+    ctx.status = 200;
+    ctx.body = '';
+  }
+  await endGrantsOfWork(deps, work);
+};
+
+const errorOf = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;

@@ -1,0 +1,35 @@
+import { FORM_BYTES_MAX, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, HANDLED, type Reply } from '@svc/service-kit';
+import type { Express, Request, Response } from 'express';
+import type { OauthServer } from './oauth-server.ts';
+import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
+
+/** Clients may keep the metadata this long. */
+const METADATA_SECONDS = 3600;
+
+/** Serves the token, revocation and metadata endpoints. */
+export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Binding[] => {
+  const metadata: Reply = {
+    status: 200,
+    body: serverMetadata(deps.issuer),
+    headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}`, 'access-control-allow-origin': '*' },
+  };
+  const handOver = async ({ req, res }: { req: Request; res: Response }): Promise<Reply> => {
+    if (Number(req.headers['content-length'] ?? '0') > FORM_BYTES_MAX) throw new AppError('payload_too_large');
+    await deps.server(req, res);
+    return HANDLED;
+  };
+  return [
+    bind(routes.issueToken, handOver),
+    bind(routes.revokeToken, handOver),
+    bind(routes.getOpenidConfiguration, async () => metadata),
+    bind(routes.getAuthorizationServerMetadata, async () => metadata),
+  ];
+};
+
+/** Lets the pages of an app ask before they call the token endpoint (CORS preflight); there is none on authorize. */
+export const mountPreflight = (app: Express, server: OauthServer): void => {
+  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`], async (req, res) => {
+    await server(req, res);
+  });
+};

@@ -1,0 +1,36 @@
+import { type Scope, scopes } from '@svc/contracts';
+import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+
+/** Where the authorization server answers, below the issuer. */
+export const OAUTH_PATH = '/v1/integrations/oauth';
+
+const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
+const SCOPES: readonly Scope[] = scopes;
+
+/**
+ * What a stock client reads (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Every address is built from the
+ * configured issuer, so that no header of a request can lead a client astray.
+ */
+export const serverMetadata = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}${OAUTH_PATH}/authorize`,
+  token_endpoint: `${issuer}${OAUTH_PATH}/token`,
+  revocation_endpoint: `${issuer}${OAUTH_PATH}/revoke`,
+  jwks_uri: `${issuer}${OAUTH_PATH}/jwks`,
+  response_types_supported: ['code'],
+  response_modes_supported: ['query'],
+  grant_types_supported: ['authorization_code', 'refresh_token'],
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+  revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+  scopes_supported: SCOPES,
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
+  claims_supported: ['sub'],
+  ui_locales_supported: ['it', 'en'],
+  // RFC 9207 section 3.
+  authorization_response_iss_parameter_supported: true,
+  request_parameter_supported: false,
+  request_uri_parameter_supported: false,
+  claims_parameter_supported: false,
+});

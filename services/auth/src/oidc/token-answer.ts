@@ -1,0 +1,27 @@
+import type { ValidationIssue } from '@svc/contracts';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+
+/** RFC 6749 section 5.2: also when a competing request was faster. */
+export const INVALID_GRANT = { error: 'invalid_grant', error_description: 'grant request is invalid' } as const;
+
+/** A form without these is not an OAuth request at all (spec 2.11): 422, before anything else that may be wrong with it. */
+export const findFormIssues = (ctx: KoaContextWithOIDC): ValidationIssue[] => {
+  const form = ctx.oidc.body ?? {};
+  const isMissing = (name: string): boolean => form[name] === undefined || form[name] === '';
+  const hasBasic = ctx.headers.authorization !== undefined;
+  const missing = [
+    ...(isMissing('grant_type') ? ['grant_type'] : []),
+    // RFC 6749 section 2.3.1: with HTTP Basic, the client's id stands in the header.
+    ...(isMissing('client_id') && !hasBasic ? ['client_id'] : []),
+  ];
+  return missing.map((name) => ({ loc: ['form', name], type: 'missing', msg: 'Field required' }));
+};
+
+/** Adds what the service tells beyond RFC 6749: who the user is. */
+export const withUserId = (body: unknown, ctx: KoaContextWithOIDC): Record<string, unknown> => {
+  const accountId = ctx.oidc.entities.Account?.accountId;
+  if (typeof body !== 'object' || body === null || accountId === undefined) {
+    throw new TypeError('a token answer has a body and an account');
+  }
+  return { ...body, svc_user_id: accountId };
+};

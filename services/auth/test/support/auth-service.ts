@@ -1,0 +1,128 @@
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@svc/contracts';
+import { createInternalApp, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
+import { type TestDatabase, testDatabase } from '@svc/testing';
+import type { Knex } from 'knex';
+import { type Application, createApplication } from '../../src/app.ts';
+import { type Config, configSchema } from '../../src/config.ts';
+
+/** A moving clock: real time plus what a test adds. */
+export interface ShiftedClock {
+  (): Date;
+  advanceMs: (milliseconds: number) => void;
+}
+
+/** The service on real sockets, with a database of its own. */
+export interface AuthService {
+  /** Base URL, which is also the issuer. */
+  url: string;
+  internalUrl: string;
+  internalToken: string;
+  database: Knex;
+  databaseUrl: string;
+  application: Application;
+  clock: ShiftedClock;
+  /** Everything that was logged, as text. */
+  logs: () => string;
+  /** Facts and revocations left in the outbox, oldest first. */
+  outbox: (aggregate?: string) => Promise<OutboxRow[]>;
+  stop: () => Promise<void>;
+}
+
+export interface OutboxRow {
+  subject: string;
+  aggregate: string;
+  version: number;
+  payload: Record<string, unknown>;
+}
+
+const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+
+/** Starts the service; `environment` overrides its configuration. */
+export const startAuthService = async (environment: Record<string, string> = {}): Promise<AuthService> => {
+  const testDb = await testDatabase({ migrations: fileURLToPath(new URL('../../migrations', import.meta.url)) });
+  return startOn(testDb, environment);
+};
+
+const startOn = async (testDb: TestDatabase, environment: Record<string, string>): Promise<AuthService> => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const config: Config = loadConfig(configSchema, {
+    DATABASE_URL: testDb.url,
+    NATS_URL: 'nats://127.0.0.1:1',
+    PUBLIC_BASE_URL: url,
+    INTERNAL_API_TOKENS: INTERNAL_TOKEN,
+    AUTH_ENCRYPTION_KEY: '11'.repeat(32),
+    RESPONSE_VALIDATION: 'true',
+    LOG_LEVEL: 'debug',
+    ...environment,
+  });
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'auth',
+    level: config.LOG_LEVEL,
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const metrics = createMetrics('auth');
+  const clock = shiftedClock();
+  const application = await createApplication({
+    config,
+    database: testDb.knex,
+    hint: () => undefined,
+    clock,
+    logger,
+    metrics,
+  });
+  const internalApp = createInternalApp({
+    service: 'auth',
+    bindings: application.internalBindings,
+    tokens: config.INTERNAL_API_TOKENS,
+    logger,
+    metrics,
+    ready: async () => ({ database: true }),
+  });
+  const publicListener = await listen(application.public, { port, host: '127.0.0.1' });
+  const internalListener = await listen(internalApp, { port: 0, host: '127.0.0.1' });
+  return {
+    url,
+    internalUrl: internalListener.url,
+    internalToken: INTERNAL_TOKEN,
+    database: testDb.knex,
+    databaseUrl: testDb.url,
+    application,
+    clock,
+    logs: () => lines.join(''),
+    outbox: async (aggregate) => {
+      const query = testDb.knex('outbox').orderBy('seq').select('subject', 'aggregate', 'version', 'payload');
+      return aggregate === undefined ? await query : await query.where({ aggregate });
+    },
+    stop: async () => {
+      await publicListener.drain(2_000);
+      await internalListener.drain(2_000);
+      await application.stop();
+      await testDb.drop();
+    },
+  };
+};
+
+const shiftedClock = (): ShiftedClock => {
+  let offsetMs = 0;
+  return Object.assign(() => new Date(Date.now() + offsetMs), {
+    advanceMs: (milliseconds: number) => {
+      offsetMs += milliseconds;
+    },
+  });
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+};
+
+/** An address that no other test uses. */
+export const newEmail = (): string => `${newId('usr')}@example.com`;
