@@ -5,7 +5,7 @@ import { entryAddresses } from './entry-addresses.ts';
 import { thirdPartyPackages } from './third-party-packages.ts';
 
 const NODE_TARGET = 'node24';
-const ENTRIES = ['src/main.ts', 'src/migrate.ts'];
+const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts'];
 
 /** What a bundling wrote. */
 export interface Bundle {
@@ -14,14 +14,15 @@ export interface Bundle {
 }
 
 /**
- * Bundles a service for production into its `dist/`: the entries and each migration, with the workspace's packages inside and third-party
+ * Bundles a service for production into its `dist/`: its entries (or those that are named) and each migration, with the workspace's packages inside and third-party
  * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`; `*.yaml` beside them is
  * copied. `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
  */
-export const bundleService = async (directory: string): Promise<Bundle> => {
+export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
-  const entries = [...ENTRIES.filter((entry) => existsSync(join(directory, entry))), ...listMigrations(directory)];
-  if (entries.length === 0) throw new Error(`${directory} has nothing to bundle: no ${ENTRIES.join(', no ')}.`);
+  const own = SERVICE_ENTRIES.filter((entry) => existsSync(join(directory, entry)));
+  const entries = [...(named.length === 0 ? own : named), ...listMigrations(directory)];
+  if (entries.length === 0) throw new Error(`${directory} has nothing to bundle: no ${SERVICE_ENTRIES.join(', no ')}.`);
   rmSync(outputDirectory, { recursive: true, force: true });
   const packages = thirdPartyPackages();
   const { metafile } = await build({

@@ -7,7 +7,9 @@ const provider = await createSandboxProvider({
   host: process.env['HOST'] ?? '127.0.0.1',
   apiKey: process.env['SANDBOX_PROVIDER_KEY'] || undefined,
 });
-process.stdout.write(`${JSON.stringify({ level: 'info', msg: 'sandbox provider listening', url: provider.url })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'sandbox-provider', message: 'listening', url: provider.url })}\n`,
+);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {

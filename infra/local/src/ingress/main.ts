@@ -19,9 +19,9 @@ for (const service of ['auth', 'billing', 'inference-gateway', 'webhook-dispatch
   if (url) upstreams[service] = url;
 }
 
-const log = (level: string, msg: string, fields: object = {}): void => {
+const log = (level: string, message: string, fields: object = {}): void => {
   process.stdout.write(
-    `${JSON.stringify({ level, time: new Date().toISOString(), service: 'ingress', msg, ...fields })}\n`,
+    `${JSON.stringify({ level, time: new Date().toISOString(), service: 'ingress', message, ...fields })}\n`,
   );
 };
 
@@ -40,7 +40,7 @@ server.on('error', (error) => {
   log('error', error.message);
   process.exit(1);
 });
-server.listen(port, host, () => log('info', 'ingress listening', { port, host }));
+server.listen(port, host, () => log('info', 'listening', { port, host }));
 
 const stop = (): void => {
   server.close(() => process.exit(0));

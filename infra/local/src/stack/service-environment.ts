@@ -52,6 +52,7 @@ const commonDefaults = ({ ports, secrets }: ServiceContext): NodeJS.ProcessEnv =
   LOG_LEVEL: 'info',
   SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
   INTERNAL_API_TOKENS: secrets.INTERNAL_API_TOKEN,
+  JWKS_URL: `${loopbackUrl(ports, 'auth')}/v1/integrations/oauth/jwks`,
   ...Object.fromEntries(
     serviceNames.map((name) => [`${variablePrefix(name)}_INTERNAL_URL`, loopbackUrl(ports, `${name}-internal`)]),
   ),
