@@ -1,0 +1,276 @@
+import { costOfTokens } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
+
+const PATH = '/v1/integrations/inference/chat/completions';
+let gateway: TestGateway;
+let token: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  token = await gateway.tokens.accessToken();
+});
+afterAll(() => gateway.stop());
+afterEach(() => {
+  gateway.billing.decide = () => ({ verdict: 'admitted' });
+  gateway.billing.outage = undefined;
+});
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}${PATH}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const ask = (content: string, more: object = {}, headers: Record<string, string> = {}) =>
+  post({ messages: [{ role: 'user', content }], ...more }, headers);
+const json = async (answer: Response) => JSON.parse(await answer.text());
+const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
+const recordOf = (requestId: string) =>
+  waitFor(() => gateway.database.knex('usage_records').where({ request_id: requestId }).first());
+const chunksOf = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((block) => block.startsWith('data: {'))
+    .map((block) => JSON.parse(block.slice('data: '.length)));
+
+describe('success: JSON', () => {
+  test('the answer is of the common wire format, under the public identity alone', async () => {
+    const answer = await ask('Hello');
+    expect(answer.status).toBe(200);
+    const body = await json(answer);
+    expect(body).toMatchObject({ object: 'chat.completion', model: 'svc', id: `chatcmpl-${idOf(answer).slice(4)}` });
+    expect(Object.keys(body).sort()).toEqual(['choices', 'created', 'id', 'model', 'object', 'usage']);
+    expect(body.choices[0].message.role).toBe('assistant');
+    expect(JSON.stringify(body) + JSON.stringify([...answer.headers])).not.toMatch(/sandbox/i);
+  });
+
+  test('cost is settled before the caller sees the end, and recorded with its fact', async () => {
+    const answer = await ask('Hello [[prompt_tokens=1000]] [[completion_tokens=501]]');
+    await json(answer);
+    const cost = costOfTokens(PRICE, { input: 1000, output: 501 });
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'settled', cost_micros: cost });
+    expect(await recordOf(idOf(answer))).toMatchObject({
+      kind: 'delegated',
+      route_id: 'chat-eu',
+      input_tokens: 1000,
+      output_tokens: 501,
+      cost_micros: cost,
+      outcome: 'settled',
+      is_estimated: false,
+    });
+    const rows = await gateway.database.knex('outbox').whereRaw('payload::text LIKE ?', [`%${idOf(answer)}%`]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0].payload.records[0]).toMatchObject({
+      request_id: idOf(answer),
+      outcome: 'settled',
+      cost_micros: cost,
+    });
+  });
+
+  test('every field of the request is passed on, and tools come back', async () => {
+    const tools = [{ type: 'function', function: { name: 'look_up', parameters: {} } }];
+    const answer = await ask('[[tool_call=look_up]] x', { tools, tool_choice: 'auto', temperature: 0.5, seed: 1 });
+    const body = await json(answer);
+    expect(body.choices[0].message.tool_calls[0]).toMatchObject({ type: 'function', function: { name: 'look_up' } });
+    expect(body.choices[0].finish_reason).toBe('tool_calls');
+  });
+
+  test('an answer without usage is settled at the estimate', async () => {
+    const answer = await ask('Hello [[no_usage]]');
+    expect((await json(answer)).usage).toBeUndefined();
+    const record = await recordOf(idOf(answer));
+    expect(record).toMatchObject({ is_estimated: true, outcome: 'settled' });
+    expect(record.cost_micros).toBe(costOfTokens(PRICE, { input: record.input_tokens, output: record.output_tokens }));
+    expect(record.cost_micros).toBeGreaterThan(0);
+  });
+
+  test('the reservation is the request: billing is asked with its id, app and user', async () => {
+    const answer = await ask('Hello', { max_tokens: 10 }, { 'idempotency-key': 'once' });
+    const admission = gateway.billing.admissions.at(-1);
+    expect(admission).toMatchObject({
+      kind: 'delegated',
+      request_id: idOf(answer),
+      service: 'chat',
+      idempotency_key: 'once',
+    });
+    await answer.text();
+  });
+});
+
+describe('success: stream', () => {
+  test('chunks under the public identity, [DONE] last, usage not shown unless asked for', async () => {
+    const answer = await ask('Hello [[chunks=5]]', { stream: true });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const text = await answer.text();
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    const chunks = chunksOf(text);
+    expect(chunks.length).toBeGreaterThan(5);
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({ object: 'chat.completion.chunk', model: 'svc' });
+      expect(Object.keys(chunk).sort()).toEqual(['choices', 'created', 'id', 'model', 'object']);
+      expect(chunk.choices).toHaveLength(1);
+    }
+    expect(text).not.toMatch(/sandbox|usage/i);
+    expect(gateway.billing.states.get(idOf(answer))).toBe('settled');
+  });
+
+  test('the usage chunk is shown when asked for', async () => {
+    const answer = await ask('Hello', { stream: true, stream_options: { include_usage: true } });
+    const last = chunksOf(await answer.text()).at(-1);
+    expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
+  });
+
+  test.each([1, 2, 3, 7, 64])('pieces of %i bytes give the same text', async (bytes) => {
+    const prompt = 'Straße 日本 🙂 [[echo]] [[chunks=4]]';
+    const answer = await ask(`${prompt} [[fragment_bytes=${bytes}]]`, { stream: true });
+    const text = chunksOf(await answer.text())
+      .map((chunk) => chunk.choices[0].delta.content ?? '')
+      .join('');
+    expect(text).toBe('Straße 日本 🙂');
+  });
+
+  test('a stream that ends after its finish but without [DONE] is given one', async () => {
+    const answer = await ask('Hello [[no_done]]', { stream: true });
+    expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(gateway.billing.states.get(idOf(answer))).toBe('settled');
+  });
+
+  test('without usage the counted output is settled', async () => {
+    const answer = await ask('Hello [[no_usage]] [[answer_tokens=40]]', { stream: true });
+    await answer.text();
+    expect(await recordOf(idOf(answer))).toMatchObject({ is_estimated: true, output_tokens: 40, outcome: 'settled' });
+  });
+
+  test('usage that was billed is the sum of what was settled', async () => {
+    gateway.provider.resetCounts();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const answer = await ask(`Question ${index} [[chunks=3]]`, { stream: index % 2 === 0 });
+        await answer.text();
+        return idOf(answer);
+      }),
+    );
+    const records = await Promise.all(answers.map(recordOf));
+    const sum = (name: string): number => records.reduce((total, record) => total + Number(record[name]), 0);
+    expect(gateway.provider.counts().billed).toMatchObject({
+      requests: 20,
+      input_tokens: sum('input_tokens'),
+      output_tokens: sum('output_tokens'),
+    });
+  });
+});
+
+describe('invalid', () => {
+  const messages = [{ role: 'user', content: 'Hello' }];
+  test.each([
+    ['no messages', {}, ['body', 'messages'], 'missing'],
+    ['no message', { messages: [] }, ['body', 'messages'], 'too_short'],
+    ['a model', { messages, model: 'gpt' }, ['body', 'model'], 'extra_forbidden'],
+    ['metadata', { messages, metadata: {} }, ['body', 'metadata'], 'extra_forbidden'],
+    ['a negative limit', { messages, max_tokens: 0 }, ['body', 'max_tokens'], 'greater_than'],
+    ['a text for a number', { messages, temperature: 'hot' }, ['body', 'temperature'], 'float_type'],
+    ['a text for a boolean', { messages, stream: 'yes' }, ['body', 'stream'], 'bool_type'],
+    ['no JSON', '{"messages":', ['body'], 'json_invalid'],
+    ['a hidden model', '{"messages":[{}],"mod\\u0065l":"x"}', ['body', 'model'], 'extra_forbidden'],
+    ['a prototype', '{"messages":[{}],"__proto__":{"model":"x"}}', ['body', '__proto__'], 'extra_forbidden'],
+    ['a repeated property', '{"messages":[{}],"messages":[{}]}', ['body', 'messages'], 'value_error'],
+    ['an empty body', '', ['body'], 'missing'],
+  ])('%s', async (_name, body, loc, type) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(422);
+    expect((await json(answer)).detail).toContainEqual(expect.objectContaining({ loc, type }));
+  });
+
+  test('bytes that are no UTF-8', async () => {
+    const answer = await fetch(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: Buffer.from('7b226d65737361676573223a5b7b2263223a22ff227d5d7d', 'hex'),
+    });
+    expect(answer.status).toBe(422);
+  });
+
+  test('another media type is 415', async () => {
+    expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
+  });
+
+  test('nothing was reserved', async () => {
+    const before = gateway.billing.admissions.length;
+    await post({ messages: [] });
+    expect(gateway.billing.admissions).toHaveLength(before);
+  });
+});
+
+describe('unauthenticated and forbidden', () => {
+  test('no token, a bad one, and one without the scope', async () => {
+    const send = (authorization?: string) =>
+      fetch(`${gateway.url}${PATH}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
+        body: '{}',
+      });
+    expect((await json(await send())).detail.code).toBe('not_authenticated');
+    expect((await json(await send('Bearer x'))).detail.code).toBe('invalid_token');
+    const narrow = await gateway.tokens.accessToken({ scope: 'usage:read' });
+    const answer = await send(`Bearer ${narrow}`);
+    expect(answer.status).toBe(403);
+    expect((await json(answer)).detail.code).toBe('insufficient_scope');
+  });
+});
+
+describe('refused by billing', () => {
+  const resets_at = '2026-12-01T00:00:00.000Z';
+  test.each([
+    ['weekly_limit_exceeded', 402],
+    ['monthly_limit_exceeded', 402],
+    ['subscription_inactive', 402],
+    ['subscription_service_not_included', 403],
+    ['subscription_requests_pending', 429],
+  ] as const)('%s', async (verdict, status) => {
+    gateway.provider.resetCounts();
+    gateway.billing.decide = () => ({ verdict, resets_at });
+    const answer = await ask('Hello');
+    expect(answer.status).toBe(status);
+    expect((await json(answer)).detail).toMatchObject({ code: verdict, resets_at });
+    expect(gateway.provider.counts().requests).toBe(0);
+  });
+
+  test('a duplicate tells of the first request', async () => {
+    const first = { request_id: `req_${'0'.repeat(26)}`, state: 'reserved' as const };
+    gateway.billing.decide = () => ({ verdict: 'duplicate_request', duplicate_of: first });
+    const answer = await ask('Hello');
+    expect(answer.status).toBe(409);
+    expect((await json(answer)).detail).toMatchObject({ code: 'duplicate_request', ...first });
+  });
+
+  test.each([0, 500, 404, 401])('billing that fails (%i) is 503, and nothing is forwarded', async (outage) => {
+    gateway.provider.resetCounts();
+    gateway.billing.outage = outage;
+    const answer = await ask('Hello');
+    expect(answer.status).toBe(503);
+    expect((await json(answer)).detail.code).toBe('service_unavailable');
+    expect(gateway.provider.counts().requests).toBe(0);
+    expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'released', cost_micros: 0 });
+  });
+});
+
+describe('capabilities', () => {
+  const capabilities = () =>
+    fetch(`${gateway.url}/v1/integrations/inference/capabilities`, { headers: { authorization: `Bearer ${token}` } });
+
+  test('what the server has and the plan includes', async () => {
+    expect(await json(await capabilities())).toEqual({
+      object: 'capabilities',
+      services: { chat: true, audio_transcription: true },
+    });
+    gateway.billing.services = { chat: true, audio_transcription: false };
+    expect((await json(await capabilities())).services).toEqual({ chat: true, audio_transcription: false });
+  });
+
+  test('billing that fails is 503', async () => {
+    gateway.billing.outage = 500;
+    expect((await capabilities()).status).toBe(503);
+  });
+});

@@ -1,0 +1,313 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
+import { provider, route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
+
+const PATH = '/v1/integrations/inference/chat/completions';
+let raw: RawProvider;
+let gateway: TestGateway;
+let token: string;
+
+beforeAll(async () => {
+  raw = await startRawProvider();
+  gateway = await startGateway({
+    environment: {
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '600',
+      UPSTREAM_IDLE_TIMEOUT_MS: '600',
+      UPSTREAM_TOTAL_TIMEOUT_MS: '3000',
+      CLIENT_IDLE_TIMEOUT_MS: '600',
+    },
+  });
+  token = await gateway.tokens.accessToken();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await raw.stop();
+});
+afterEach(() => {
+  gateway.billing.settlementDelayMs = 0;
+});
+
+const ask = (content: string, more: object = {}) =>
+  fetch(`${gateway.url}${PATH}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content }], ...more }),
+  });
+const json = async (answer: Response) => JSON.parse(await answer.text());
+const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
+const recordOf = (requestId: string) =>
+  waitFor(() => gateway.database.knex('usage_records').where({ request_id: requestId }).first());
+
+/** Puts other routes in force, first to last. */
+const useRoutes = async (urls: Record<string, string>): Promise<void> => {
+  const { writeFile } = await import('node:fs/promises');
+  const names = Object.keys(urls);
+  const text = routesYaml({
+    providers: names.map((name) => provider(name, urls[name] ?? '')),
+    routes: names.map((name) => route(`route-${name}`, { provider: name, model: `model-${name}` })),
+    chat: names.map((name) => `route-${name}`),
+  });
+  await writeFile(gateway.routesFile, text);
+  expect(await gateway.reload()).toBe(true);
+};
+const useSandbox = () => useRoutes({ sandbox: `${gateway.provider.url}/v1` });
+const useRaw = () => useRoutes({ raw: raw.url });
+const CHUNK = '{"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],"model":"m"}';
+const FINISH = '{"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"model":"m"}';
+const USAGE = '{"id":"x","choices":[],"model":"m","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}';
+
+describe('certain failures release the reservation', () => {
+  test.each([
+    ['[[status=429]] [[retry_after=7]]', 503, 'upstream_unavailable'],
+    ['[[status=503]] [[retry_after=7]]', 503, 'upstream_unavailable'],
+    ['[[status=500]]', 502, 'upstream_error'],
+    ['[[status=502]]', 502, 'upstream_error'],
+    ['[[status=401]]', 502, 'upstream_error'],
+    ['[[status=403]]', 502, 'upstream_error'],
+    ['[[status=400]]', 400, 'upstream_rejected'],
+    ['[[status=404]]', 400, 'upstream_rejected'],
+    ['[[status=422]]', 400, 'upstream_rejected'],
+  ])('%s', async (directive, status, code) => {
+    await useSandbox();
+    for (const stream of [false, true]) {
+      const answer = await ask(directive, { stream });
+      expect(answer.status).toBe(status);
+      const text = await answer.text();
+      expect(JSON.parse(text).detail.code).toBe(code);
+      expect(text).not.toMatch(/sandbox|prompt asked/i);
+      expect(answer.headers.get('retry-after')).toBe(directive.includes('retry_after') ? '7' : null);
+      expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+    }
+  });
+
+  test('a refused connection', async () => {
+    await useRoutes({ nobody: `http://127.0.0.1:${await freePort()}` });
+    const answer = await ask('Hello');
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([503, 'upstream_unavailable']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+  });
+
+  test('the next route serves what the first one certainly did not', async () => {
+    await useRoutes({ nobody: `http://127.0.0.1:${await freePort()}`, sandbox: `${gateway.provider.url}/v1` });
+    const answer = await ask('Hello');
+    expect(answer.status).toBe(200);
+    expect(await recordOf(idOf(answer))).toMatchObject({ route_id: 'route-sandbox', outcome: 'settled' });
+  });
+
+  test('an error event in place of the first chunk', async () => {
+    raw.handle = (_req, res) => eventStream(res).end('data: {"error":{"message":"overloaded"}}\n\n');
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([502, 'upstream_error']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+  });
+});
+
+describe('uncertain failures are never replayed', () => {
+  const expectUncertain = async (answer: Response) => {
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([504, 'upstream_timeout_uncertain']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'uncertain' });
+    const record = await recordOf(idOf(answer));
+    expect(record.outcome).toBe('uncertain');
+    const { estimate_micros } = gateway.billing.admissions.find(({ request_id }) => request_id === idOf(answer)) as {
+      estimate_micros: number;
+    };
+    expect(record.cost_micros).toBe(estimate_micros);
+  };
+
+  test.each(['[[delay_ms=2000]]', '[[reset]]', '[[garbage]]', '[[drop_after=0]] [[chunks=3]]'])(
+    '%s',
+    async (directive) => {
+      await useRoutes({ sandbox: `${gateway.provider.url}/v1`, second: `${gateway.provider.url}/v1` });
+      gateway.provider.resetCounts();
+      await expectUncertain(await ask(`Hello ${directive}`));
+      expect(gateway.provider.counts().requests).toBe(1);
+    },
+  );
+
+  test.each([
+    ['a 5xx without an error body', 500, 'text/html', '<html>Bad gateway</html>'],
+    ['a 200 that is no completion', 200, 'application/json', '{"ok":true}'],
+    ['a 200 without choices', 200, 'application/json', '{"choices":[]}'],
+    ['a redirect', 302, 'text/plain', ''],
+  ])('%s', async (_name, status, type, body) => {
+    raw.handle = (_req, res) => res.writeHead(status, { 'content-type': type, location: '/' }).end(body);
+    await useRaw();
+    await expectUncertain(await ask('Hello'));
+  });
+
+  test('a stream that is none', async () => {
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    await useRaw();
+    await expectUncertain(await ask('Hello', { stream: true }));
+  });
+
+  test.each([
+    ['breaks off before its first event', ': ping\n\n', true],
+    ['ends before its first event', ': ping\n\n', false],
+    ['is over before it begins', 'data: [DONE]\n\n', false],
+    ['starts with no JSON', 'data: {oops\n\n', false],
+  ])('a stream that %s', async (_name, text, breaks) => {
+    raw.handle = (_req, res) => {
+      eventStream(res).write(text);
+      if (breaks) setTimeout(() => res.destroy(), 20);
+      else res.end();
+    };
+    await useRaw();
+    await expectUncertain(await ask('Hello', { stream: true }));
+  });
+});
+
+describe('failures in mid-stream', () => {
+  test.each([['[[drop_after=2]]'], ['[[error_after=2]]'], ['[[chunk_delay_ms=1500]]']])(
+    '%s: an error event, and no [DONE]',
+    async (directive) => {
+      await useSandbox();
+      const answer = await ask(`Hello [[chunks=4]] ${directive}`, { stream: true });
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      const last = text.trimEnd().split('\n\n').at(-1) ?? '';
+      expect(JSON.parse(last.slice('data: '.length)).error).toEqual({
+        code: 'upstream_timeout_uncertain',
+        message: expect.any(String),
+      });
+      expect(text).not.toMatch(/\[DONE\]|sandbox|prompt asked/i);
+      expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'uncertain' });
+    },
+  );
+
+  test('what the provider told before it broke off is settled', async () => {
+    raw.handle = (_req, res) => {
+      eventStream(res).write(`data: ${CHUNK}\n\ndata: ${USAGE}\n\n`);
+      setTimeout(() => res.destroy(), 20);
+    };
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    await answer.text();
+    expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', input_tokens: 5, output_tokens: 7 });
+  });
+
+  test('an event without end is not held for ever', async () => {
+    raw.handle = (_req, res) => {
+      eventStream(res).write(`data: ${CHUNK}\n\ndata: `);
+      const piece = 'x'.repeat(256 * 1024);
+      const timer = setInterval(() => res.write(piece), 1);
+      res.on('close', () => clearInterval(timer));
+    };
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    expect(await answer.text()).toContain('upstream_timeout_uncertain');
+  });
+});
+
+describe('odd streams that are whole', () => {
+  test.each([
+    [
+      'CRLF, comments, [DONE] without a blank line',
+      `: hi\r\n\r\ndata: ${CHUNK}\r\n\r\n: hi\r\n\r\ndata: ${FINISH}\r\n\r\ndata: [DONE]`,
+    ],
+    ['usage in front', `data: ${USAGE}\n\ndata: ${CHUNK}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`],
+    [
+      'usage beside choices',
+      `data: ${CHUNK}\n\ndata: ${FINISH.replace('}],', '}],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12},')}\n\ndata: [DONE]\n\n`,
+    ],
+    [
+      'several data lines',
+      `data: ${CHUNK.replace(',"model"', '\ndata: ,"model"')}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`,
+    ],
+  ])('%s', async (_name, text) => {
+    raw.handle = (_req, res) => eventStream(res).end(text);
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    const seen = await answer.text();
+    expect(seen).toContain('"content":"Hi"');
+    expect(seen).not.toMatch(/usage|hi\n/);
+    expect(seen.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect((await recordOf(idOf(answer))).outcome).toBe('settled');
+  });
+
+  test('a provider that never ends its answer after [DONE] does not keep the caller waiting', async () => {
+    raw.handle = (_req, res) => eventStream(res).write(`data: ${CHUNK}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`);
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+});
+
+describe('settlement', () => {
+  test('a slow billing delays the end by no more than a moment', async () => {
+    await useSandbox();
+    gateway.billing.settlementDelayMs = 5_000;
+    const startedAt = performance.now();
+    const answer = await ask('Hello', { stream: true });
+    expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect((await recordOf(idOf(answer))).outcome).toBe('settled');
+  });
+});
+
+describe('callers', () => {
+  const open = async (content: string) => {
+    const req = httpRequest(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    req.on('error', () => {});
+    req.end(JSON.stringify({ stream: true, messages: [{ role: 'user', content }] }));
+    const [res] = await once(req, 'response');
+    return { req, res, id: String(res.headers['x-request-id']) };
+  };
+
+  test('one that leaves in mid-stream: the provider is read to its end, and settled', async () => {
+    await useSandbox();
+    const { req, res, id } = await open('Hello [[chunks=10]] [[chunk_delay_ms=30]] [[completion_tokens=321]]');
+    await once(res, 'data');
+    req.destroy();
+    expect(await recordOf(id)).toMatchObject({ outcome: 'settled', output_tokens: 321 });
+    expect(gateway.billing.states.get(id)).toBe('settled');
+  });
+
+  test('one that leaves before the answer opens', async () => {
+    await useSandbox();
+    const before = gateway.billing.admissions.length;
+    const controller = new AbortController();
+    const answer = fetch(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      signal: controller.signal,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello [[delay_ms=200]]' }] }),
+    });
+    await waitFor(() => gateway.billing.admissions.length > before);
+    controller.abort();
+    await expect(answer).rejects.toThrow();
+    const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
+    expect((await recordOf(id)).outcome).toBe('settled');
+  });
+
+  test('one that stops reading slows the provider down, and counts as gone in time', async () => {
+    let written = 0;
+    raw.handle = (_req, res) => {
+      eventStream(res);
+      const chunk = `data: ${CHUNK.replace('Hi', 'x'.repeat(60_000))}\n\n`;
+      const pump = (): void => {
+        if (written > 200_000_000 || res.destroyed) return void res.end(`data: ${FINISH}\n\ndata: [DONE]\n\n`);
+        written += chunk.length;
+        if (res.write(chunk)) setImmediate(pump);
+        else res.once('drain', pump);
+      };
+      pump();
+    };
+    await useRaw();
+    const { res, req, id } = await open('Hello');
+    res.pause();
+    await sleep(400);
+    expect(written).toBeLessThan(30_000_000);
+    // From here on the caller counts as gone, and the provider's answer is read on until its time is over.
+    expect(await recordOf(id)).toMatchObject({ status: 200 });
+    req.destroy();
+  });
+});

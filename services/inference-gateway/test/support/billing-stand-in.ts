@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type Admission,
+  type AdmissionRequest,
+  admissionRequestSchema,
+  type RequestOutcome,
+  type ReservationState,
+  settlementsRequestSchema,
+} from '@svc/contracts';
+
+/** Speaks billing's internal routes by their contract, and keeps what it was told. */
+export interface BillingStandIn {
+  readonly url: string;
+  readonly admissions: AdmissionRequest[];
+  /** The last outcome told for each request. */
+  readonly outcomes: Map<string, RequestOutcome>;
+  readonly states: Map<string, ReservationState>;
+  /** Decides about the next admissions; admits unless told otherwise. */
+  decide: (request: AdmissionRequest) => Admission;
+  services: { chat: boolean; audio_transcription: boolean };
+  /** Answers nothing but this status while set; 0 breaks the connection. */
+  outage: number | undefined;
+  settlementDelayMs: number;
+  stop: () => Promise<void>;
+}
+
+export const TOKEN = 'a-service-credential-for-tests';
+
+export const startBilling = async (): Promise<BillingStandIn> => {
+  const server = createServer((req, res) => void answer(billing, req, res));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const billing: BillingStandIn = {
+    url: `http://127.0.0.1:${port}`,
+    admissions: [],
+    outcomes: new Map(),
+    states: new Map(),
+    decide: () => ({ verdict: 'admitted' }),
+    services: { chat: true, audio_transcription: true },
+    outage: undefined,
+    settlementDelayMs: 0,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return billing;
+};
+
+const answer = async (billing: BillingStandIn, req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk);
+  if (billing.outage === 0) {
+    res.destroy();
+    return;
+  }
+  if (billing.outage !== undefined) return send(res, billing.outage, {});
+  if (req.headers.authorization !== `Bearer ${TOKEN}`) return send(res, 401, {});
+  const text = Buffer.concat(chunks).toString();
+  const path = req.url ?? '';
+  if (path === '/internal/admissions')
+    return send(res, 200, admit(billing, admissionRequestSchema.parse(JSON.parse(text))));
+  if (path === '/internal/settlements') {
+    await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
+    return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
+  }
+  if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
+  return send(res, 404, {});
+};
+
+const admit = (billing: BillingStandIn, request: AdmissionRequest): Admission => {
+  billing.admissions.push(request);
+  const decision = billing.decide(request);
+  if (decision.verdict === 'admitted') billing.states.set(request.request_id, 'reserved');
+  return decision;
+};
+
+const settle = (
+  billing: BillingStandIn,
+  { settlements }: ReturnType<typeof settlementsRequestSchema.parse>,
+): object => {
+  const results = settlements.map(({ request_id, result }) => {
+    if (!billing.states.has(request_id)) return { request_id, state: null };
+    billing.outcomes.set(request_id, result);
+    billing.states.set(request_id, result.outcome);
+    return { request_id, state: result.outcome };
+  });
+  return { results };
+};
+
+const send = (res: ServerResponse, status: number, body: object): void => {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};

@@ -1,0 +1,141 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createSandboxProvider, type SandboxProvider } from '@svc/sandbox-provider';
+import { createLifecycle, createLogger, loadConfig } from '@svc/service-kit';
+import { type TestDatabase, type TestNats, type TestTokens, testDatabase, testNats, testTokens } from '@svc/testing';
+import { startApp } from '../../src/app.ts';
+import { configSchema } from '../../src/config.ts';
+import { type BillingStandIn, startBilling, TOKEN } from './billing-stand-in.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+export const PROVIDER_KEY = 'the-key-of-the-provider';
+export const PRICE = { input_micros_per_million: 2_000_000, output_micros_per_million: 6_000_000 };
+
+/** The gateway with real database, NATS and provider sockets, and everything around it. */
+export interface TestGateway {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
+  readonly tokens: TestTokens;
+  readonly billing: BillingStandIn;
+  readonly provider: SandboxProvider;
+  readonly routesFile: string;
+  /** Everything logged so far. */
+  readonly logs: () => string;
+  readonly reload: () => Promise<boolean>;
+  /** Stops the gateway alone; answers whether that was clean. */
+  readonly stopService: () => Promise<boolean>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Makes the routes file from the provider's address. */
+  readonly routes?: (providerUrl: string) => string;
+  readonly clock?: () => number;
+}
+
+export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
+  const [database, nats, tokens, billing, provider] = await Promise.all([
+    testDatabase({ migrations: MIGRATIONS }),
+    testNats(),
+    testTokens(),
+    startBilling(),
+    createSandboxProvider({ port: 0, apiKey: PROVIDER_KEY }),
+  ]);
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const routesFile = join(directory, 'routes.yaml');
+  await writeFile(routesFile, (options.routes ?? defaultRoutes)(`${provider.url}/v1`));
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'inference-gateway',
+    level: 'debug',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
+  const config = loadConfig(configSchema, {
+    DATABASE_URL: database.url,
+    NATS_URL: nats.url,
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    INTERNAL_API_TOKENS: TOKEN,
+    AUTH_INTERNAL_URL: new URL(tokens.jwksUrl).origin,
+    BILLING_INTERNAL_URL: billing.url,
+    ROUTES_FILE: routesFile,
+    API_KEY_PEPPER: 'pepper'.repeat(8),
+    INGRESS_REGION: 'test-region',
+    RESPONSE_VALIDATION: 'true',
+    ...options.environment,
+  });
+  const app = await startApp(life, {
+    config,
+    logger,
+    secret: (name) => (name === 'PROVIDER_KEY' ? PROVIDER_KEY : undefined),
+    clock: options.clock ?? Date.now,
+  });
+  return {
+    url: app.url,
+    internalUrl: app.internalUrl,
+    database,
+    nats,
+    tokens,
+    billing,
+    provider,
+    routesFile,
+    logs: () => lines.join(''),
+    reload: app.routes.reload,
+    stopService: life.stop,
+    stop: async () => {
+      await life.stop();
+      await Promise.all([billing.stop(), provider.stop(), tokens.stop(), nats.stop()]);
+      await database.drop();
+      await rm(directory, { recursive: true });
+    },
+  };
+};
+
+const certification = '{reference: TEST, certified_at: 2020-01-01, expires_at: 2100-01-01}';
+const price = `{input_micros_per_million: ${PRICE.input_micros_per_million}, output_micros_per_million: ${PRICE.output_micros_per_million}}`;
+
+export const provider = (id: string, baseUrl: string): string =>
+  `${id}: {base_url: "${baseUrl}", api_key_env: PROVIDER_KEY, name: Sandbox ${id}}`;
+
+export const route = (
+  id: string,
+  fields: Partial<Record<'model' | 'provider' | 'upstream' | 'service', string>> = {},
+): string =>
+  `{id: ${id}, model: ${fields.model ?? 'svc-chat'}, provider: ${fields.provider ?? 'sandbox'}, ` +
+  `upstream_model: ${fields.upstream ?? 'sandbox-chat-1'}, service: ${fields.service ?? 'chat'}, data_zone: EU, ` +
+  `active: true, certification: ${certification}, price: ${fields.service === 'audio_transcription' ? '{micros_per_second: 100}' : price}}`;
+
+export const routesYaml = (parts: {
+  providers: string[];
+  routes: string[];
+  chat?: string[];
+  audio?: string[];
+}): string =>
+  [
+    'providers:',
+    ...parts.providers.map((line) => `  ${line}`),
+    'routes:',
+    ...parts.routes.map((line) => `  - ${line}`),
+    `delegated: {chat: [${(parts.chat ?? []).join(', ')}], audio_transcription: [${(parts.audio ?? []).join(', ')}]}`,
+    '',
+  ].join('\n');
+
+const defaultRoutes = (url: string): string =>
+  routesYaml({
+    providers: [provider('sandbox', url)],
+    routes: [
+      route('chat-eu'),
+      route('completions-eu', { model: 'svc-completion', upstream: 'sandbox-completion-1', service: 'completions' }),
+      route('embeddings-eu', { model: 'svc-embedding', upstream: 'sandbox-embedding-1', service: 'embeddings' }),
+      route('audio-eu', { model: 'svc-audio', upstream: 'sandbox-audio-1', service: 'audio_transcription' }),
+    ],
+    chat: ['chat-eu'],
+    audio: ['audio-eu'],
+  });

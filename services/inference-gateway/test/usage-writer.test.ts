@@ -1,0 +1,169 @@
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@svc/contracts';
+import { createDatabase } from '@svc/database';
+import { createLogger, createMetrics } from '@svc/service-kit';
+import { freePort, type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createUsageWriter,
+  keepUsagePartitions,
+  releasedEnd,
+  type UsageRecord,
+  type UsageWriter,
+} from '../src/usage-records/index.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
+let database: TestDatabase;
+let writer: UsageWriter;
+let hints = 0;
+
+const writerOn = (knex: TestDatabase['knex'], queueRecordsMax = 10_000): UsageWriter =>
+  createUsageWriter({
+    database: knex,
+    relay: { hint: () => (hints += 1) },
+    queueRecordsMax,
+    logger,
+    metrics: createMetrics('inference-gateway'),
+  });
+
+beforeAll(async () => {
+  database = await testDatabase({ migrations: MIGRATIONS });
+  await keepUsagePartitions(database.knex, { nowMs: NOW, monthsKept: 2 });
+  writer = writerOn(database.knex);
+});
+afterAll(() => database.drop());
+
+const record = (changes: Partial<UsageRecord> = {}): UsageRecord => ({
+  requestId: newId('req'),
+  kind: 'delegated',
+  userId: newId('usr'),
+  clientId: newId('app'),
+  keyId: null,
+  service: 'chat',
+  model: 'svc',
+  ingressRegion: 'test',
+  isStreamed: false,
+  startedAtMs: NOW,
+  ...releasedEnd(503, NOW + 5),
+  ...changes,
+});
+const factsOf = async (): Promise<string[]> =>
+  (await database.knex('outbox').select('payload')).flatMap(({ payload }) =>
+    payload.records.map(({ request_id }: { request_id: string }) => request_id),
+  );
+
+describe('grouped writing', () => {
+  test('many records share few transactions, each told of by one fact', async () => {
+    const records = Array.from({ length: 1_000 }, () => record());
+    for (const each of records) writer.add(each);
+    await writer.drain(10_000);
+    const told = await factsOf();
+    expect(new Set(told)).toEqual(new Set(records.map(({ requestId }) => requestId)));
+    expect(told).toHaveLength(1_000);
+    expect(await database.knex('outbox')).toHaveLength(5);
+    expect(hints).toBe(5);
+  });
+
+  test('a single record is written at once', async () => {
+    const one = record();
+    writer.add(one);
+    await waitFor(() => database.knex('usage_records').where({ request_id: one.requestId }).first(), {
+      timeoutMs: 1_000,
+    });
+  });
+
+  test('a record that breaks a rule does not keep the others back', async () => {
+    const good = [record(), record()];
+    writer.add(good[0] ?? record());
+    writer.add(record({ outcome: 'released', costMicros: 5 }));
+    writer.add(good[1] ?? record());
+    await writer.drain(10_000);
+    expect(await factsOf()).toEqual(expect.arrayContaining(good.map(({ requestId }) => requestId)));
+  });
+
+  test('the same record twice is one row', async () => {
+    const one = record();
+    writer.add(one);
+    await writer.drain(5_000);
+    writer.add(one);
+    await writer.drain(5_000);
+    expect(await database.knex('usage_records').where({ request_id: one.requestId })).toHaveLength(1);
+  });
+});
+
+describe('a database in trouble', () => {
+  test('records wait until it is back, and no more are taken than fit', async () => {
+    const url = new URL(database.url);
+    const target = { host: url.hostname, port: Number(url.port) };
+    url.hostname = '127.0.0.1';
+    url.port = String(await freePort());
+    const own = createDatabase(url.href, { acquireTimeoutMs: 500 });
+    const waiting = writerOn(own, 3);
+    const records = [record(), record(), record()];
+    for (const each of records) waiting.add(each);
+    expect(waiting.hasRoom()).toBe(false);
+    await expect(waiting.drain(300)).rejects.toThrow('3 usage records');
+
+    const door = createServer((socket) => pipeline(socket, connect(target), socket, () => {}));
+    door.listen(Number(url.port), '127.0.0.1');
+    await waiting.drain(10_000);
+    expect(waiting.hasRoom()).toBe(true);
+    expect(await factsOf()).toEqual(expect.arrayContaining(records.map(({ requestId }) => requestId)));
+    await own.destroy();
+    door.close();
+  });
+
+  test('what a lost connection interrupted is written by the next one', async () => {
+    const own = createDatabase(database.url, { applicationName: 'interrupted' });
+    const interrupted = writerOn(own);
+    const records = Array.from({ length: 400 }, () => record());
+    const killing = setInterval(
+      () =>
+        void database.knex.raw(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'interrupted'`,
+        ),
+      5,
+    );
+    for (const each of records) {
+      interrupted.add(each);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    clearInterval(killing);
+    await interrupted.drain(10_000);
+    const told = new Set(await factsOf());
+    expect(records.every(({ requestId }) => told.has(requestId))).toBe(true);
+    await own.destroy();
+  });
+});
+
+describe('partitions', () => {
+  const names = async (): Promise<string[]> =>
+    (
+      await database.knex.raw(
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'usage_records'::regclass ORDER BY 1`,
+      )
+    ).rows.map(({ name }: { name: string }) => name);
+
+  test('this month and two ahead exist, old ones go, replicas do not disturb each other', async () => {
+    expect(await names()).toEqual([
+      'usage_records_2026_11',
+      'usage_records_2026_12',
+      'usage_records_2027_01',
+      'usage_records_other',
+    ]);
+    const later = { nowMs: Date.parse('2027-02-01T00:00:00Z'), monthsKept: 2 };
+    await Promise.all([keepUsagePartitions(database.knex, later), keepUsagePartitions(database.knex, later)]);
+    expect(await names()).toEqual([
+      'usage_records_2026_12',
+      'usage_records_2027_01',
+      'usage_records_2027_02',
+      'usage_records_2027_03',
+      'usage_records_2027_04',
+      'usage_records_other',
+    ]);
+  });
+});
