@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stopOrphan } from './instance-record.ts';
@@ -21,6 +21,8 @@ export async function scratchDirectory(): Promise<ScratchDirectory> {
   const self = identifyProcess(process.pid);
   const owner = `${process.pid}-${(self?.started ?? '').replaceAll(/\W+/g, '_')}`;
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${owner}-`));
+  // To be walked through, not listed: as root, PostgreSQL runs below it as another user.
+  chmodSync(path, 0o711);
   return { path, remove: () => remove(path) };
 }
 

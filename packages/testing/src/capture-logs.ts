@@ -1,8 +1,6 @@
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-
 /** One call of a logger. */
 export interface CapturedEntry {
-  readonly level: (typeof LEVELS)[number];
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
@@ -15,10 +13,20 @@ export interface CapturedLogs {
   text(): string;
 }
 
+interface Write {
+  (message: string): void;
+  (fields: object, message: string): void;
+}
+
 /** Has the shape of the service logger. */
-export type CapturingLogger = {
-  readonly [level in (typeof LEVELS)[number]]: (fields: object, message?: string) => void;
-} & { readonly level: string; child(fields: object): CapturingLogger };
+export interface CapturingLogger {
+  readonly debug: Write;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+  readonly fatal: Write;
+  readonly child: (fields: object) => CapturingLogger;
+}
 
 /** Collects log entries in memory; children share the collection and add their fields. */
 export function captureLogs(): CapturedLogs {
@@ -30,14 +38,12 @@ export function captureLogs(): CapturedLogs {
   };
 }
 
-function capturing(entries: CapturedEntry[], bound: object): CapturingLogger {
-  const at = (level: CapturedEntry['level']) => (fields: object, message?: string) => {
-    const entry = typeof fields === 'string' ? { fields: { ...bound }, message: fields } : undefined;
-    entries.push({ level, ...(entry ?? { fields: { ...bound, ...fields }, message: message ?? '' }) });
+function capturing(entries: CapturedEntry[], bound: Readonly<Record<string, unknown>>): CapturingLogger {
+  const at = (level: CapturedEntry['level']) => (first: object | string, message?: string) => {
+    if (typeof first === 'string') entries.push({ level, fields: bound, message: first });
+    else entries.push({ level, fields: { ...bound, ...first }, message: message ?? '' });
   };
   return {
-    level: 'trace',
-    trace: at('trace'),
     debug: at('debug'),
     info: at('info'),
     warn: at('warn'),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { newId } from '@svc/contracts';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 const SESSION_SECONDS = 12 * 3600;
@@ -66,7 +67,7 @@ export async function testTokens(
       iss: publicBaseUrl,
       iat: issuedAt,
       exp: issuedAt + (choices.expiresInSeconds ?? defaults.seconds),
-      sub: choices.userId ?? madeUpId('usr'),
+      sub: choices.userId ?? newId('usr'),
       ...defaults.claims,
       ...choices.claims,
     };
@@ -95,7 +96,7 @@ export async function testTokens(
 function sessionClaims(publicBaseUrl: string, choices: SessionChoices): object {
   return {
     aud: `${publicBaseUrl}/v1/console`,
-    sid: choices.sessionId ?? madeUpId('ses'),
+    sid: choices.sessionId ?? newId('ses'),
     account_type: choices.accountType ?? 'personal',
   };
 }
@@ -103,10 +104,10 @@ function sessionClaims(publicBaseUrl: string, choices: SessionChoices): object {
 function accessClaims(publicBaseUrl: string, choices: AccessTokenChoices): object {
   return {
     aud: `${publicBaseUrl}/v1`,
-    client_id: choices.clientId ?? madeUpId('app'),
+    client_id: choices.clientId ?? newId('app'),
     scope: choices.scope ?? 'inference usage:read',
-    grant_id: choices.grantId ?? madeUpId('grt'),
-    jti: madeUpId('tok'),
+    grant_id: choices.grantId ?? newId('grt'),
+    jti: randomBytes(12).toString('hex'),
   };
 }
 
@@ -135,10 +136,4 @@ async function serveJwks(keys: readonly SigningKey[]) {
         server.closeAllConnections();
       }),
   };
-}
-
-function madeUpId(prefix: string): string {
-  // The alphabet and length of real ids.
-  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-  return `${prefix}_${[...randomBytes(26)].map((byte) => alphabet[byte % 32]).join('')}`;
 }

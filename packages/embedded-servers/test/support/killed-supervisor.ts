@@ -1,0 +1,43 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Lets another process start both servers, and kills it. With `orphan` its watchdogs are killed before. */
+export async function killSupervisor(directory: string, options: { orphan: boolean }) {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/start-and-wait.ts`, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { value: line } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  const pids: { postgres: number; nats: number } = JSON.parse(String(line));
+  if (options.orphan) for (const pid of watchdogsOf(child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+  return pids;
+}
+
+/** Whether the process is there (a zombie is not). */
+export function isAlive(pid: number): boolean {
+  try {
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+/** Waits, at most for some seconds, until none of the processes is there. */
+export async function allGone(pids: readonly number[]): Promise<boolean> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (!pids.some(isAlive)) return true;
+    await sleep(25);
+  }
+  return false;
+}
+
+function watchdogsOf(parent: number): number[] {
+  const list = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' });
+  return list
+    .split('\n')
+    .filter((line) => line.includes('/bin/sh'))
+    .map((line) => Number.parseInt(line, 10));
+}

@@ -1,0 +1,53 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { freePort, testNats, waitFor } from '../src/index.ts';
+
+/** The first line that a NATS server says, or undefined when none answers. */
+function greeting(url: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString());
+    });
+    socket.once('error', () => resolve(undefined));
+  });
+}
+
+test('it is restarted, killed and wiped on the same port', async () => {
+  const nats = await testNats();
+  expect(await greeting(nats.url)).toMatch(/"jetstream":true/);
+  await nats.restart();
+  expect(await greeting(nats.url)).toMatch(/^INFO/);
+  await nats.kill();
+  expect(await greeting(nats.url)).toBeUndefined();
+  await nats.start();
+  await nats.wipe();
+  expect(await greeting(nats.url)).toMatch(/^INFO/);
+  await nats.stop();
+  expect(await greeting(nats.url)).toBeUndefined();
+});
+
+test('two servers stand side by side', async () => {
+  const [one, two] = await Promise.all([testNats(), testNats()]);
+  expect(one.url).not.toBe(two.url);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+test('a free port can be bound', async () => {
+  expect(await freePort()).toBeGreaterThan(1023);
+});
+
+test('waiting ends with the value, or says for what and why in vain', async () => {
+  const answers = [undefined, false, null, 'done'];
+  expect(await waitFor(() => answers.shift())).toBe('done');
+  expect(await waitFor(() => 0)).toBe(0);
+  const failing = waitFor(
+    () => {
+      throw new Error('not yet');
+    },
+    { timeoutMs: 30 },
+  );
+  await expect(failing).rejects.toThrow(/Waited 30 ms in vain for .*not yet/s);
+  await expect(failing).rejects.toMatchObject({ cause: new Error('not yet') });
+});
