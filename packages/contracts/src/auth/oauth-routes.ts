@@ -13,6 +13,9 @@ const oauthForm = <S extends z.ZodType>(schema: S) =>
     raw: true,
   }) as const;
 
+const page = { contentType: 'text/html', schema: z.string() } as const;
+const refusedForm = { 400: { description: 'A page that says why the form cannot be taken.', ...page } } as const;
+
 /** Authorize, consent, tokens and discovery. */
 export const oauthRoutes = {
   showAuthorizePage: defineRoute({
@@ -23,7 +26,13 @@ export const oauthRoutes = {
     caller: 'oauth_public',
     summary: 'Login and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
     request: { query: oauth.authorizeQuerySchema },
-    responses: { 200: { description: 'The page.', contentType: 'text/html', schema: z.string() } },
+    responses: {
+      200: { description: 'The page.', ...page },
+      400: {
+        description: 'A page that says why this app cannot ask; JSON with the code where only JSON is accepted.',
+        ...page,
+      },
+    },
     errors: ['unknown_app', 'redirect_uri_not_registered', 'app_inactive'],
   }),
   decideConsent: defineRoute({
@@ -128,7 +137,8 @@ export const interactionRoutes = {
     request: { body: oauthForm(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+      200: { description: 'The page again, with what was wrong.', ...page },
+      ...refusedForm,
     },
     errors: [],
   }),
@@ -142,7 +152,8 @@ export const interactionRoutes = {
     request: { body: oauthForm(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with what was wrong.', contentType: 'text/html', schema: z.string() },
+      200: { description: 'The page again, with what was wrong.', ...page },
+      ...refusedForm,
     },
     errors: [],
   }),
@@ -154,7 +165,7 @@ export const interactionRoutes = {
     caller: 'oauth_public',
     summary: 'Form of the authorize page: not you?',
     request: { body: oauthForm(z.object({})) },
-    responses: { 303: { description: 'Back to the authorize page.' } },
+    responses: { 303: { description: 'Back to the authorize page.' }, ...refusedForm },
     errors: [],
   }),
   submitDecision: defineRoute({
@@ -165,7 +176,7 @@ export const interactionRoutes = {
     caller: 'oauth_public',
     summary: 'Form of the authorize page: approve or deny',
     request: { body: oauthForm(z.object({})) },
-    responses: { 303: { description: "To the app's redirect URI." } },
+    responses: { 303: { description: "To the app's redirect URI, or back to the authorize page." }, ...refusedForm },
     errors: [],
   }),
 } as const;
