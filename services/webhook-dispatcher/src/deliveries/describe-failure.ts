@@ -9,20 +9,18 @@ const CAUSES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name_mismatch',
   CERT_HAS_EXPIRED: 'certificate_expired',
   CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_not_trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_not_trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'certificate_not_trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_not_trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_not_trusted',
-  CERT_REVOKED: 'certificate_not_trusted',
-  INVALID_PURPOSE: 'certificate_not_trusted',
 };
+
+/** OpenSSL's names for what is wrong with a chain; Node passes them on. */
+const UNTRUSTED =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_(SIGNATURE|REVOKED|UNTRUSTED|REJECTED|CHAIN)|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
 /** A short, fixed word for why no answer came; never text that the receiver or a library has chosen. */
 export function describeFailure(error: unknown): string {
   const code = codeOf(error);
   const cause = CAUSES[code];
   if (cause !== undefined) return cause;
+  if (UNTRUSTED.test(code)) return 'certificate_not_trusted';
   if (code.startsWith('HPE_')) return 'answer_not_http';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
   return 'connection_failed';
