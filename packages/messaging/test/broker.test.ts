@@ -166,5 +166,5 @@ test('a stream of another shape, from an older release, is brought up to date', 
 });
 
 async function storedMessages(messaging: Messaging, stream: string): Promise<number> {
-  return (await messaging.manager.streams.info(stream)).state.messages;
+  return (await messaging.untilDisconnect(messaging.manager.streams.info(stream))).state.messages;
 }

@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type ConsumerOptions, type Messaging, type ReceivedEvent, type Relay, startConsumer } from '../src/index.ts';
+import {
+  type ConsumerOptions,
+  type Messaging,
+  type ReceivedEvent,
+  type Relay,
+  startBatchConsumer,
+  startConsumer,
+} from '../src/index.ts';
 import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
@@ -192,6 +199,30 @@ test('versions of an aggregate in order, with two replicas and failures: none is
     relay.hint();
   }
   await waitFor(async () => (await effects()).total === 21, { timeoutMs: 40_000 });
+  expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
+});
+
+test('many in one transaction keep the order of versions too, over failures of the whole and of one', async () => {
+  await begin();
+  let failures = 0;
+  stage.keep(
+    startBatchConsumer({
+      ...{ messaging, database: stage.knex, name: 'test_ordered_batch', subjects, ordered: true, batch: 10 },
+      handle: async (trx, events) => {
+        if (events.some(({ version }) => version === 3) && failures < 4) {
+          failures += 1;
+          throw failure('unavailable');
+        }
+        for (const event of events) await noteEffect(trx, event);
+      },
+    }),
+  );
+  const apps = await Promise.all(Array.from({ length: 3 }, () => registerApp(stage.knex)));
+  for (let change = 0; change < 6; change += 1) {
+    await Promise.all(apps.map((clientId) => updateApp(stage.knex, clientId)));
+    relay.hint();
+  }
+  await waitFor(async () => (await effects()).total === 21, { timeoutMs: 20_000 });
   expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
 });
 

@@ -44,6 +44,7 @@ export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg
     const fresh = await commit(deps, deliveries);
     for (const { message } of deliveries) message.ack();
     count(deps, 'handled', fresh);
+    // Duplicates, and what was older than a handled version.
     count(deps, 'duplicate', deliveries.length - fresh);
     return { databaseDown: false };
   } catch (error) {
@@ -87,14 +88,18 @@ async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<Consume
   });
 }
 
-/** Answers how many were not yet handled. */
+/** Answers how many had an effect. */
 async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> {
   return await deps.database.transaction(async (trx) => {
     const ids = deliveries.map(({ event }) => event.id);
     const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
     const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);
-    if (unhandled.length > 0) await deps.effect(trx, unhandled);
-    return unhandled.length;
+    const inTurn: Delivery[] = [];
+    for (const delivery of unhandled) {
+      if (!deps.ordered || (await takeTurn(trx, deps, delivery)) === 'next') inTurn.push(delivery);
+    }
+    if (inTurn.length > 0) await deps.effect(trx, inTurn);
+    return inTurn.length;
   });
 }
 

@@ -31,6 +31,8 @@ interface CommonOptions<S extends EventSubject> {
   readonly subjects: readonly S[];
   /** Deliveries of one message before it is parked as a dead letter. */
   readonly maxDeliver?: number | undefined;
+  /** Handle the versions of each aggregate in order: older ones are dropped, missing ones waited for. */
+  readonly ordered?: boolean | undefined;
   /** How long the broker waits for a word on a message before it delivers it again. */
   readonly ackWaitMs?: number | undefined;
 }
@@ -39,8 +41,6 @@ interface CommonOptions<S extends EventSubject> {
 export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
   /** The effect, in the transaction that also notes the event as handled; it is not called again once that commits. */
   readonly handle: (trx: Knex.Transaction, event: EventOf<S>, meta: DeliveryMeta) => Promise<void>;
-  /** Handle the versions of each aggregate in order: older ones are dropped, missing ones waited for. */
-  readonly ordered?: boolean | undefined;
 }
 
 /** A consumer of frequent facts, one transaction for many. */
@@ -64,7 +64,7 @@ export interface Consumer {
  * without a kind) brings the message again later; any other one, or the last delivery, parks it in `dead_letters`.
  */
 export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
-  const deps = handlerDeps(options, options.ordered === true, async (trx, deliveries) => {
+  const deps = handlerDeps(options, async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), metaOf(delivery));
   });
   return run(options, deps, { fetch: FETCH_SINGLE, together: false });
@@ -72,18 +72,15 @@ export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S
 
 /** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
 export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
-  const deps = handlerDeps(options, false, async (trx, deliveries) => {
+  const deps = handlerDeps(options, async (trx, deliveries) => {
     await options.handle(trx, deliveries.map(eventOf<S>));
   });
   return run(options, deps, { fetch: options.batch ?? BATCH_MAX, together: true });
 }
 
-function handlerDeps<S extends EventSubject>(
-  options: CommonOptions<S>,
-  ordered: boolean,
-  effect: HandlerDeps['effect'],
-): HandlerDeps {
+function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps {
   const { messaging, database, name } = options;
+  const ordered = options.ordered === true;
   const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
   return { messaging, database, consumer: name, effect, ordered, ...limits };
 }
