@@ -58,7 +58,7 @@ export interface BillingApp {
   readonly tickPayments: () => Promise<void>;
 }
 
-/** Wires the service together. Throws where the configured payment provider is not available in this release. */
+/** Wires the service together. */
 export const createBillingApp = (parts: BillingParts): BillingApp => {
   const { config, database, logger } = parts;
   const common = {
@@ -101,9 +101,6 @@ interface Payments {
 
 const wirePayments = (parts: BillingParts): Payments => {
   const { config, database, offer, relay } = parts;
-  if (config.PAYMENTS === 'stripe') {
-    throw new Error('PAYMENTS=stripe is not available in this release; use PAYMENTS=sandbox.');
-  }
   const provider = createSandboxProvider({
     database,
     publicBaseUrl: config.PUBLIC_BASE_URL,

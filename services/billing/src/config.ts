@@ -8,64 +8,73 @@ const SHIPPED_PLANS = fileURLToPath(new URL('../plans.yaml', import.meta.url));
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
 /** The environment of the billing service. */
-export const billingConfigSchema = z.object({
-  ...commonSettings,
-  DATABASE_POOL_MAX: setting.integer({
-    description: 'Connections to the database that one process keeps at most.',
-    min: 2,
-    max: 200,
-    default: 20,
-  }),
-  AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, where the signing keys are read." }),
-  JWKS_URL: setting.url({
-    description: 'Where the signing keys are read instead, such as a public address.',
-    optional: true,
-  }),
-  PLANS_FILE: setting.string({
-    description:
-      'YAML file of the plans on offer, checked at start. Unset: the three plans that come with the service.',
-    optional: true,
-  }),
-  BILLING_CURRENCY: setting.string({
-    description: 'The one currency of this deployment: of all plans, wallets and ledger postings.',
-    pattern: /^[A-Z]{3}$/,
-    expected: 'an ISO 4217 code in upper case',
-    default: 'EUR',
-  }),
-  PAYMENTS: setting.choice({
-    description: 'Payment provider. The sandbox has its own checkout and portal pages and takes no money.',
-    values: ['sandbox', 'stripe'],
-    default: 'sandbox',
-  }),
-  PAST_DUE_GRACE_DAYS: setting.integer({
-    description: 'Days for which a subscription whose payment failed still admits requests.',
-    min: 0,
-    max: 90,
-    default: 7,
-  }),
-  RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
-    description:
-      'Seconds after which a reservation without an outcome gives its place back and counts at its estimate. Requests that ' +
-      'last longer are rare and lose nothing: their true usage settles them whenever it comes.',
-    min: 1,
-    max: 86_400,
-    default: 300,
-  }),
-  UNCERTAIN_SETTLE_AFTER_HOURS: setting.integer({
-    description:
-      'Hours after which an uncertain reservation is settled at its estimate, with an alert. Longer than any outage over ' +
-      'which a gateway keeps usage that it could not tell; usage that comes even later corrects the estimate.',
-    min: 1,
-    max: 720,
-    default: 24,
-  }),
-  SWEEP_INTERVAL_MS: setting.integer({
-    description: 'Milliseconds between looks for reservations to sweep and for sandbox subscriptions to renew.',
-    min: 50,
-    max: 600_000,
-    default: 2_000,
-  }),
-});
+export const billingConfigSchema = z
+  .object({
+    ...commonSettings,
+    DATABASE_POOL_MAX: setting.integer({
+      description: 'Connections to the database that one process keeps at most.',
+      min: 2,
+      max: 200,
+      default: 20,
+    }),
+    AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, where the signing keys are read." }),
+    JWKS_URL: setting.url({
+      description: 'Where the signing keys are read instead, such as a public address.',
+      optional: true,
+    }),
+    PLANS_FILE: setting.string({
+      description:
+        'YAML file of the plans on offer, checked at start. Unset: the three plans that come with the service.',
+      optional: true,
+    }),
+    BILLING_CURRENCY: setting.string({
+      description: 'The one currency of this deployment: of all plans, wallets and ledger postings.',
+      pattern: /^[A-Z]{3}$/,
+      expected: 'an ISO 4217 code in upper case',
+      default: 'EUR',
+    }),
+    PAYMENTS: setting.choice({
+      description: 'Payment provider. The sandbox has its own checkout and portal pages and takes no money.',
+      values: ['sandbox', 'stripe'],
+      default: 'sandbox',
+    }),
+    PAST_DUE_GRACE_DAYS: setting.integer({
+      description: 'Days for which a subscription whose payment failed still admits requests.',
+      min: 0,
+      max: 90,
+      default: 7,
+    }),
+    RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
+      description:
+        'Seconds after which a reservation without an outcome gives its place back and counts at its estimate. Requests that ' +
+        'last longer are rare and lose nothing: their true usage settles them whenever it comes.',
+      min: 1,
+      max: 86_400,
+      default: 300,
+    }),
+    UNCERTAIN_SETTLE_AFTER_HOURS: setting.integer({
+      description:
+        'Hours after which an uncertain reservation is settled at its estimate, with an alert. Longer than any outage over ' +
+        'which a gateway keeps usage that it could not tell; usage that comes even later corrects the estimate.',
+      min: 1,
+      max: 720,
+      default: 24,
+    }),
+    SWEEP_INTERVAL_MS: setting.integer({
+      description: 'Milliseconds between looks for reservations to sweep and for sandbox subscriptions to renew.',
+      min: 50,
+      max: 600_000,
+      default: 2_000,
+    }),
+  })
+  .superRefine((config, context) => {
+    if (config.PAYMENTS !== 'stripe') return;
+    context.addIssue({
+      code: 'custom',
+      path: ['PAYMENTS'],
+      message: 'stripe is not available in this release; use sandbox',
+    });
+  });
 
 /** The configuration of the billing service. */
 export type BillingConfig = z.infer<typeof billingConfigSchema>;

@@ -9,13 +9,17 @@ import {
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
+import { z } from 'zod';
 import { createBillingApp } from './app.ts';
+import { checkBalances } from './balances/index.ts';
 import { billingConfigSchema, jwksUrlOf, plansFileOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
 
 const NAME = 'billing';
+/** The proof reads every reservation and entry there is. */
+const CHECK_TIMEOUT_MS = 3_600_000;
 
 async function start(life: Lifecycle): Promise<void> {
   const config = loadConfig(billingConfigSchema, process.env);
@@ -56,4 +60,21 @@ async function start(life: Lifecycle): Promise<void> {
   logger.info({ port: config.PORT }, 'ready');
 }
 
-runService({ name: NAME, start });
+/** `main.ts check-balances`: proves every running total; exit code 1 and a list where one is wrong. */
+async function checkTotals(): Promise<void> {
+  const { DATABASE_URL } = loadConfig(z.object({ DATABASE_URL: billingConfigSchema.shape.DATABASE_URL }), process.env);
+  const database = createDatabase(DATABASE_URL, { applicationName: NAME, statementTimeoutMs: CHECK_TIMEOUT_MS });
+  try {
+    const discrepancies = await checkBalances(database);
+    for (const { total, subject, recorded, derived } of discrepancies) {
+      console.log(`${total} of ${subject}: recorded ${recorded}, derived ${derived}`);
+    }
+    console.log(discrepancies.length === 0 ? 'billing: all balances are proven' : 'billing: balances are WRONG');
+    process.exitCode = discrepancies.length === 0 ? 0 : 1;
+  } finally {
+    await database.destroy();
+  }
+}
+
+if (process.argv[2] === 'check-balances') await checkTotals();
+else runService({ name: NAME, start });

@@ -1,38 +1,296 @@
-import { newId } from '@svc/contracts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { events, newId } from '@svc/contracts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RETURNS, SESSION_ID, type TestBilling, testBilling } from './support/billing.ts';
 
+const START = '2026-10-01T12:00:00.000Z';
 let billing: TestBilling;
 beforeAll(async () => {
   billing = await testBilling();
 });
 afterAll(() => billing.stop());
+beforeEach(() => billing.setClock(START));
 
-const checkout = async (token: string, planId = 'basic') =>
-  billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: planId, ...RETURNS } });
+const signIn = async (userId = newId('usr')) => ({ userId, token: await billing.tokens.consoleSession({ userId }) });
+const checkout = async (token: string, more: object = {}) =>
+  billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: 'basic', ...RETURNS, ...more } });
+const complete = (sessionId: string) => billing.call('POST', `/sandbox/payments/sessions/${sessionId}/complete`);
 const confirm = (token: string, sessionId: string) =>
   billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: sessionId } });
+const current = async (token: string) => (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
+const play = (subscriptionId: string, status: string) =>
+  billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status } });
+const factsOf = async (userId: string) =>
+  billing
+    .db('outbox')
+    .where({ aggregate: `subscription:${userId}` })
+    .orderBy('seq')
+    .select('subject', 'version', 'payload');
+
+describe('GET /v1/subscriptions/plans', () => {
+  it('answers anybody the plans on offer, without what belongs to the payment provider', async () => {
+    const { status, body } = await billing.call('GET', '/v1/subscriptions/plans');
+    expect(status).toBe(200);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['basic', 'full', 'yearly']);
+    expect(JSON.stringify(body)).not.toContain('stripe');
+  });
+});
 
 describe('buying a subscription', () => {
   it('goes from checkout over payment to confirmation, and confirming again answers the same', async () => {
-    const userId = newId('usr');
-    const token = await billing.tokens.consoleSession({ userId });
-    expect((await billing.call('GET', '/v1/subscriptions', { token })).body).toEqual({ subscription: null });
+    const { token } = await signIn();
+    expect(await current(token)).toBeNull();
     const started = await checkout(token);
     expect(started.status).toBe(200);
-    expect(started.body.session_id).toMatch(SESSION_ID);
-    const id = started.body.session_id;
-    expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
-    const paid = await billing.call('POST', `/sandbox/payments/sessions/${id}/complete`);
+    const { session_id: id } = started.body;
+    expect(started.body).toEqual({
+      session_id: expect.stringMatching(SESSION_ID),
+      url: `${billing.tokens.publicBaseUrl}/sandbox/payments/sessions/${id}`,
+      expires_at: '2026-10-02T12:00:00.000Z',
+    });
+    const paid = await complete(id);
     expect([paid.status, paid.body]).toEqual([200, { session_id: id, status: 'complete' }]);
     const confirmed = await confirm(token, id);
     expect(confirmed.status).toBe(200);
-    expect(confirmed.body.subscription).toMatchObject({
-      status: 'active',
-      plan: { id: 'basic', name: 'Basic' },
-      revision: 1,
+    expect(confirmed.body).toEqual({
+      subscription: {
+        id: expect.stringMatching(/^sub_/),
+        status: 'active',
+        plan: { id: 'basic', name: 'Basic' },
+        current_period_start: START,
+        current_period_end: '2026-11-01T12:00:00.000Z',
+        cancel_at_period_end: false,
+        revision: 1,
+      },
     });
     expect((await confirm(token, id)).body).toEqual(confirmed.body);
-    expect((await billing.call('GET', '/v1/subscriptions', { token })).body).toEqual(confirmed.body);
+    expect((await complete(id)).status).toBe(200);
+    expect(await current(token)).toEqual(confirmed.body.subscription);
+  });
+  it('takes effect when it is paid, even if nobody ever confirms', async () => {
+    const { token } = await signIn();
+    await complete((await checkout(token)).body.session_id);
+    expect(await current(token)).toMatchObject({ status: 'active' });
+  });
+  it('publishes one fact, however often it is paid and confirmed at once', async () => {
+    const { token, userId } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    await Promise.all([...Array.from({ length: 5 }, () => complete(id))]);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => confirm(token, id)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const facts = await factsOf(userId);
+    expect(facts).toHaveLength(1);
+    expect(facts[0]).toMatchObject({
+      subject: events.subscriptionChanged.subject,
+      version: 1,
+      payload: {
+        svc_user_id: userId,
+        status: 'active',
+        plan: { id: 'basic', name: 'Basic' },
+        period: { start: START, end: '2026-11-01T12:00:00.000Z' },
+        cancel_at_period_end: false,
+        budget: {
+          weekly_used_percent: 0,
+          monthly_used_percent: 0,
+          services: { chat: true, audio_transcription: false },
+        },
+        revision: 1,
+      },
+    });
+  });
+
+  describe('is invalid', () => {
+    it.each([
+      ['an unknown plan', { plan_id: 'none' }, ['body', 'plan_id'], 'value_error'],
+      ['no plan', { plan_id: undefined }, ['body', 'plan_id'], 'missing'],
+      ['a plain http success URL', { success_url: 'http://shop.example/' }, ['body', 'success_url'], 'value_error'],
+      ['a script as cancel URL', { cancel_url: 'javascript:alert(1)' }, ['body', 'cancel_url'], 'value_error'],
+      [
+        'a URL that is too long',
+        { cancel_url: `https://a.example/${'x'.repeat(2048)}` },
+        ['body', 'cancel_url'],
+        'string_too_long',
+      ],
+      ['an unknown property', { coupon: 'x' }, ['body', 'coupon'], 'extra_forbidden'],
+    ])('with %s', async (_what, more, loc, type) => {
+      const { token } = await signIn();
+      const answer = await checkout(token, more);
+      expect(answer.status).toBe(422);
+      expect(answer.body.detail).toEqual([expect.objectContaining({ loc, type })]);
+    });
+    it('with an empty or overlong session id', async () => {
+      const { token } = await signIn();
+      expect((await confirm(token, '')).body.detail[0].type).toBe('string_too_short');
+      expect((await confirm(token, 'x'.repeat(256))).body.detail[0].type).toBe('string_too_long');
+    });
+  });
+
+  it('wants a console session', async () => {
+    const answer = await billing.call('POST', '/v1/subscriptions/checkout', { json: {} });
+    expect([answer.status, answer.body.detail.code]).toEqual([401, 'not_authenticated']);
+    const accessToken = await billing.tokens.accessToken();
+    expect((await checkout(accessToken)).body.detail.code).toBe('invalid_token');
+  });
+  it('by somebody else is not found, before and after payment', async () => {
+    const [buyer, stranger] = [await signIn(), await signIn()];
+    const id = (await checkout(buyer.token)).body.session_id;
+    expect((await confirm(stranger.token, id)).status).toBe(404);
+    await complete(id);
+    expect((await confirm(stranger.token, id)).status).toBe(404);
+    expect(await current(stranger.token)).toBeNull();
+    expect((await confirm(stranger.token, newId('cs'))).status).toBe(404);
+  });
+  it('conflicts while it is not paid, and once it has expired', async () => {
+    const { token } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
+    await billing.setClock('2026-10-02T12:00:00Z');
+    const late = await complete(id);
+    expect([late.status, late.body.detail.code]).toEqual([409, 'checkout_not_completed']);
+    expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
+    expect(await current(token)).toBeNull();
+  });
+});
+
+describe('two purchases', () => {
+  it('do not begin while a subscription is live', async () => {
+    const { token, subscriptionId } = await billing.subscribe();
+    const second = await checkout(token, { plan_id: 'full' });
+    expect([second.status, second.body.detail.code]).toEqual([409, 'subscription_already_active']);
+    await play(subscriptionId, 'canceled');
+    expect((await checkout(token)).status).toBe(200);
+  });
+  it('begun side by side end in one live subscription; the second payment is reverted', async () => {
+    const { token, userId } = await signIn();
+    const [one, two] = [
+      (await checkout(token)).body.session_id,
+      (await checkout(token, { plan_id: 'full' })).body.session_id,
+    ];
+    expect((await complete(one)).status).toBe(200);
+    const lost = await complete(two);
+    expect([lost.status, lost.body.detail.code]).toEqual([409, 'subscription_already_active']);
+    expect((await confirm(token, two)).body.detail.code).toBe('subscription_already_active');
+    expect((await confirm(token, one)).status).toBe(200);
+    expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
+    const paid = await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' });
+    expect(paid).toHaveLength(1);
+    const page = await billing.call('GET', `/sandbox/payments/sessions/${two}`);
+    expect(page.text).toContain('was reverted');
+    await billing.app.tickPayments();
+    expect(await factsOf(userId)).toHaveLength(1);
+  });
+  it('paid at the same moment end in one live subscription', async () => {
+    const { token, userId } = await signIn();
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => checkout(token)));
+    const answers = await Promise.all(sessions.map(({ body }) => complete(body.session_id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    expect(await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' })).toHaveLength(1);
+    expect(await billing.db('subscriptions').where({ svc_user_id: userId })).toHaveLength(1);
+  });
+  it('one after the other begin windows anew and go on counting revisions', async () => {
+    const { token, userId, subscriptionId } = await billing.subscribe();
+    const { requestId } = await billing.admit(userId);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 1000 });
+    await play(subscriptionId, 'canceled');
+    await billing.setClock('2026-10-03T00:00:00Z');
+    const id = (await checkout(token, { plan_id: 'basic' })).body.session_id;
+    await complete(id);
+    expect((await confirm(token, id)).body.subscription).toMatchObject({ revision: 3 });
+    const usage = (await billing.call('GET', '/v1/subscriptions/usage', { token })).body;
+    expect(usage.weekly).toMatchObject({ used_micros: 0, resets_at: '2026-10-10T00:00:00.000Z' });
+  });
+});
+
+describe('later states', () => {
+  it('are published once each, as snapshots or as the end, with growing revisions', async () => {
+    const { userId, subscriptionId, token } = await billing.subscribe();
+    for (const status of ['past_due', 'past_due', 'active', 'unpaid', 'active', 'canceled', 'canceled']) {
+      expect((await play(subscriptionId, status)).body).toEqual({ id: subscriptionId, status });
+    }
+    const facts = await factsOf(userId);
+    expect(facts.map(({ subject, version, payload }) => [subject, version, payload.status, payload.revision])).toEqual([
+      [events.subscriptionChanged.subject, 1, 'active', 1],
+      [events.subscriptionChanged.subject, 2, 'past_due', 2],
+      [events.subscriptionChanged.subject, 3, 'active', 3],
+      [events.subscriptionEnded.subject, 4, 'unpaid', 4],
+      [events.subscriptionChanged.subject, 5, 'active', 5],
+      [events.subscriptionEnded.subject, 6, 'canceled', 6],
+    ]);
+    expect(facts.at(-1)?.payload.ended_at).toBe(START);
+    expect(await current(token)).toMatchObject({ status: 'canceled', revision: 6 });
+  });
+  it('do not follow a final one', async () => {
+    const { subscriptionId } = await billing.subscribe();
+    await play(subscriptionId, 'canceled');
+    expect((await play(subscriptionId, 'active')).body.detail[0]).toMatchObject({
+      loc: ['body', 'status'],
+      type: 'value_error',
+    });
+  });
+  it('of an unknown subscription are not found, and unknown ones are invalid', async () => {
+    expect((await play(newId('sub'), 'active')).status).toBe(404);
+    const { subscriptionId } = await billing.subscribe();
+    expect((await play(subscriptionId, 'dead')).body.detail[0]).toMatchObject({
+      loc: ['body', 'status'],
+      type: 'enum',
+    });
+  });
+  it('of an unpaid subscription that comes back when another is live are reverted', async () => {
+    const { userId, token, subscriptionId } = await billing.subscribe();
+    await play(subscriptionId, 'unpaid');
+    await complete((await checkout(token)).body.session_id);
+    expect((await play(subscriptionId, 'active')).body.status).toBe('canceled');
+    expect(await billing.db('subscriptions').where({ svc_user_id: userId, status: 'active' })).toHaveLength(1);
+    expect((await current(token)).id).not.toBe(subscriptionId);
+  });
+});
+
+describe('renewal', () => {
+  it('follows the clock: 31 January, 28 February, 31 March', async () => {
+    await billing.setClock('2026-01-31T08:00:00Z');
+    const { token } = await billing.subscribe();
+    const ends: string[] = [];
+    for (const at of ['2026-01-31T08:00:00Z', '2026-02-28T08:00:00Z', '2026-03-31T08:00:00Z', '2026-04-30T08:00:01Z']) {
+      await billing.setClock(at);
+      await billing.app.tickPayments();
+      ends.push((await current(token)).current_period_end);
+    }
+    expect(ends).toEqual([
+      ...[
+        '2026-02-28T08:00:00.000Z',
+        '2026-03-31T08:00:00.000Z',
+        '2026-04-30T08:00:00.000Z',
+        '2026-05-31T08:00:00.000Z',
+      ],
+    ]);
+  });
+  it('of a subscription cancelled for the end of its period is its end', async () => {
+    const { token, userId } = await billing.subscribe();
+    const portal = await billing.call('POST', '/v1/subscriptions/portal', {
+      token,
+      json: { return_url: 'https://shop.example/' },
+    });
+    await billing.call('POST', `${new URL(portal.body.url).pathname}/submit`, { form: { action: 'cancel' } });
+    expect(await current(token)).toMatchObject({ status: 'active', cancel_at_period_end: true, revision: 2 });
+    await billing.setClock('2026-11-01T12:00:00Z');
+    await billing.app.tickPayments();
+    expect(await current(token)).toMatchObject({ status: 'canceled', revision: 3 });
+    expect((await factsOf(userId)).at(-1)?.payload).toMatchObject({
+      status: 'canceled',
+      ended_at: '2026-11-01T12:00:00.000Z',
+    });
+  });
+});
+
+describe('GET /internal/accounts/{svc_user_id}/subscription-snapshot', () => {
+  it('is null without a subscription, and the current snapshot with one', async () => {
+    const { userId } = await billing.subscribe();
+    const read = async (id: string) =>
+      (await billing.internal('GET', `/internal/accounts/${id}/subscription-snapshot`)).body;
+    expect(await read(newId('usr'))).toEqual({ snapshot: null });
+    const { svc_user_id: _, ...told } = (await factsOf(userId))[0]?.payload ?? {};
+    expect(await read(userId)).toEqual({ snapshot: told });
+    const { requestId } = await billing.admit(userId);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 505 });
+    expect((await read(userId)).snapshot.budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
   });
 });

@@ -34,6 +34,7 @@ export interface Sent {
 export interface TestBilling {
   readonly app: BillingApp;
   readonly config: BillingConfig;
+  readonly environment: Readonly<Record<string, string>>;
   readonly db: Knex;
   readonly tokens: TestTokens;
   readonly publicUrl: string;
@@ -56,7 +57,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
   const db = database.knex;
   await useTestClock(db);
   const tokens = await testTokens();
-  const config = loadConfig(billingConfigSchema, {
+  const environment: Record<string, string> = {
     DATABASE_URL: database.url,
     NATS_URL: 'nats://127.0.0.1:4222',
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
@@ -65,7 +66,8 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
     PLANS_FILE: PLANS,
     RESPONSE_VALIDATION: 'true',
     ...settings,
-  });
+  };
+  const config = loadConfig(billingConfigSchema, environment);
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, config.BILLING_CURRENCY));
   const app = createBillingApp({
     ...{ config, database: db, offer, relay: { hint: () => undefined }, ready: () => ({}) },
@@ -82,7 +84,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
   const internal: TestBilling['internal'] = (method, path, json) =>
     send(`${internalServer.url}${path}`, method, { token: INTERNAL_TOKEN, json });
   return {
-    ...{ app, config, db, tokens, publicUrl: publicServer.url, call, internal },
+    ...{ app, config, environment, db, tokens, publicUrl: publicServer.url, call, internal },
     setClock: async (at) => {
       await db('test_clock').update({ at: new Date(at) });
     },

@@ -1,0 +1,11 @@
+import type { Knex } from 'knex';
+import { type Discrepancy, listDiscrepancies } from './queries.ts';
+
+/** Discrepancies that are listed; whoever has more has one cause for them. */
+const DISCREPANCIES_MAX = 100;
+
+/**
+ * Proves every running total from what it was made of: postings sum to zero, wallets equal their books, costs are booked
+ * once, and the counters of accounts and keys equal their reservations. Answers what differs; nothing, in health.
+ */
+export const checkBalances = (database: Knex): Promise<Discrepancy[]> => listDiscrepancies(database, DISCREPANCIES_MAX);

@@ -1,0 +1,2 @@
+export { checkBalances } from './check-balances.ts';
+export type { Discrepancy } from './queries.ts';

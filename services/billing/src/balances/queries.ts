@@ -1,0 +1,72 @@
+import type { Knex } from 'knex';
+
+/** A running total that differs from what its entries or reservations add up to. */
+export interface Discrepancy {
+  readonly total: string;
+  readonly subject: string;
+  readonly recorded: number;
+  readonly derived: number;
+}
+
+/** The tables of every slice are read here, and nowhere else but in their own: a proof must not ask whom it doubts. */
+const CHECKS: Readonly<Record<string, string>> = {
+  posting: `
+    SELECT p.id::text AS subject, 0 AS recorded, coalesce(sum(e.amount_micros), 1) AS derived
+    FROM ledger_postings p LEFT JOIN ledger_entries e ON e.posting_id = p.id GROUP BY p.id`,
+  wallet_available: `
+    SELECT w.svc_user_id, w.balance_micros - w.held_micros, coalesce(b.total, 0)
+    FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'wallet_available'`,
+  wallet_held: `
+    SELECT w.svc_user_id, w.held_micros, coalesce(b.total, 0)
+    FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'wallet_held'`,
+  wallet_held_by_requests: `
+    SELECT w.svc_user_id, w.held_micros, coalesce(r.total, 0)
+    FROM wallets w LEFT JOIN (
+      SELECT svc_user_id, sum(estimate_micros) AS total FROM reservations
+      WHERE kind = 'api_key' AND state IN ('reserved', 'uncertain') GROUP BY svc_user_id) r USING (svc_user_id)`,
+  booked_cost: `
+    SELECT r.request_id, coalesce(r.cost_micros, 0), coalesce(b.total, 0)
+    FROM reservations r LEFT JOIN (
+      SELECT p.reference, sum(e.amount_micros) AS total FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id
+      WHERE e.book IN ('usage', 'income') GROUP BY p.reference) b ON b.reference = r.request_id`,
+  pending: `
+    SELECT a.svc_user_id, a.pending, count(r.request_id)
+    FROM accounts a LEFT JOIN reservations r ON r.svc_user_id = a.svc_user_id AND r.kind = 'delegated' AND r.state = 'reserved'
+    GROUP BY a.svc_user_id`,
+  week_used: `
+    SELECT a.svc_user_id, a.week_used_micros, coalesce(sum(c.counted), 0)
+    FROM accounts a LEFT JOIN counted c ON c.svc_user_id = a.svc_user_id AND c.week_start = a.week_start
+    GROUP BY a.svc_user_id`,
+  month_used: `
+    SELECT a.svc_user_id, a.month_used_micros, coalesce(sum(c.counted), 0)
+    FROM accounts a LEFT JOIN counted c ON c.svc_user_id = a.svc_user_id AND c.kind = 'delegated' AND c.month_start = a.month_start
+    GROUP BY a.svc_user_id`,
+  key_month_used: `
+    SELECT k.key_id, k.month_used_micros, coalesce(sum(c.counted), 0)
+    FROM key_budgets k LEFT JOIN counted c ON c.key_id = k.key_id AND c.month_start = k.month_start
+    GROUP BY k.key_id`,
+};
+
+const SOURCES = `
+  WITH books AS (
+    SELECT p.svc_user_id, e.book, sum(e.amount_micros) AS total
+    FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id GROUP BY p.svc_user_id, e.book
+  ), counted AS (
+    SELECT kind, svc_user_id, key_id, week_start, month_start,
+      CASE state WHEN 'uncertain' THEN estimate_micros ELSE coalesce(cost_micros, 0) END AS counted
+    FROM reservations
+  )`;
+
+/** Every running total that is not what it should be, as of one instant; at most `limit`. */
+export async function listDiscrepancies(database: Knex, limit: number): Promise<Discrepancy[]> {
+  const parts = Object.entries(CHECKS).map(
+    ([total, query]) => `SELECT '${total}' AS total, t.* FROM (${query}) AS t (subject, recorded, derived)`,
+  );
+  const { rows } = await database.raw<{ rows: Discrepancy[] }>(
+    `${SOURCES}
+    SELECT total, subject, recorded::bigint AS recorded, derived::bigint AS derived
+    FROM (${parts.join(' UNION ALL ')}) AS totals WHERE recorded <> derived ORDER BY total, subject LIMIT ?`,
+    [limit],
+  );
+  return rows;
+}

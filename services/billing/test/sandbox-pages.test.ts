@@ -1,0 +1,139 @@
+import { newId } from '@svc/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestBilling, testBilling } from './support/billing.ts';
+
+let billing: TestBilling;
+beforeAll(async () => {
+  billing = await testBilling();
+});
+afterAll(() => billing.stop());
+
+const RETURNS = { success_url: 'http://127.0.0.1:9/done?a=1#x', cancel_url: 'https://shop.example/back?b=%20' };
+const start = async () => {
+  const userId = newId('usr');
+  const token = await billing.tokens.consoleSession({ userId });
+  const { body } = await billing.call('POST', '/v1/subscriptions/checkout', {
+    token,
+    json: { plan_id: 'basic', ...RETURNS },
+  });
+  return { userId, token, id: body.session_id, path: `/sandbox/payments/sessions/${body.session_id}` };
+};
+const submit = (path: string, action: string) => billing.call('POST', `${path}/submit`, { form: { action } });
+const openPortal = async (token: string) => {
+  const { status, body } = await billing.call('POST', '/v1/subscriptions/portal', {
+    token,
+    json: { return_url: RETURNS.cancel_url },
+  });
+  return { status, body, path: status === 200 ? new URL(body.url).pathname : '' };
+};
+
+describe('the checkout page', () => {
+  it('shows what is bought, with a policy that allows no script and no frame', async () => {
+    const { path } = await start();
+    const page = await billing.call('GET', path);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain('5.00 EUR per month');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("form-action 'self' http://127.0.0.1:9 https://shop.example");
+    expect(policy).not.toContain('unsafe');
+    expect(page.text).not.toContain('<script');
+  });
+  it('leads to the success URL with the session id, as it was otherwise', async () => {
+    const { path, id, token } = await start();
+    const paid = await submit(path, 'pay');
+    expect([paid.status, paid.headers.get('location')]).toEqual([
+      303,
+      `http://127.0.0.1:9/done?a=1&session_id=${id}#x`,
+    ]);
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(paid.headers.get('location'));
+    expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
+    expect((await billing.call('GET', path)).text).toContain('is paid');
+  });
+  it('leads back on cancel, byte for byte, and stays open', async () => {
+    const { path } = await start();
+    expect((await submit(path, 'cancel')).headers.get('location')).toBe(RETURNS.cancel_url);
+    expect((await submit(path, 'pay')).status).toBe(303);
+  });
+  it('says that a card was declined, and takes the next one', async () => {
+    const { path, token } = await start();
+    expect((await submit(path, 'decline')).headers.get('location')).toBe(path);
+    expect((await billing.call('GET', path)).text).toContain('was declined');
+    expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription).toBeNull();
+    await submit(path, 'pay');
+    expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
+  });
+  it('of a second purchase says why it was not taken', async () => {
+    const one = await start();
+    const { body } = await billing.call('POST', '/v1/subscriptions/checkout', {
+      token: one.token,
+      json: { plan_id: 'full', ...RETURNS },
+    });
+    const path = `/sandbox/payments/sessions/${body.session_id}`;
+    await submit(one.path, 'pay');
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(path);
+    expect((await billing.call('GET', path)).text).toContain('Another subscription is active');
+  });
+  it('is not found for an unknown session, and refuses an unknown action', async () => {
+    const unknown = `/sandbox/payments/sessions/${newId('cs')}`;
+    expect((await billing.call('GET', unknown)).status).toBe(404);
+    expect((await submit(unknown, 'pay')).status).toBe(404);
+    expect((await billing.call('POST', `${unknown}/complete`)).status).toBe(404);
+    const { path } = await start();
+    const answer = await submit(path, 'steal');
+    expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['form', 'action']]);
+  });
+});
+
+describe('the portal', () => {
+  it('is missing for an account that never bought anything', async () => {
+    const token = await billing.tokens.consoleSession();
+    const portal = await openPortal(token);
+    expect([portal.status, portal.body.detail.code]).toEqual([409, 'billing_account_missing']);
+  });
+  it('cancels at the period end, resumes, changes the plan, and returns', async () => {
+    const { token } = await billing.subscribe();
+    const { path } = await openPortal(token);
+    const subscription = async () => (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
+    expect((await billing.call('GET', path)).text).toContain('Basic: active');
+    expect((await submit(path, 'cancel')).headers.get('location')).toBe(path);
+    expect(await subscription()).toMatchObject({ cancel_at_period_end: true });
+    expect((await billing.call('GET', path)).text).toContain('Resume');
+    await submit(path, 'resume');
+    expect(await subscription()).toMatchObject({ cancel_at_period_end: false });
+    await billing.call('POST', `${path}/submit`, { form: { action: 'change_plan', plan_id: 'yearly' } });
+    const changed = await subscription();
+    expect(changed.plan.id).toBe('yearly');
+    expect(Date.parse(changed.current_period_end) - Date.parse(changed.current_period_start)).toBeGreaterThan(
+      360 * 86_400_000,
+    );
+    expect((await submit(path, 'return')).headers.get('location')).toBe(RETURNS.cancel_url);
+  });
+  it('refuses an unknown plan, and none', async () => {
+    const { token } = await billing.subscribe();
+    const { path } = await openPortal(token);
+    expect((await submit(path, 'change_plan')).body.detail[0]).toMatchObject({
+      loc: ['form', 'plan_id'],
+      type: 'missing',
+    });
+    const answer = await billing.call('POST', `${path}/submit`, { form: { action: 'change_plan', plan_id: 'none' } });
+    expect(answer.body.detail[0]).toMatchObject({ loc: ['form', 'plan_id'], type: 'value_error' });
+  });
+  it('is not found for an unknown visit, and after an hour', async () => {
+    const { token } = await billing.subscribe();
+    const { path } = await openPortal(token);
+    await billing.setClock(new Date(Date.now() + 3_601_000));
+    expect((await billing.call('GET', path)).status).toBe(404);
+    await billing.db('test_clock').update({ at: null });
+    expect((await billing.call('GET', '/sandbox/payments/portal/none')).status).toBe(404);
+  });
+});
+
+describe('the sandbox', () => {
+  it('answers 501 to the events of the other provider', async () => {
+    const answer = await billing.call('POST', '/v1/payments/stripe/events', { json: {} });
+    expect([answer.status, answer.body.detail.code]).toEqual([501, 'not_implemented']);
+  });
+});

@@ -1,0 +1,223 @@
+import { newId, type RequestOutcome } from '@svc/contracts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkBalances } from '../src/balances/index.ts';
+import { type TestBilling, testBilling } from './support/billing.ts';
+
+const START = '2026-10-01T12:00:00Z';
+let billing: TestBilling;
+beforeAll(async () => {
+  billing = await testBilling();
+});
+afterAll(() => billing.stop());
+beforeEach(() => billing.setClock(START));
+afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
+
+const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
+const entriesOf = async (requestId: string) =>
+  billing
+    .db('ledger_entries')
+    .join('ledger_postings', 'ledger_postings.id', 'ledger_entries.posting_id')
+    .where({ reference: requestId, book: 'usage' })
+    .orderBy('posting_id')
+    .select('kind', 'amount_micros');
+
+type Told = RequestOutcome | 'sweep_uncertain' | 'sweep_estimate';
+const settled = (cost_micros: number): RequestOutcome => ({ outcome: 'settled', cost_micros });
+const released: RequestOutcome = { outcome: 'released' };
+const uncertain: RequestOutcome = { outcome: 'uncertain' };
+
+const tell = async (requestId: string, told: Told) => {
+  if (typeof told === 'object') {
+    await billing.settle(requestId, told);
+    return;
+  }
+  const column = told === 'sweep_uncertain' ? 'created_at' : 'uncertain_at';
+  const row = await billing.db('reservations').where({ request_id: requestId }).first(column);
+  const hours = told === 'sweep_uncertain' ? 0.1 : 24.01;
+  if (row[column] !== null) await billing.setClock(new Date(row[column].getTime() + hours * 3_600_000));
+  await billing.app.sweep();
+};
+
+describe('a reservation with an estimate of 100 ends once', () => {
+  it.each<[string, Told[], { state: string; used: number; pending: number; entries: unknown[] }]>([
+    ['settled', [settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
+    ['settled twice', [settled(7), settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
+    [
+      'settled in two ways',
+      [settled(7), settled(9)],
+      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+    ],
+    [
+      'settled, then released',
+      [settled(7), released],
+      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+    ],
+    [
+      'settled, then uncertain',
+      [settled(7), uncertain],
+      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+    ],
+    ['settled at zero', [settled(0)], { state: 'settled', used: 0, pending: 0, entries: [] }],
+    ['released', [released], { state: 'released', used: 0, pending: 0, entries: [] }],
+    ['released twice', [released, released], { state: 'released', used: 0, pending: 0, entries: [] }],
+    ['released, then settled', [released, settled(7)], { state: 'released', used: 0, pending: 0, entries: [] }],
+    ['released, then uncertain', [released, uncertain], { state: 'released', used: 0, pending: 0, entries: [] }],
+    ['uncertain', [uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+    ['uncertain twice', [uncertain, uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+    [
+      'uncertain, then settled',
+      [uncertain, settled(7)],
+      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+    ],
+    ['uncertain, then proven free', [uncertain, released], { state: 'settled', used: 0, pending: 0, entries: [] }],
+    ['forgotten', ['sweep_uncertain'], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+    [
+      'forgotten, then settled late',
+      ['sweep_uncertain', settled(230)],
+      { state: 'settled', used: 230, pending: 0, entries: [['usage', 230]] },
+    ],
+    [
+      'forgotten for good',
+      ['sweep_uncertain', 'sweep_estimate'],
+      { state: 'settled', used: 100, pending: 0, entries: [['usage', 100]] },
+    ],
+    [
+      'forgotten for good, then corrected, once',
+      ['sweep_uncertain', 'sweep_estimate', settled(30), settled(30), settled(40), released],
+      {
+        state: 'settled',
+        used: 30,
+        pending: 0,
+        entries: [
+          ['usage', 100],
+          ['usage_adjustment', -70],
+        ],
+      },
+    ],
+    [
+      'forgotten for good, then proven free',
+      ['sweep_uncertain', 'sweep_estimate', released],
+      {
+        state: 'settled',
+        used: 0,
+        pending: 0,
+        entries: [
+          ['usage', 100],
+          ['usage_adjustment', -100],
+        ],
+      },
+    ],
+    [
+      'settled before any sweep',
+      [settled(7), 'sweep_uncertain', 'sweep_estimate'],
+      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+    ],
+  ])('%s', async (_name, story, expected) => {
+    const { userId } = await billing.subscribe();
+    const { requestId } = await billing.admit(userId, { estimate_micros: 100 });
+    for (const told of story) await tell(requestId, told);
+    const row = await billing.db('reservations').where({ request_id: requestId }).first();
+    const account = await accountOf(userId);
+    expect({
+      state: row.state,
+      used: account.week_used_micros,
+      pending: account.pending,
+      entries: (await entriesOf(requestId)).map(({ kind, amount_micros }) => [kind, amount_micros]),
+    }).toEqual(expected);
+  });
+});
+
+describe('the settlements endpoint', () => {
+  it('answers null for a request that was never admitted, and records nothing', async () => {
+    const requestId = newId('req');
+    expect(await billing.settle(requestId, settled(5))).toBeNull();
+    expect(await billing.db('reservations').where({ request_id: requestId })).toEqual([]);
+  });
+  it('takes many at once, repeated ones too, and answers each in its place', async () => {
+    const { userId } = await billing.subscribe('full');
+    const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
+    const unknown = newId('req');
+    const answer = await billing.internal('POST', '/internal/settlements', {
+      settlements: [
+        { request_id: one.requestId, result: uncertain },
+        { request_id: unknown, result: settled(1) },
+        { request_id: two.requestId, result: released },
+        { request_id: one.requestId, result: settled(40) },
+      ],
+    });
+    expect(answer.body.results).toEqual([
+      { request_id: one.requestId, state: 'uncertain' },
+      { request_id: unknown, state: null },
+      { request_id: two.requestId, state: 'released' },
+      { request_id: one.requestId, state: 'settled' },
+    ]);
+    expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 40 });
+  });
+  it('refuses an empty batch, a negative cost and an unknown outcome', async () => {
+    for (const settlements of [
+      [],
+      [{ request_id: newId('req'), result: settled(-1) }],
+      [{ request_id: newId('req'), result: { outcome: 'estimate' } }],
+    ]) {
+      expect((await billing.internal('POST', '/internal/settlements', { settlements })).status).toBe(422);
+    }
+  });
+  it('counts once what 20 callers tell at the same time, in batches that overlap in every order', async () => {
+    const accounts = await Promise.all(Array.from({ length: 6 }, () => billing.subscribe('full')));
+    const requests = await Promise.all(
+      accounts.flatMap(({ userId }) => [billing.admit(userId), billing.admit(userId)]),
+    );
+    const settlements = requests.map(({ requestId }, index) => ({ request_id: requestId, result: settled(index + 1) }));
+    const rotated = (by: number) => [...settlements.slice(by), ...settlements.slice(0, by)];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        billing.internal('POST', '/internal/settlements', {
+          settlements: index % 2 === 0 ? rotated(index % 12) : rotated(index % 12).reverse(),
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const used = await Promise.all(accounts.map(async ({ userId }) => (await accountOf(userId)).week_used_micros));
+    expect(used.reduce((a, b) => a + b, 0)).toBe((12 * 13) / 2);
+  });
+});
+
+describe('the ledger', () => {
+  const post = (amounts: readonly [string, number][]) =>
+    billing.db.transaction(async (trx) => {
+      const [row] = await trx('ledger_postings')
+        .insert({ kind: 'usage', reference: newId('req'), svc_user_id: 'usr', currency: 'EUR', posted_at: new Date() })
+        .returning('id');
+      for (const [book, amount_micros] of amounts) {
+        await trx('ledger_entries').insert({ posting_id: row.id, book, amount_micros });
+      }
+    });
+  it('takes no posting that does not sum to zero, and none without entries', async () => {
+    await expect(post([['usage', 5]])).rejects.toThrow(/sums to 5/);
+    await expect(
+      post([
+        ['usage', 5],
+        ['allowance', -4],
+      ]),
+    ).rejects.toThrow(/sums to 1/);
+    await expect(post([])).rejects.toThrow(/sums to <NULL>/);
+  });
+  it('takes no entry that is added to a posting later', async () => {
+    const { userId } = await billing.subscribe();
+    const { requestId } = await billing.admit(userId);
+    await billing.settle(requestId, settled(5));
+    const { id } = await billing.db('ledger_postings').where({ reference: requestId }).first();
+    await expect(
+      billing.db('ledger_entries').insert({ posting_id: id, book: 'income', amount_micros: 1 }),
+    ).rejects.toThrow(/sums to 1/);
+  });
+  it.each([
+    'UPDATE ledger_entries SET amount_micros = 1',
+    'DELETE FROM ledger_entries',
+    'UPDATE ledger_postings SET kind = kind',
+    'DELETE FROM ledger_postings',
+    'TRUNCATE ledger_postings, ledger_entries',
+  ])('is append-only: %s is refused', async (statement) => {
+    await expect(billing.db.raw(statement)).rejects.toThrow(/append-only/);
+  });
+});

@@ -1,0 +1,112 @@
+import { events, newId, streams } from '@svc/contracts';
+import { connectMessaging, type Messaging, startRelay } from '@svc/messaging';
+import { createLogger } from '@svc/service-kit';
+import { type TestNats, testNats, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkBalances } from '../src/balances/index.ts';
+import { startUsageConsumer } from '../src/reservations/index.ts';
+import { APP, type TestBilling, testBilling } from './support/billing.ts';
+
+let nats: TestNats;
+let billing: TestBilling;
+let messaging: Messaging;
+beforeAll(async () => {
+  [nats, billing] = await Promise.all([testNats(), testBilling()]);
+  messaging = await connectMessaging({
+    url: nats.url,
+    name: 'test',
+    logger: createLogger({ service: 'billing', level: 'silent' }),
+  });
+});
+afterAll(async () => {
+  await messaging.close();
+  await Promise.all([billing.stop(), nats.stop()]);
+});
+
+const factOf = (userId: string, requestId: string, costMicros: number) => ({
+  ...{ request_id: requestId, kind: 'delegated', svc_user_id: userId, client_id: APP, key_id: null, service: 'chat' },
+  ...{ outcome: 'settled', cost_micros: costMicros, input_tokens: 1, output_tokens: 1, audio_ms: null },
+  finished_at: '2026-10-01T12:00:00.000Z',
+});
+const publish = async (records: object[], id = crypto.randomUUID()) => {
+  const { subject } = events.usageRecorded;
+  const envelope = {
+    id,
+    subject,
+    aggregate: `usage:${id}`,
+    version: 1,
+    occurred_at: '2026-10-01T12:00:00.000Z',
+    data: { records },
+  };
+  // No message id: the broker must not be what drops the repetitions.
+  await messaging.jetstream.publish(subject, JSON.stringify(envelope));
+};
+const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
+
+describe('the consumer of usage', () => {
+  it('settles each request once, told by call and by fact, repeated and in any order, and keeps usage nobody admitted', async () => {
+    const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
+    try {
+      const { userId } = await billing.subscribe('full');
+      const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
+      const stray = newId('req');
+      await billing.settle(one.requestId, { outcome: 'settled', cost_micros: 11 });
+      const records = [factOf(userId, one.requestId, 11), factOf(userId, stray, 5), factOf(userId, two.requestId, 31)];
+      const id = crypto.randomUUID();
+      for (let time = 0; time < 3; time += 1) await publish(records, id);
+      await publish([factOf(userId, two.requestId, 31)]);
+      await waitFor(async () => (await accountOf(userId)).pending === 0 && (await billing.db('inbox')).length === 2);
+      await billing.settle(two.requestId, { outcome: 'settled', cost_micros: 31 });
+      expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 42, month_used_micros: 42 });
+      expect(await checkBalances(billing.db)).toEqual([]);
+      const kept = await billing.db('unadmitted_usage');
+      expect(kept).toHaveLength(1);
+      expect(kept[0]).toMatchObject({ request_id: stray, event_id: id, fact: { cost_micros: 5 } });
+    } finally {
+      await consumer.stop();
+    }
+  });
+  it('settles what was told while it was away', async () => {
+    const { userId } = await billing.subscribe('full');
+    const { requestId } = await billing.admit(userId);
+    await publish([factOf(userId, requestId, 8)]);
+    await nats.restart();
+    const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
+    try {
+      await waitFor(async () => (await accountOf(userId)).week_used_micros === 8, { timeoutMs: 20_000 });
+    } finally {
+      await consumer.stop();
+    }
+  });
+});
+
+describe('facts about subscriptions', () => {
+  it('reach the stream in the order of their revisions', async () => {
+    const { userId, subscriptionId } = await billing.subscribe();
+    await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'past_due' } });
+    await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'canceled' } });
+    const relay = startRelay({ databaseUrl: billing.config.DATABASE_URL, messaging, service: 'billing' });
+    try {
+      await waitFor(async () => (await billing.db('outbox').whereNull('published_at')).length === 0, {
+        timeoutMs: 20_000,
+      });
+    } finally {
+      await relay.stop();
+    }
+    const told: unknown[] = [];
+    const { state } = await messaging.manager.streams.info(streams.billing.name);
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      const event = (await messaging.manager.streams.getMessage(streams.billing.name, { seq }))?.json<{
+        aggregate: string;
+        version: number;
+        subject: string;
+      }>();
+      if (event?.aggregate === `subscription:${userId}`) told.push([event.subject, event.version]);
+    }
+    expect(told).toEqual([
+      ['billing.subscription.changed.v1', 1],
+      ['billing.subscription.changed.v1', 2],
+      ['billing.subscription.ended.v1', 3],
+    ]);
+  });
+});

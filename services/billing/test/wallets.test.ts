@@ -1,0 +1,220 @@
+import { events, newId } from '@svc/contracts';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkBalances } from '../src/balances/index.ts';
+import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
+
+let billing: TestBilling;
+beforeAll(async () => {
+  billing = await testBilling();
+});
+afterAll(() => billing.stop());
+beforeEach(() => billing.setClock('2026-10-15T12:00:00Z'));
+afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
+
+const signIn = async () => {
+  const userId = newId('usr');
+  return { userId, keyId: newId('key'), token: await billing.tokens.consoleSession({ userId }) };
+};
+const startTopUp = async (token: string, amount_micros: number) =>
+  billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json: { amount_micros, ...RETURNS } });
+const confirm = (token: string, sessionId: string) =>
+  billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: sessionId } });
+const wallet = async (token: string) => (await billing.call('GET', '/v1/gateway/wallet', { token })).body;
+/** An account with 10 EUR in its wallet. */
+const fund = async () => {
+  const owner = await signIn();
+  const { body } = await startTopUp(owner.token, 10_000_000);
+  await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+  return owner;
+};
+const ask = async (owner: { userId: string; keyId: string }, more: Record<string, unknown> = {}) => {
+  const request = {
+    ...{ kind: 'api_key', request_id: newId('req'), svc_user_id: owner.userId, key_id: owner.keyId },
+    ...{ hold_micros: 1_000_000, requests_per_minute: null, monthly_limit_micros: null, ...more },
+  };
+  const { body } = await billing.internal('POST', '/internal/admissions', request);
+  return { requestId: request.request_id, body };
+};
+
+describe('top-ups', () => {
+  it('go through the checkout, credit once, and are published once', async () => {
+    const { userId, token } = await signIn();
+    expect(await wallet(token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
+    const { status, body } = await startTopUp(token, 25_000_000);
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(['session_id', 'url']);
+    expect((await confirm(token, body.session_id)).body.detail.code).toBe('checkout_not_completed');
+    const path = `/sandbox/payments/sessions/${body.session_id}`;
+    expect((await billing.call('GET', path)).text).toContain('25.00 EUR');
+    await Promise.all(Array.from({ length: 4 }, () => billing.call('POST', `${path}/complete`)));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => confirm(token, body.session_id)));
+    for (const answer of answers) {
+      expect(answer.body).toEqual({
+        subscription: null,
+        wallet: { balance_micros: 25_000_000, held_micros: 0, currency: 'EUR' },
+      });
+    }
+    const facts = await billing.db('outbox').where({ aggregate: `wallet:${userId}` });
+    expect(facts.map(({ subject, version, payload }) => [subject, version, payload])).toEqual([
+      [events.walletCredited.subject, 1, { svc_user_id: userId, amount_micros: 25_000_000, currency: 'EUR' }],
+    ]);
+  });
+  it('add up, and leave the subscription alone', async () => {
+    const owner = await fund();
+    const { body } = await startTopUp(owner.token, 1_000_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    expect((await wallet(owner.token)).balance_micros).toBe(11_000_000);
+    expect((await billing.call('GET', '/v1/subscriptions', { token: owner.token })).body.subscription).toBeNull();
+    expect(
+      (
+        await billing.call('POST', '/v1/subscriptions/portal', {
+          token: owner.token,
+          json: { return_url: 'https://a.example/' },
+        })
+      ).status,
+    ).toBe(200);
+  });
+  it.each([
+    [999_999, 'greater_than_equal'],
+    [1_005_000, 'value_error'],
+    [10_000_010_000, 'less_than_equal'],
+    [1_000_000.5, 'int_type'],
+  ])('of %d micros are invalid', async (amount, type) => {
+    const { token } = await signIn();
+    const answer = await startTopUp(token, amount);
+    expect([answer.status, answer.body.detail[0].type]).toEqual([422, type]);
+  });
+  it('of somebody else are not found, and all of it wants a session', async () => {
+    const [owner, stranger] = [await signIn(), await signIn()];
+    const { body } = await startTopUp(owner.token, 1_000_000);
+    expect((await confirm(stranger.token, body.session_id)).status).toBe(404);
+    expect((await billing.call('GET', '/v1/gateway/wallet')).status).toBe(401);
+    expect((await billing.call('POST', '/v1/gateway/wallet/top-ups', { json: {} })).status).toBe(401);
+  });
+});
+
+describe('an API-key request', () => {
+  it('holds its highest cost, and takes what it cost', async () => {
+    const owner = await fund();
+    const { requestId, body } = await ask(owner);
+    expect(body).toEqual({ verdict: 'admitted' });
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 1_000_000 });
+    expect(await billing.settle(requestId, { outcome: 'settled', cost_micros: 400_000 })).toBe('settled');
+    expect(await billing.settle(requestId, { outcome: 'settled', cost_micros: 400_000 })).toBe('settled');
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_600_000, held_micros: 0 });
+  });
+  it('gives its hold back when released, and keeps it while uncertain', async () => {
+    const owner = await fund();
+    const [one, two] = [await ask(owner), await ask(owner)];
+    await billing.settle(one.requestId, { outcome: 'released' });
+    await billing.settle(two.requestId, { outcome: 'uncertain' });
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 1_000_000 });
+    await billing.setClock('2026-10-16T12:30:00Z');
+    await billing.app.sweep();
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_000_000, held_micros: 0 });
+    await billing.settle(two.requestId, { outcome: 'settled', cost_micros: 250_000 });
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_750_000, held_micros: 0 });
+  });
+  it('that costs more than was held takes the rest from the balance, below zero if need be', async () => {
+    const owner = await fund();
+    const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 10_500_000 });
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: -500_000, held_micros: 0 });
+    expect((await ask(owner, { hold_micros: 0 })).body.verdict).toBe('insufficient_balance');
+  });
+  it('is refused without a wallet, and beyond the balance less what is held', async () => {
+    expect((await ask(await signIn())).body).toEqual({ verdict: 'insufficient_balance' });
+    const owner = await fund();
+    await ask(owner, { hold_micros: 6_000_000 });
+    expect((await ask(owner, { hold_micros: 4_000_001 })).body.verdict).toBe('insufficient_balance');
+    expect((await ask(owner, { hold_micros: 4_000_000 })).body.verdict).toBe('admitted');
+  });
+  it('asked for again is admitted again and holds once, even when the wallet is empty by then', async () => {
+    const owner = await fund();
+    const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
+    const again = await Promise.all(
+      Array.from({ length: 10 }, () => ask(owner, { request_id: requestId, hold_micros: 10_000_000 })),
+    );
+    expect(new Set(again.map(({ body }) => body.verdict))).toEqual(new Set(['admitted']));
+    expect((await wallet(owner.token)).held_micros).toBe(10_000_000);
+  });
+  it('is refused by its rate before anything else, exactly, and told when to come again', async () => {
+    const owner = await fund();
+    const limits = { requests_per_minute: 5, hold_micros: 1 };
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(owner, limits)));
+    expect(answers.filter(({ body }) => body.verdict === 'admitted')).toHaveLength(5);
+    expect(answers.filter(({ body }) => body.verdict === 'rate_limit_exceeded')).toHaveLength(35);
+    await billing.setClock('2026-10-15T12:00:59.500Z');
+    expect((await ask(owner, limits)).body).toEqual({
+      verdict: 'rate_limit_exceeded',
+      resets_at: '2026-10-15T12:01:00.000Z',
+      rate_limit: { limit: 5, remaining: 0, reset_ms: 500 },
+    });
+    await billing.setClock('2026-10-15T12:01:00Z');
+    expect((await ask(owner, limits)).body).toEqual({
+      ...{ verdict: 'admitted', rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 } },
+    });
+  });
+  it('is refused once its key has met its monthly limit, until the calendar month ends', async () => {
+    const owner = await fund();
+    const limits = { monthly_limit_micros: 500_000 };
+    const { requestId } = await ask(owner, limits);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
+    expect((await ask(owner, limits)).body).toEqual({
+      ...{ verdict: 'key_monthly_limit_exceeded', resets_at: '2026-11-01T00:00:00.000Z' },
+    });
+    expect((await ask({ ...owner, keyId: newId('key') }, limits)).body.verdict).toBe('admitted');
+    await billing.setClock('2026-11-01T00:00:00Z');
+    expect((await ask(owner, limits)).body.verdict).toBe('admitted');
+  });
+  it('under the id of another key is refused as invalid', async () => {
+    const owner = await fund();
+    const { requestId } = await ask(owner);
+    expect((await ask({ ...owner, keyId: newId('key') }, { request_id: requestId })).body.detail[0].loc).toEqual([
+      'body',
+      'request_id',
+    ]);
+  });
+});
+
+describe('the balance', () => {
+  it('is never overdrawn by requests at the same time', async () => {
+    const owner = await fund();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(owner)));
+    const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
+    expect(admitted).toHaveLength(10);
+    await Promise.all(
+      admitted.map(({ requestId }) => billing.settle(requestId, { outcome: 'settled', cost_micros: 1_000_000 })),
+    );
+    expect(await wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
+  });
+  it('is what any mix of holds, ends and top-ups at the same time adds up to', async () => {
+    const action = fc.record({
+      hold: fc.integer({ min: 0, max: 4_000_000 }),
+      end: fc.constantFrom('settled', 'released', 'uncertain', 'none'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 12 }), async (actions) => {
+        const owner = await fund();
+        let expected = 10_000_000;
+        await Promise.all(
+          actions.map(async ({ hold, end }) => {
+            const { requestId, body } = await ask(owner, { hold_micros: hold });
+            if (body.verdict !== 'admitted' || end === 'none') return;
+            const cost_micros = Math.floor(hold / 3);
+            if (end === 'settled') expected -= cost_micros;
+            const told = () =>
+              billing.settle(requestId, end === 'settled' ? { outcome: end, cost_micros } : { outcome: end });
+            await Promise.all([told(), told()]);
+          }),
+        );
+        const { balance_micros, held_micros } = await wallet(owner.token);
+        expect(balance_micros).toBe(expected);
+        expect(held_micros).toBeLessThanOrEqual(balance_micros);
+        expect(await checkBalances(billing.db)).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
