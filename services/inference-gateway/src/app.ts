@@ -21,6 +21,8 @@ import { createUsageWriter, type UsageWriter } from './usage-records/index.ts';
 const SERVICE = 'inference-gateway';
 /** A server-sent event of a megabyte passes with room to spare. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
+/** No model answers at such length; keeps estimates of absurd limits within what money columns hold. */
+const OUTPUT_TOKENS_MAX = 10_000_000;
 /** A little less than the step of the shutdown in which it is awaited. */
 const STOP_STEP_MS = 9_000;
 
@@ -126,6 +128,7 @@ const openInference = (
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
     defaultOutputTokens: config.DEFAULT_OUTPUT_TOKENS,
+    outputTokensMax: OUTPUT_TOKENS_MAX,
     clock,
   };
 };

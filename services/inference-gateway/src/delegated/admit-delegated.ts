@@ -1,6 +1,6 @@
 import { type Admission, type AdmissionRequest, PUBLIC_MODEL } from '@svc/contracts';
 import { type AccessTokenCaller, AppError } from '@svc/service-kit';
-import { type RequestIdentity, releasedEnd } from '../usage-records/index.ts';
+import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 
 /** What is asked for. */
@@ -15,40 +15,47 @@ export interface DelegatedAdmission {
 }
 
 /**
- * Asks billing to admit a request, and answers its identity for the record. Throws what the caller is to be told: the
- * refusal, or `service_unavailable` where billing does not say or too many records wait to be written.
+ * Asks billing to admit a request, and opens its book. Throws what the caller is to be told: the refusal, or
+ * `service_unavailable` where billing does not say or too many records wait to be written.
  */
-export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<RequestIdentity> => {
+export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<RequestBook> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
-  const { requestId, caller, service } = admission;
-  const identity: RequestIdentity = {
-    requestId,
-    kind: 'delegated',
-    userId: caller.userId,
-    clientId: caller.clientId,
-    keyId: null,
-    service,
-    model: PUBLIC_MODEL,
-    ingressRegion: deps.ingressRegion,
-    isStreamed: admission.isStreamed,
-    startedAtMs: deps.clock(),
-  };
+  const { requestId, caller, service, estimateMicros, idempotencyKey } = admission;
+  const book = openRequestBook({
+    identity: {
+      requestId,
+      kind: 'delegated',
+      userId: caller.userId,
+      clientId: caller.clientId,
+      keyId: null,
+      service,
+      model: PUBLIC_MODEL,
+      ingressRegion: deps.ingressRegion,
+      isStreamed: admission.isStreamed,
+      startedAtMs: deps.clock(),
+    },
+    estimateMicros,
+    usage: deps.usage,
+    // The usage is counted and the place free when the caller sees the end.
+    settle: deps.billing.settle,
+    clock: deps.clock,
+  });
   const request: AdmissionRequest = {
     kind: 'delegated',
     request_id: requestId,
     svc_user_id: caller.userId,
     client_id: caller.clientId,
     service,
-    estimate_micros: admission.estimateMicros,
-    ...(admission.idempotencyKey === undefined ? {} : { idempotency_key: admission.idempotencyKey }),
+    estimate_micros: estimateMicros,
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
   const answer = await deps.billing.admit(request).catch((error: unknown) => {
-    // Billing may have admitted it without our hearing of it: the fact gives the place back.
-    deps.usage.add({ ...identity, ...releasedEnd(503, deps.clock()) });
+    // Billing may have admitted it without our hearing of it: this gives the place back.
+    void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
   if (answer.verdict !== 'admitted') throw toRefusal(answer, answer.verdict);
-  return identity;
+  return book;
 };
 
 const toRefusal = (answer: Admission, verdict: Exclude<Admission['verdict'], 'admitted'>): AppError =>

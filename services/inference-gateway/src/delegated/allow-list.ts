@@ -1,3 +1,5 @@
+import { isRecord } from '../wire/index.ts';
+
 /** Copies what is allowed of a value; undefined where nothing is. */
 export type Allow = (value: unknown) => unknown;
 
@@ -34,7 +36,3 @@ export const either =
   (first: Allow, second: Allow): Allow =>
   (value) =>
     first(value) ?? second(value);
-
-/** Whether a value is an object that is no list. */
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

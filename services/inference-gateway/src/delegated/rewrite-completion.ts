@@ -1,8 +1,6 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { UpstreamFailure } from '../providers/index.ts';
-import { readUsage, type TokenUsage } from '../wire/index.ts';
-import { isRecord } from './allow-list.ts';
-import { outputBytesOf } from './output-bytes.ts';
+import { isRecord, outputBytesOf, parseRecord, readUsage, type TokenUsage } from '../wire/index.ts';
 import { publicChoices, publicUsage } from './public-shape.ts';
 
 /** How an answer names itself to the caller. */
@@ -42,20 +40,7 @@ export const rewriteCompletion = (body: Buffer, identity: PublicIdentity): Rewri
   return {
     body: JSON.stringify(shown),
     usage: readUsage(usage),
-    outputBytes: outputBytesOf(choices, 'message'),
+    outputBytes: outputBytesOf(choices),
     upstreamModel: typeof model === 'string' ? model : null,
   };
-};
-
-/** Parses an object. Throws UpstreamFailure `garbled` for anything else. */
-export const parseRecord = (text: Buffer): Record<string, unknown> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.toString());
-  } catch {
-    // Not as the cause: its message would quote the answer.
-    throw new UpstreamFailure('garbled');
-  }
-  if (!isRecord(value)) throw new UpstreamFailure('garbled');
-  return value;
 };

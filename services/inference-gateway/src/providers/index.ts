@@ -1,2 +1,3 @@
 export * from './common-wire/index.ts';
+export { type RouteRequest, sendToRoute, type UpstreamDeps } from './send-to-route.ts';
 export { tryInOrder } from './try-in-order.ts';

@@ -18,8 +18,10 @@ export interface StreamEditor {
   readonly fail: (failure: UpstreamFailure) => Edited;
 }
 
-/** How a stream ended. */
+/** How a stream ended that was opened. */
 export interface StreamEnd {
+  /** Milliseconds since the epoch. */
+  readonly firstEventAtMs: number;
   /** Undefined when it ended well. */
   readonly failure: UpstreamFailure | undefined;
   /** The caller left before the end; the provider's part was read all the same. */
@@ -41,6 +43,8 @@ export interface RelayOptions {
   readonly limits: StreamLimits;
   /** Awaited before the last bytes go out. Must not reject. */
   readonly beforeEnd: (end: StreamEnd) => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
 /** A provider that has said `[DONE]` gets this long to end its answer, so that the connection can be used again. */
@@ -65,6 +69,7 @@ class Relay {
   readonly #client;
   #preface: Buffer[] | undefined = [];
   #prefaceBytes = 0;
+  #firstEventAtMs = 0;
   #isEnding = false;
 
   constructor(options: RelayOptions, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -126,7 +131,8 @@ class Relay {
       return false;
     }
     if (isDone(data)) throw new UpstreamFailure('garbled');
-    const { editor } = this.#options;
+    const { editor, clock } = this.#options;
+    this.#firstEventAtMs = clock();
     const headers = editor.open(data);
     const preface = this.#preface ?? [];
     this.#preface = undefined;
@@ -160,7 +166,11 @@ class Relay {
   #end(failure: UpstreamFailure | undefined, lastBytes: () => Edited): void {
     this.#isEnding = true;
     this.#client.flush();
-    const end = (): StreamEnd => ({ failure, isClientGone: this.#client.isGone() });
+    const end = (): StreamEnd => ({
+      failure,
+      isClientGone: this.#client.isGone(),
+      firstEventAtMs: this.#firstEventAtMs,
+    });
     void this.#options.beforeEnd(end()).then(() => {
       this.#client.end(lastBytes());
       this.#resolve(end());

@@ -1,10 +1,5 @@
 export { keepUsagePartitions } from './partitions.ts';
-export {
-  type RequestEnd,
-  type RequestIdentity,
-  releasedEnd,
-  type ServedBy,
-  toOutcome,
-  type UsageRecord,
-} from './usage-record.ts';
+export { openRequestBook, type RequestBook } from './request-book.ts';
+export { servedBy, tokenEnd } from './token-end.ts';
+export { type RequestEnd, type RequestIdentity, releasedEnd, type UsageRecord } from './usage-record.ts';
 export { createUsageWriter, type UsageWriter } from './usage-writer.ts';

@@ -2,14 +2,16 @@ export { boundInputTokens, estimateInputTokens, estimateUsage } from './estimate
 export {
   applyEdits,
   type ByteEdit,
-  findDuplicateKey,
   findMember,
   insertFirst,
   insertLast,
   type JsonObjectSpan,
   scanObject,
 } from './json-members.ts';
+export { isRecord, parseRecord } from './json-value.ts';
+export { outputBytesOf } from './output-bytes.ts';
 export { type JsonRequest, readJsonRequest } from './read-json-request.ts';
 export { sendJsonText } from './send-json.ts';
+export { type Chunk, countChunk, emptyTally, parseChunk, type StreamTally } from './stream-tally.ts';
 export { readUsage, type TokenUsage } from './token-usage.ts';
 export { type RequestBody, toUpstreamBody, wantsUsage } from './upstream-body.ts';

@@ -1,13 +1,18 @@
-import { isRecord } from './allow-list.ts';
+import { isRecord } from './json-value.ts';
 
 /** Members of a message or delta whose text was generated, whether or not the caller gets to see it. */
 const GENERATED = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
 
-/** Bytes of generated text in choices: what an answer is charged by when its provider does not say. */
-export const outputBytesOf = (choices: readonly unknown[], member: 'message' | 'delta'): number => {
+/**
+ * Bytes of generated text in the choices of an answer or chunk, of chat or legacy completions: what is charged by when the
+ * provider does not say.
+ */
+export const outputBytesOf = (choices: readonly unknown[]): number => {
   let bytes = 0;
   for (const choice of choices) {
-    const part = isRecord(choice) ? choice[member] : undefined;
+    if (!isRecord(choice)) continue;
+    bytes += textBytes(choice['text']);
+    const part = choice['delta'] ?? choice['message'];
     if (!isRecord(part)) continue;
     for (const name of GENERATED) bytes += textBytes(part[name]);
     bytes += toolCallBytes(part['tool_calls']);

@@ -1,0 +1,57 @@
+import type { Logger } from '@svc/service-kit';
+import type { Dispatcher } from 'undici';
+import type { Route } from '../routes/index.ts';
+import {
+  openUpstream,
+  readRefusal,
+  type UpstreamAnswer,
+  UpstreamFailure,
+  type UpstreamLimits,
+} from './common-wire/index.ts';
+
+/** What reaching providers needs. */
+export interface UpstreamDeps {
+  readonly dispatcher: Dispatcher;
+  readonly upstreamLimits: UpstreamLimits;
+}
+
+/** One request as a route's provider gets it. */
+export interface RouteRequest {
+  readonly route: Route;
+  /** Below the provider's base URL, such as `/chat/completions`. */
+  readonly endpoint: string;
+  readonly body: Buffer;
+  readonly isStreamed: boolean;
+  readonly log: Logger;
+}
+
+/** Sends JSON to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure. */
+export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
+  const { route, isStreamed, log } = request;
+  const answer = await openUpstream(
+    deps.dispatcher,
+    {
+      origin: route.provider.origin,
+      path: `${route.provider.basePath}${request.endpoint}`,
+      headers: {
+        authorization: `Bearer ${route.provider.apiKey}`,
+        'content-type': 'application/json',
+        accept: isStreamed ? 'text/event-stream' : 'application/json',
+      },
+      body: request.body,
+    },
+    deps.upstreamLimits,
+  );
+  if (answer.status === 200) {
+    if (!isStreamed || isEventStream(answer)) return answer;
+    answer.abort();
+    throw new UpstreamFailure('garbled', { status: answer.status });
+  }
+  const failure = await readRefusal(answer);
+  const { status, reason } = failure;
+  log.warn({ upstream_route: route.id, upstream_status: status, reason }, 'the provider did not serve the request');
+  throw failure;
+};
+
+const isEventStream = ({ headers }: UpstreamAnswer): boolean =>
+  /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''));

@@ -1,0 +1,39 @@
+import { costOfTokens } from '@svc/contracts';
+import type { TokenRoute } from '../routes/index.ts';
+import type { RequestEnd } from './usage-record.ts';
+
+/** How a request ended that a route billed by tokens has served. */
+export interface TokenEnd {
+  readonly route: TokenRoute;
+  readonly usage: { readonly input: number; readonly output: number };
+  readonly isEstimated: boolean;
+  /** False where a stream broke off before its usage was told. */
+  readonly isKnown: boolean;
+  readonly upstreamModel: string | null;
+  readonly upstreamRequestId: string | null;
+  readonly firstEventMs: number | null;
+  readonly finishedAtMs: number;
+}
+
+/** The end of an answered request, at the price of its route. */
+export const tokenEnd = (end: TokenEnd): RequestEnd => ({
+  servedBy: servedBy(end.route),
+  upstreamModel: end.upstreamModel,
+  upstreamRequestId: end.upstreamRequestId,
+  inputTokens: end.usage.input,
+  outputTokens: end.usage.output,
+  audioMs: null,
+  isEstimated: end.isEstimated,
+  outcome: end.isKnown ? 'settled' : 'uncertain',
+  costMicros: costOfTokens(end.route.price, end.usage),
+  status: 200,
+  firstEventMs: end.firstEventMs,
+  finishedAtMs: end.finishedAtMs,
+});
+
+/** What a record says of the route. */
+export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone'>): RequestEnd['servedBy'] => ({
+  routeId: route.id,
+  provider: route.provider.name,
+  dataZone: route.dataZone,
+});
