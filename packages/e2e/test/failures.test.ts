@@ -44,7 +44,7 @@ describe('failures on the way of the main job', () => {
         'body.account_type': 'enum',
         'body.extra': 'extra_forbidden',
       });
-      expect(answer.text).not.toContain('short"');
+      expect(answer.text).not.toContain('"short"');
     });
 
     it('refuses a taken address, whatever its case', async () => {

@@ -6,6 +6,7 @@ import { signUp } from './support/people.ts';
 /** Routes of the contract that no service serves yet. This list only ever gets shorter. */
 const unserved: string[] = [];
 
+const servedRoutes = allRoutes.filter((route) => !unserved.includes(route.operationId));
 const pathOf = (route: RouteDefinition): string => route.path.replace(/\{[^}]+\}/g, 'unknown');
 
 describe('the public surface', () => {
@@ -24,7 +25,7 @@ describe('the public surface', () => {
   });
 
   it('wants a credential wherever the contract says so, and says which kind', async () => {
-    for (const route of allRoutes) {
+    for (const route of servedRoutes) {
       if (route.caller === 'public' || route.caller === 'oauth_public') continue;
       const answer = await call(route.method, pathOf(route));
       expect(answer.status, route.operationId).toBe(401);
@@ -39,7 +40,7 @@ describe('the public surface', () => {
 
   it('takes no credential of another kind', async () => {
     const person = await signUp('personal');
-    for (const route of allRoutes) {
+    for (const route of servedRoutes) {
       if (route.caller !== 'oauth_access_token' && route.caller !== 'api_key') continue;
       const answer = await call(route.method, pathOf(route), { token: person.token });
       expect(answer.status, route.operationId).toBe(401);

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@svc/testing';
+import { createTestAuthority, freePort, type Identity } from '@svc/testing';
 import type { TestProject } from 'vitest/node';
-import { createTestCertificate, type TestCertificate } from './certificate.ts';
 import { startStack } from './stack.ts';
 
 const RECEIVER_PORTS = 12;
@@ -12,7 +11,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     baseUrl: string;
     dataDir: string;
-    certificate: TestCertificate;
+    certificate: Identity;
     receiverPorts: number[];
   }
 }
@@ -21,15 +20,16 @@ declare module 'vitest' {
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
   const dataDir = join(folder, 'data');
-  const certificate = await createTestCertificate();
-  const caFile = join(folder, 'ca.pem');
-  await writeFile(caFile, certificate.certificate);
+  const authority = await createTestAuthority();
+  const certificate = await authority.issue({ names: ['localhost'] });
   const receiverPorts = await Promise.all(Array.from({ length: RECEIVER_PORTS }, () => freePort()));
   const stack = await startStack(dataDir, {
     PORT: String(await freePort()),
     WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
-    WEBHOOK_EXTRA_CA_FILE: caFile,
+    WEBHOOK_EXTRA_CA_FILE: authority.caFile,
     WEBHOOK_BACKOFF_BASE_MS: '50',
+    RESERVATION_UNCERTAIN_AFTER_SECONDS: '3',
+    SWEEP_INTERVAL_MS: '500',
   });
   project.provide('baseUrl', stack.baseUrl);
   project.provide('dataDir', dataDir);
@@ -37,6 +37,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('receiverPorts', receiverPorts);
   return async () => {
     await stack.stop();
+    authority.remove();
     await rm(folder, { recursive: true, force: true });
   };
 };

@@ -28,10 +28,10 @@ const taken = new Set<number>();
 
 /** Starts a receiver on one of the ports that the stack under test lets through. */
 export const startReceiver = async (): Promise<Receiver> => {
-  const { key, certificate } = inject('certificate');
+  const { key, cert } = inject('certificate');
   const deliveries: Delivery[] = [];
   const answers: number[] = [];
-  const server = createServer({ key, cert: certificate }, (request, response) => {
+  const server = createServer({ key, cert }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
