@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorBodySchema } from '../core/error-body.ts';
 import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import * as oauth from './oauth.ts';
@@ -30,7 +31,8 @@ export const oauthRoutes = {
       200: { description: 'The page.', ...page },
       400: {
         description: 'A page that says why this app cannot ask; JSON with the code where only JSON is accepted.',
-        ...page,
+        contentType: 'text/html',
+        schema: z.union([z.string(), errorBodySchema]),
       },
     },
     errors: ['unknown_app', 'redirect_uri_not_registered', 'app_inactive'],
