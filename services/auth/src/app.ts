@@ -7,7 +7,7 @@ import { appInternalRoutes, appRoutes, findConnectedApps, startSuspensions } fro
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
-import { consentRoutes } from './consent/index.ts';
+import { consentRoutes, createFormTokens, pageRoutes } from './consent/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createOauthServer, mountPreflight, oidcRoutes } from './oidc/index.ts';
@@ -47,6 +47,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
     ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
     ...consentRoutes(deps),
+    ...pageRoutes(deps),
     ...oidcRoutes({ server, issuer: deps.issuer }),
     ...signingKeyRoutes(deps),
   ];
@@ -87,5 +88,7 @@ const createDeps = async ({ config, database, hint, clock, logger }: Application
     resource: accessTokenAudience(publicBaseUrl),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
+    formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
+    decisionKey: encryptionKey.derive('decision-codes'),
   };
 };

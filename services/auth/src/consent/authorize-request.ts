@@ -3,7 +3,7 @@ import { AppError, invalidRequest } from '@svc/service-kit';
 import { type AppRecord, isRegisteredRedirectUri } from '../apps/index.ts';
 import { parseScope } from './scope.ts';
 
-/** What an app asks for; formally right, but nothing of it is believed before `checkAuthorizeRequest`. */
+/** What an app asks for; formally right, but nothing of it is believed before it was judged. */
 export interface AuthorizeRequest {
   clientId: string;
   redirectUri: string;
@@ -11,31 +11,52 @@ export interface AuthorizeRequest {
   codeChallenge: string;
 }
 
-/** A request of a known, active app that may get its answer at the named redirect URI. */
-export interface CheckedAuthorizeRequest {
-  app: AppRecord;
-  scopes: Scope[];
-}
+/** Why a request cannot be asked of anybody. */
+export type AuthorizeFault = 'unknown_app' | 'app_inactive' | 'redirect_uri_not_registered' | 'unknown_scope';
 
-/**
- * Checks a request against its app. Throws 422 on an unknown app, a redirect URI that is not registered or an unknown
- * scope, naming the field, and `app_inactive`.
- */
+/** A request of a known, active app that may get its answer at the named redirect URI, or what is wrong with it. */
+export type JudgedAuthorizeRequest =
+  | { isValid: true; app: AppRecord; scopes: Scope[] }
+  | { isValid: false; faults: readonly AuthorizeFault[] };
+
+/** Judges a request by the app that it names. */
+export const judgeAuthorizeRequest = (
+  app: AppRecord | undefined,
+  request: Pick<AuthorizeRequest, 'redirectUri' | 'scope'>,
+): JudgedAuthorizeRequest => {
+  if (app === undefined) return { isValid: false, faults: ['unknown_app'] };
+  if (!app.active) return { isValid: false, faults: ['app_inactive'] };
+  const scopes = parseScope(request.scope);
+  const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri, app.clientType);
+  if (isRegistered && scopes !== undefined) return { isValid: true, app, scopes };
+  return {
+    isValid: false,
+    faults: [
+      ...(isRegistered ? [] : ['redirect_uri_not_registered' as const]),
+      ...(scopes === undefined ? ['unknown_scope' as const] : []),
+    ],
+  };
+};
+
+const messages = {
+  unknown_app: ['client_id', 'Value error, there is no such app'],
+  redirect_uri_not_registered: ['redirect_uri', 'Value error, not registered for this app'],
+  unknown_scope: ['scope', 'Value error, names a scope that does not exist'],
+} as const;
+
+/** As `judgeAuthorizeRequest`, but throws 422 naming the fields at fault, or `app_inactive`. */
 export const checkAuthorizeRequest = (
   app: AppRecord | undefined,
   request: AuthorizeRequest,
   origin: 'body' | 'query',
-): CheckedAuthorizeRequest => {
-  const fault = (field: string, msg: string): ValidationIssue => ({ loc: [origin, field], type: 'value_error', msg });
-  if (app === undefined) throw invalidRequest([fault('client_id', 'Value error, there is no such app')]);
-  if (!app.active) throw new AppError('app_inactive');
-  const requested = parseScope(request.scope);
-  const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri, app.clientType);
-  if (!isRegistered || requested === undefined) {
-    throw invalidRequest([
-      ...(isRegistered ? [] : [fault('redirect_uri', 'Value error, not registered for this app')]),
-      ...(requested === undefined ? [fault('scope', 'Value error, names a scope that does not exist')] : []),
-    ]);
-  }
-  return { app, scopes: requested };
+): { app: AppRecord; scopes: Scope[] } => {
+  const judged = judgeAuthorizeRequest(app, request);
+  if (judged.isValid) return judged;
+  throw invalidRequest(judged.faults.map((fault) => toIssue(fault, origin)));
+};
+
+const toIssue = (fault: AuthorizeFault, origin: 'body' | 'query'): ValidationIssue => {
+  if (fault === 'app_inactive') throw new AppError('app_inactive');
+  const [field, msg] = messages[fault];
+  return { loc: [origin, field], type: 'value_error', msg };
 };

@@ -1,1 +1,2 @@
+export { createFormTokens, pageRoutes } from './pages/index.ts';
 export { consentRoutes } from './routes.ts';

@@ -24,26 +24,33 @@ export const authenticateSession = async (
   return { kind: 'console_session', ...claims };
 };
 
+/** The session of a token that came in a cookie, or undefined where it is not good any more. */
+export const findStoredSession = async (
+  deps: AuthenticateSessionDeps,
+  token: string,
+): Promise<SessionRecord | undefined> => {
+  try {
+    const { sessionId, userId } = await readSessionToken(deps, token);
+    const session = await findSessionById(deps.database, sessionId);
+    return session?.userId === userId ? session : undefined;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_token') return undefined;
+    throw error;
+  }
+};
+
 /** A signed-in person in a browser. */
 export interface BrowserSession {
   session: SessionRecord;
   account: AccountRecord;
 }
 
-/** The session that a cookie holds, or undefined where it holds none that is still good. */
+/** Who is signed in by this cookie's token, or undefined. */
 export const findBrowserSession = async (
   deps: AuthenticateSessionDeps,
   token: string | undefined,
 ): Promise<BrowserSession | undefined> => {
-  if (token === undefined) return undefined;
-  try {
-    const claims = await readSessionToken(deps, token);
-    const session = await findSessionById(deps.database, claims.sessionId);
-    if (session === undefined || session.userId !== claims.userId) return undefined;
-    const account = await findAccountById(deps.database, session.userId);
-    return account === undefined ? undefined : { session, account };
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_token') return undefined;
-    throw error;
-  }
+  const session = token === undefined ? undefined : await findStoredSession(deps, token);
+  const account = session === undefined ? undefined : await findAccountById(deps.database, session.userId);
+  return session === undefined || account === undefined ? undefined : { session, account };
 };

@@ -7,5 +7,5 @@ export {
 export { endSession } from './end-session.ts';
 export { deleteSessionsExpiredBefore } from './queries.ts';
 export { sessionRoutes } from './routes.ts';
-export { clearedSessionCookie, readCookie, readSessionCookie, sessionCookie } from './session-cookie.ts';
+export { clearedSessionCookies, pagesCookie, readCookie, readPagesCookie } from './session-cookies.ts';
 export { type StartSessionDeps, signIn, startSession } from './start-session.ts';

@@ -1,11 +1,12 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
+import { SECOND_MS } from '../clock.ts';
 import type { Transact } from '../transact.ts';
 import { endSession } from './end-session.ts';
-import { SESSION_SECONDS } from './session.ts';
-import { clearedSessionCookie, sessionCookie } from './session-cookie.ts';
-import { type StartSessionDeps, signIn } from './start-session.ts';
+import { resumeSession } from './resume-session.ts';
+import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
+import { type StartedSession, type StartSessionDeps, signIn } from './start-session.ts';
 
 /** What the session endpoints need. */
 export interface SessionRoutesDeps extends StartSessionDeps {
@@ -14,26 +15,31 @@ export interface SessionRoutesDeps extends StartSessionDeps {
 
 /** Serves sign-in, the current session and sign-out. */
 export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
-  bind(routes.createSession, async ({ body, clientAddress }) => {
-    const { token, account } = await signIn(deps, body, clientAddress);
-    return {
-      status: 201,
-      body: {
-        session_token: token,
-        token_type: 'Bearer',
-        expires_in: SESSION_SECONDS,
-        account: toAccountJson(account),
-      },
-      headers: { 'set-cookie': sessionCookie(token, deps.publicBaseUrl) },
-    };
+  bind(routes.createSession, async ({ body, clientAddress, res }) => {
+    const started = await signIn(deps, body, clientAddress);
+    res.appendHeader('set-cookie', sessionCookies(started.token, deps.publicBaseUrl));
+    return { status: 201, body: toJson(started, started.session.createdAt) };
+  }),
+  bind(routes.resumeSession, async ({ req }) => {
+    const token = readConsoleCookie(req.headers.cookie);
+    const resumed = await resumeSession(deps, { token, origin: req.headers.origin });
+    return { status: 200, body: toJson(resumed, deps.clock()) };
   }),
   bind(routes.getSession, async ({ caller }) => {
     const account = await findAccountById(deps.database, caller.userId);
     if (account === undefined) throw new AppError('invalid_token');
     return { status: 200, body: { account: toAccountJson(account), expires_at: caller.expiresAt.toISOString() } };
   }),
-  bind(routes.deleteSession, async ({ caller }) => {
+  bind(routes.deleteSession, async ({ caller, res }) => {
     await endSession(deps, caller.sessionId);
-    return { status: 204, headers: { 'set-cookie': clearedSessionCookie(deps.publicBaseUrl) } };
+    res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
+    return { status: 204 };
   }),
 ];
+
+const toJson = ({ token, session, account }: StartedSession, now: Date) => ({
+  session_token: token,
+  token_type: 'Bearer',
+  expires_in: Math.floor((session.expiresAt.getTime() - now.getTime()) / SECOND_MS),
+  account: toAccountJson(account),
+});

@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type AuthorizeQuery, authorizeQuerySchema } from '@svc/contracts';
+import { z } from 'zod';
+import { type Clock, later, MINUTE_MS } from '../../clock.ts';
+
+/** How long a form may lie open in a browser. */
+const FORM_MS = 30 * MINUTE_MS;
+/** The longest query the contract takes, as JSON in base64, with room to spare. */
+const TOKEN_CHARACTERS_MAX = 16_384;
+
+/** What a form brings back unchanged: the app's request, and who and what it was made for. */
+export interface FormContext {
+  query: AuthorizeQuery;
+  /** The browser that the form was made for: no other one's cookie fits. */
+  browserId: string;
+  /** The session whose owner is asked, where somebody is. */
+  sessionId: string | undefined;
+  /** Different for each page that was shown, and the same however often it is sent. */
+  nonce: string;
+}
+
+/** Signs and reads the hidden field of the forms; it is their protection against forgery, too. */
+export interface FormTokens {
+  sign: (context: FormContext) => string;
+  /** Undefined: not ours, changed, or made for another browser. `isExpired` leaves the query to begin again with. */
+  read: (token: string, browserId: string | undefined) => { context: FormContext; isExpired: boolean } | undefined;
+}
+
+const payloadSchema = z.object({
+  query: authorizeQuerySchema,
+  browser: z.string(),
+  session: z.string().optional(),
+  nonce: z.string(),
+  expires: z.number(),
+});
+
+/** Makes the signer. */
+export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
+  const mac = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
+  return {
+    sign: ({ query, browserId, sessionId, nonce }) => {
+      const expires = later(clock(), FORM_MS).getTime();
+      const data = { query, browser: browserId, session: sessionId, nonce, expires };
+      const payload = Buffer.from(JSON.stringify(data)).toString('base64url');
+      return `${payload}.${mac(payload).toString('base64url')}`;
+    },
+    read: (token, browserId) => {
+      if (token.length > TOKEN_CHARACTERS_MAX || browserId === undefined) return undefined;
+      const [payload = '', signature = ''] = token.split('.', 2);
+      const expected = mac(payload);
+      const given = Buffer.from(signature, 'base64url');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      const parsed = payloadSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
+      if (parsed.browser !== browserId) return undefined;
+      const { query, browser, session, nonce, expires } = parsed;
+      const context = { query, browserId: browser, sessionId: session, nonce };
+      return { context, isExpired: expires <= clock().getTime() };
+    },
+  };
+};

@@ -1,0 +1,2 @@
+export { createFormTokens } from './form-token.ts';
+export { pageRoutes } from './page-routes.ts';

@@ -1,0 +1,35 @@
+import type { Locale } from '@svc/contracts';
+import type { ReplyContent } from '@svc/service-kit';
+import type { AuthorizeFault } from '../authorize-request.ts';
+import { html } from './html.ts';
+import { renderPage } from './page-layout.ts';
+import { pageText } from './page-text.ts';
+
+const messagePage = (locale: Locale, message: { title: string; lines: readonly string[] }): ReplyContent => {
+  const content = html`<h1>${message.title}</h1>${message.lines.map((line) => html`<p>${line}</p>`)}`;
+  return renderPage(400, { locale, title: message.title, content });
+};
+
+/** Why an app cannot ask: the browser is not sent anywhere, as nothing that the app said can be believed. */
+export const faultPage = (locale: Locale, fault: AuthorizeFault): ReplyContent => {
+  const text = pageText(locale);
+  const reasons: Readonly<Record<AuthorizeFault, string>> = {
+    unknown_app: text.unknownApp,
+    app_inactive: text.inactiveApp,
+    redirect_uri_not_registered: text.redirectNotRegistered,
+    unknown_scope: text.unknownScope,
+  };
+  return messagePage(locale, { title: text.errorTitle, lines: [reasons[fault], text.errorHint] });
+};
+
+/** A form that we did not make for this browser. */
+export const refusedFormPage = (locale: Locale): ReplyContent => {
+  const text = pageText(locale);
+  return messagePage(locale, { title: text.errorTitle, lines: [text.formRefused, text.formHint] });
+};
+
+/** A decision whose code was used already: sending the browser there again would end the connection. */
+export const decidedPage = (locale: Locale): ReplyContent => {
+  const text = pageText(locale);
+  return messagePage(locale, { title: text.decidedTitle, lines: [text.decided] });
+};

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import type { AuthorizeQuery } from '@svc/contracts';
+import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
+import type { BrowserSession } from '../../sessions/index.ts';
+import type { FormTokens } from './form-token.ts';
+import { type Html, html } from './html.ts';
+import { type PageText, pageText } from './page-text.ts';
+
+const NONCE_BYTES = 18;
+/** Control and format characters, among them those that turn the direction of writing. */
+const STEERING_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
+const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
+
+/** What every page of one request shows and carries along. */
+export interface PageContext {
+  app: AppRecord;
+  /** The app's name without characters that steer how the text around it is shown. */
+  appName: string;
+  query: AuthorizeQuery;
+  text: PageText;
+  formTarget: string;
+  /** The hidden field of every form. */
+  formToken: string;
+  /** Where this page is, in either language. */
+  authorizePath: (over?: Readonly<Record<string, string>>) => string;
+}
+
+/** Prepares a page for one browser and, where somebody is signed in, one session. */
+export const createPageContext = (
+  formTokens: FormTokens,
+  input: { app: AppRecord; query: AuthorizeQuery; browserId: string; session: BrowserSession | undefined },
+): PageContext => {
+  const { app, query, browserId, session } = input;
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  return {
+    app,
+    appName: app.name.replace(STEERING_CHARACTERS, ''),
+    query,
+    text: pageText(query.locale),
+    formTarget: toFormActionSource(query.redirect_uri),
+    formToken: formTokens.sign({ query, browserId, sessionId: session?.session.id, nonce }),
+    authorizePath: (over = {}) => authorizePath(query, over),
+  };
+};
+
+/** The path of the authorize page for a request. */
+export const authorizePath = (query: AuthorizeQuery, over: Readonly<Record<string, string>> = {}): string =>
+  `/v1/integrations/oauth/authorize?${new URLSearchParams({ ...query, ...over })}`;
+
+/** A form of the pages; `action` is the last part of its path. */
+export const pageForm = (context: PageContext, action: string, content: Html, className = ''): Html => html`
+<form method="post" action="${INTERACTION_PATH}/${action}"${className === '' ? '' : html` class="${className}"`}>
+<input type="hidden" name="request" value="${context.formToken}">
+${content}
+</form>`;
+
+/** The foot of a page: the other language, and what a page adds. */
+export const pageFooter = (context: PageContext, links: readonly (Html | undefined)[] = []): Html => {
+  const other = context.query.locale === 'it' ? 'en' : 'it';
+  return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
+};
+
+/** A name that somebody else chose: it cannot turn the direction of the text around it. */
+export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;

@@ -1,0 +1,17 @@
+import { routes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import type { PagesDeps } from './pages-deps.ts';
+import { showAuthorizePage } from './show-authorize-page.ts';
+import { submitDecision } from './submit-decision.ts';
+import { submitSignIn } from './submit-sign-in.ts';
+import { submitSignOut } from './submit-sign-out.ts';
+import { submitSignUp } from './submit-sign-up.ts';
+
+/** Serves the authorize page and its forms. */
+export const pageRoutes = (deps: PagesDeps): Binding[] => [
+  bind(routes.showAuthorizePage, (context) => showAuthorizePage(deps, context)),
+  bind(routes.submitSignIn, ({ req, res, clientAddress }) => submitSignIn(deps, { req, res, source: clientAddress })),
+  bind(routes.submitSignUp, ({ req, res, clientAddress }) => submitSignUp(deps, { req, res, source: clientAddress })),
+  bind(routes.submitSignOut, ({ req, res }) => submitSignOut(deps, { req, res })),
+  bind(routes.submitDecision, ({ req }) => submitDecision(deps, { req })),
+];

@@ -1,0 +1,14 @@
+import type { PasswordHasher } from '../../accounts/index.ts';
+import type { AuthenticateSessionDeps } from '../../sessions/index.ts';
+import type { AttemptThrottle } from '../../throttling/index.ts';
+import type { DecideConsentDeps } from '../decide-consent.ts';
+import type { FormTokens } from './form-token.ts';
+
+/** What the pages need: signing in and up, and deciding. */
+export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps {
+  passwords: PasswordHasher;
+  throttle: AttemptThrottle;
+  formTokens: FormTokens;
+  /** Makes the code of a decision from what the form brings back, so that the same form makes the same code. */
+  decisionKey: Buffer;
+}

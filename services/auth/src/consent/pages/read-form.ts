@@ -1,0 +1,43 @@
+import { type AuthorizeQuery, FORM_BYTES_MAX, localeSchema } from '@svc/contracts';
+import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
+import type { Request } from 'express';
+import type { AppRecord } from '../../apps/index.ts';
+import { readBrowserId } from './browser-cookie.ts';
+import type { FormContext } from './form-token.ts';
+import { faultPage, refusedFormPage } from './message-pages.ts';
+import { authorizePath } from './page-context.ts';
+import type { PagesDeps } from './pages-deps.ts';
+import { judgeQuery } from './show-authorize-page.ts';
+
+/** A form that we made for this browser not long ago, of an app that may still ask; or what to answer instead. */
+export type ReadForm =
+  | { isTaken: true; fields: URLSearchParams; form: FormContext; app: AppRecord }
+  | { isTaken: false; reply: ReplyContent };
+
+/** Reads a form of the pages and checks everything that its hidden field brings back as if it came for the first time. */
+export const readForm = async (deps: PagesDeps, req: Request): Promise<ReadForm> => {
+  const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
+  const fields = new URLSearchParams(bytes.toString('utf8'));
+  const read = deps.formTokens.read(fields.get('request') ?? '', readBrowserId(req));
+  if (read === undefined) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
+  const { query } = read.context;
+  const judged = await judgeQuery(deps, query);
+  if (!judged.isValid) return { isTaken: false, reply: faultPage(query.locale, judged.faults[0] ?? 'unknown_app') };
+  // The page that is shown again is a fresh form for the same request.
+  if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, query) };
+  return { isTaken: true, fields, form: read.context, app: judged.app };
+};
+
+/** 303, so that the browser asks for the next page with GET and sends the form to nobody (RFC 9700 section 4.12). */
+export const seeOther = (location: string): ReplyContent => ({ status: 303, headers: { location } });
+
+/** Back to the page that asks. */
+export const backToAuthorize = (deps: { publicBaseUrl: string }, query: AuthorizeQuery): ReplyContent =>
+  seeOther(`${deps.publicBaseUrl}${authorizePath(query)}`);
+
+/** A form that we cannot read does not say its language; the browser does. */
+const preferredLocale = (req: Request) => {
+  const first = /^[a-z]{2}/i.exec(req.headers['accept-language'] ?? '')?.[0].toLowerCase();
+  const locale = localeSchema.safeParse(first);
+  return locale.success ? locale.data : 'it';
+};

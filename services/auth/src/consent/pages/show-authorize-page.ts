@@ -1,0 +1,75 @@
+import { type AuthorizeQuery, errorCodes } from '@svc/contracts';
+import { invalidField, type ReplyContent } from '@svc/service-kit';
+import type { Request, Response } from 'express';
+import { findAppById, getIcon } from '../../apps/index.ts';
+import { isConnected } from '../../connections/index.ts';
+import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
+import { type AuthorizeFault, type JudgedAuthorizeRequest, judgeAuthorizeRequest } from '../authorize-request.ts';
+import { findPublisher } from '../get-consent.ts';
+import { ensureBrowserId } from './browser-cookie.ts';
+import { consentPage } from './consent-page.ts';
+import { faultPage } from './message-pages.ts';
+import { createPageContext, type PageContext } from './page-context.ts';
+import type { PagesDeps } from './pages-deps.ts';
+import { signInPage, signUpPage } from './sign-in-page.ts';
+
+/** A request to the authorize page. */
+export interface PageRequest {
+  query: AuthorizeQuery;
+  req: Request;
+  res: Response;
+}
+
+/** Shows login or consent, or why the app cannot ask; never redirects (RFC 9700 section 4.11). */
+export const showAuthorizePage = async (deps: PagesDeps, { query, req, res }: PageRequest): Promise<ReplyContent> => {
+  const judged = await judgeQuery(deps, query);
+  if (!judged.isValid) return refuse(query, judged.faults, req);
+  const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
+  const context = createPageContext(deps.formTokens, { app: judged.app, query, browserId, session });
+  if (session !== undefined) return await showConsent(deps, { context, session, judged });
+  return wantsSignUp(req) ? signUpPage(context) : signInPage(context);
+};
+
+/** Judges the query that a page or a form was made from. */
+export const judgeQuery = async (deps: PagesDeps, query: AuthorizeQuery): Promise<JudgedAuthorizeRequest> =>
+  judgeAuthorizeRequest(await findAppById(deps.database, query.client_id), {
+    redirectUri: query.redirect_uri,
+    scope: query.scope,
+  });
+
+const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: Request): ReplyContent => {
+  const [fault = 'unknown_app'] = faults;
+  if (fault === 'unknown_scope') {
+    throw invalidField(['query', 'scope'], 'value_error', 'Value error, names a scope that does not exist');
+  }
+  if (!acceptsOnlyJson(req)) return faultPage(query.locale, fault);
+  return { status: 400, body: { detail: { code: fault, message: errorCodes[fault].description } } };
+};
+
+const acceptsOnlyJson = (req: Request): boolean => {
+  const accept = req.headers.accept ?? '*/*';
+  return /\bapplication\/(\S+\+)?json\b/i.test(accept) && !/\btext\/html\b|\btext\/\*|\*\/\*/i.test(accept);
+};
+
+/** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
+const wantsSignUp = (req: Request): boolean =>
+  new URLSearchParams(req.url.split('?', 2)[1] ?? '').get('prompt') === 'create';
+
+const showConsent = async (
+  deps: PagesDeps,
+  input: {
+    context: PageContext;
+    session: BrowserSession;
+    judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
+  },
+): Promise<ReplyContent> => {
+  const { context, session, judged } = input;
+  const { app, scopes } = judged;
+  const [publisher, icon, connected] = await Promise.all([
+    findPublisher(deps, app),
+    getIcon(deps, app.clientId),
+    isConnected(deps.database, { userId: session.account.id, clientId: app.clientId }),
+  ]);
+  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected });
+};

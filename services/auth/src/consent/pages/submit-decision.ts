@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import type { ReplyContent } from '@svc/service-kit';
+import type { Request } from 'express';
+import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
+import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
+import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
+import type { FormContext } from './form-token.ts';
+import { decidedPage } from './message-pages.ts';
+import type { PagesDeps } from './pages-deps.ts';
+import { backToAuthorize, readForm, seeOther } from './read-form.ts';
+
+/** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
+export const submitDecision = async (deps: PagesDeps, { req }: { req: Request }): Promise<ReplyContent> => {
+  const read = await readForm(deps, req);
+  if (!read.isTaken) return read.reply;
+  const { form, fields } = read;
+  const decision = { request: toRequest(form), state: form.query.state };
+  if (fields.get('decision') !== 'approve') return seeOther(await deny(deps, decision));
+  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
+  if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form.query);
+  return await approveOnce(deps, { ...decision, userId: found.account.id }, form);
+};
+
+const toRequest = ({ query }: FormContext) => ({
+  clientId: query.client_id,
+  redirectUri: query.redirect_uri,
+  scope: query.scope,
+  codeChallenge: query.code_challenge,
+});
+
+const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContext): Promise<ReplyContent> => {
+  const code = codeOf(deps.decisionKey, form);
+  try {
+    return seeOther(await approve(deps, decision, code));
+  } catch (error) {
+    if (!(error instanceof DecidedBefore)) throw error;
+  }
+  // A double click: the first answer never arrived. But a code that the app has used must not reach it again.
+  const issued = await findCode(deps.database, digestOpaqueValue(code));
+  const isFresh = issued !== undefined && issued.consumedAt === null && issued.expiresAt > deps.clock();
+  return isFresh ? seeOther(approvalRedirect(deps, { ...decision, code })) : decidedPage(form.query.locale);
+};
+
+/** Nothing readable need be stored to answer the same twice: the form itself makes its code. */
+const codeOf = (key: Buffer, form: FormContext): string =>
+  newOpaqueValue(
+    'authorization_code',
+    createHmac('sha256', key)
+      .update(`${form.nonce}.${form.sessionId ?? ''}.${form.browserId}`)
+      .digest(),
+  );

@@ -1,0 +1,18 @@
+import type { ReplyContent } from '@svc/service-kit';
+import type { Request, Response } from 'express';
+import { clearedSessionCookies, endSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
+import type { PagesDeps } from './pages-deps.ts';
+import { backToAuthorize, readForm } from './read-form.ts';
+
+/** "Not you?": ends the session of this browser and asks somebody else to sign in. */
+export const submitSignOut = async (
+  deps: PagesDeps,
+  { req, res }: { req: Request; res: Response },
+): Promise<ReplyContent> => {
+  const read = await readForm(deps, req);
+  if (!read.isTaken) return read.reply;
+  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  if (found !== undefined) await endSession(deps, found.session.id);
+  res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
+  return backToAuthorize(deps, read.form.query);
+};

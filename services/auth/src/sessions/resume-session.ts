@@ -1,0 +1,21 @@
+import { AppError } from '@svc/service-kit';
+import { findAccountById } from '../accounts/index.ts';
+import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-session.ts';
+import { signSessionToken } from './session-token.ts';
+import type { StartedSession } from './start-session.ts';
+
+/**
+ * Gives the console its session again: the same one, with a token that ends when it does. Throws `not_authenticated`
+ * without a cookie or towards another origin, and `invalid_token` where the session has ended.
+ */
+export const resumeSession = async (
+  deps: AuthenticateSessionDeps,
+  request: { token: string | undefined; origin: string | undefined },
+): Promise<StartedSession> => {
+  const isOurOrigin = request.origin === undefined || request.origin === new URL(deps.publicBaseUrl).origin;
+  if (request.token === undefined || !isOurOrigin) throw new AppError('not_authenticated');
+  const session = await findStoredSession(deps, request.token);
+  const account = session === undefined ? undefined : await findAccountById(deps.database, session.userId);
+  if (session === undefined || account === undefined) throw new AppError('invalid_token');
+  return { session, account, token: await signSessionToken(deps, session, account.accountType) };
+};

@@ -1,0 +1,66 @@
+import type { AuthService } from './auth-service.ts';
+
+/** What a browser shows, and what it would send back. */
+export interface Shown {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Where a redirect leads. */
+  location: string | undefined;
+}
+
+/** Keeps cookies and sends forms as a browser does; follows redirects within the service only. */
+export interface Browser {
+  cookies: Map<string, string>;
+  open: (pathOrUrl: string, headers?: Record<string, string>) => Promise<Shown>;
+  /** Sends the form of the page whose action ends so, with these values typed in. */
+  submit: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
+  /** The same, but stops at the first redirect. */
+  submitOnce: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
+}
+
+export const newBrowser = (service: AuthService): Browser => {
+  const cookies = new Map<string, string>();
+  const send = async (url: string, init: RequestInit = {}): Promise<Shown> => {
+    const headers = new Headers(init.headers);
+    if (cookies.size > 0) headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    for (const cookie of response.headers.getSetCookie()) keep(cookies, cookie);
+    const location = response.headers.get('location') ?? undefined;
+    return { status: response.status, headers: response.headers, text: await response.text(), location };
+  };
+  const follow = async (shown: Shown): Promise<Shown> =>
+    shown.location?.startsWith(`${service.url}/`) === true ? follow(await send(shown.location)) : shown;
+  const submitOnce: Browser['submitOnce'] = (page, action, values = {}) => {
+    const form = new URLSearchParams({ request: hiddenField(page, action), ...values });
+    return send(`${service.url}/v1/integrations/oauth/interaction/${action}`, {
+      method: 'POST',
+      body: form,
+      headers: { origin: service.url },
+    });
+  };
+  return {
+    cookies,
+    open: async (pathOrUrl, headers = {}) =>
+      follow(await send(pathOrUrl.startsWith('http') ? pathOrUrl : `${service.url}${pathOrUrl}`, { headers })),
+    submitOnce,
+    submit: async (page, action, values) => follow(await submitOnce(page, action, values)),
+  };
+};
+
+const keep = (cookies: Map<string, string>, header: string): void => {
+  const [pair = '', ...attributes] = header.split('; ');
+  const [name = '', value = ''] = pair.split('=', 2);
+  if (attributes.includes('Max-Age=0')) cookies.delete(name);
+  else cookies.set(name, value);
+};
+
+/** The signed field of a form. Throws where the page has no such form. */
+export const hiddenField = (page: Shown, action: string): string => {
+  const form = new RegExp(
+    `<form[^>]*action="[^"]*/${action}"[^>]*>\\s*<input type="hidden" name="request" value="([^"]+)"`,
+  );
+  const value = form.exec(page.text)?.[1];
+  if (value === undefined) throw new Error(`no form ${action} in ${page.status} ${page.text.slice(0, 2_000)}`);
+  return value;
+};
