@@ -49,7 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 }
 
 /** The migrations of a directory in their order. Throws MigrationError for a name that does not tell its place. */
-export function listMigrations(directory: string): Migration[] {
+function listMigrations(directory: string): Migration[] {
   const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
   const migrations = files.map((file) => {
     const name = FILE_NAME.exec(file)?.[1];

@@ -43,7 +43,7 @@ export async function stopOrphan(dataDir: string, signal: NodeJS.Signals): Promi
 }
 
 /** Signals a process that is not our child and waits for its end; kills it when that takes too long. */
-export async function stopProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
+async function stopProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
   for (const attempt of [signal, 'SIGKILL'] as const) {
     signalQuietly(identity.pid, attempt);
     const deadline = Date.now() + STOP_TIMEOUT_MS;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
@@ -142,7 +143,12 @@ test('killed between effect and acknowledgement: the fact comes again and has no
   relay.hint();
   const child = spawn(
     process.execPath,
-    [`${import.meta.dirname}/support/consumer-that-dies.ts`, stage.database.url, stage.nats.url, 'test_killed'],
+    [
+      fileURLToPath(new URL('./support/consumer-that-dies.ts', import.meta.url)),
+      stage.database.url,
+      stage.nats.url,
+      'test_killed',
+    ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const signal = await new Promise((resolve) => child.once('exit', (_code, by) => resolve(by)));

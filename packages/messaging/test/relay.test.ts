@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { appendToOutbox, startBatchConsumer, startConsumer, startRelay, withOutbox } from '../src/index.ts';
-import { appFact, noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { appFact, isStreamInOrder, noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
@@ -68,7 +69,8 @@ test('nothing that is not in the contract gets into the outbox', async () => {
 
 test('concurrent commits lose nothing and keep the order within each aggregate, with two relays racing', async () => {
   const first = stage.relay(await stage.connect('relay-1'));
-  stage.relay(await stage.connect('relay-2'));
+  const messaging = await stage.connect('relay-2');
+  stage.relay(messaging);
   await noteAll('test_race');
   const apps = await Promise.all(Array.from({ length: 8 }, () => registerApp(stage.knex)));
   const writers = apps.flatMap((clientId) => [clientId, clientId]);
@@ -83,6 +85,7 @@ test('concurrent commits lose nothing and keep the order within each aggregate, 
   const expected = 8 + 16 * 20;
   await waitFor(async () => (await readEffects(stage.knex)).total >= expected, { timeoutMs: 30_000 });
   expect(await readEffects(stage.knex)).toEqual({ total: expected, distinct: expected, inOrder: true });
+  expect(await isStreamInOrder(messaging)).toBe(true);
   expect(await unpublished()).toBe(0);
 });
 
@@ -111,7 +114,7 @@ test('a relay killed between sending and noting it: the next one sends again, wi
   for (let index = 0; index < 5; index += 1) await registerApp(stage.knex);
   const child = spawn(
     process.execPath,
-    [`${import.meta.dirname}/support/relay-that-dies.ts`, stage.database.url, stage.nats.url, '3'],
+    [fileURLToPath(new URL('./support/relay-that-dies.ts', import.meta.url)), stage.database.url, stage.nats.url, '3'],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const signal = await new Promise((resolve) => child.once('exit', (_code, by) => resolve(by)));

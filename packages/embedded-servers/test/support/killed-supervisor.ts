@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 /** Lets another process start both servers, and kills it. With `orphan` its watchdogs are killed before. */
 export async function killSupervisor(directory: string, options: { orphan: boolean }) {
-  const child = spawn(process.execPath, [`${import.meta.dirname}/start-and-wait.ts`, directory], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./start-and-wait.ts', import.meta.url)), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { value: line } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();

@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { appendToOutbox } from '../../src/index.ts';
+import { appendToOutbox, type Messaging } from '../../src/index.ts';
 
 /** Registers an app: its row is locked by being made, so this fact is version 1. Answers the client id. */
 export async function registerApp(knex: Knex): Promise<string> {
@@ -46,4 +46,18 @@ export async function readEffects(knex: Knex) {
     distinct: new Set(rows.map((row) => row.event_id)).size,
     inOrder: [...versions.values()].every((list) => list.every((row, index) => row.version === index + 1)),
   };
+}
+
+/** Whether the stream first tells each aggregate's versions in order; a message sent twice counts where it stood first. */
+export async function isStreamInOrder(messaging: Messaging): Promise<boolean> {
+  const { state } = await messaging.manager.streams.info('AUTH');
+  const newest = new Map<string, number>();
+  for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+    const message = await messaging.manager.streams.getMessage('AUTH', { seq });
+    const event: { aggregate: string; version: number } = message?.json() ?? { aggregate: '', version: 1 };
+    const known = newest.get(event.aggregate) ?? 0;
+    if (event.version > known + 1) return false;
+    newest.set(event.aggregate, Math.max(known, event.version));
+  }
+  return true;
 }
