@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, inject, it } from 'vitest';
+
+const README = new URL('../../../README.md', import.meta.url);
+const run = promisify(execFile);
+
+/** The README's tour, pasted into one shell, does what it says. */
+it('the tour in the README works as printed', async () => {
+  const readme = await readFile(README, 'utf8');
+  const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+  expect(blocks.length).toBeGreaterThanOrEqual(5);
+  const script = blocks.join('\n').replace(/^BASE=.*$/m, `BASE=${inject('baseUrl')}`);
+  const { stdout, stderr } = await run('sh', ['-c', script], { timeout: 60_000 });
+  expect(stderr).toBe('');
+  expect(stdout).toContain('"account_type":"business"');
+  expect(stdout).toMatch(/app_[0-9a-z]{26}/);
+  expect(stdout).toContain('"status":"active"');
+  expect(stdout).toContain('"plan":{"id":"starter","name":"Starter"}');
+  expect(stdout).toContain('/v1/integrations/oauth/authorize?client_id=app_');
+  expect(stdout).toContain('"object":"chat.completion"');
+  expect(stdout).toContain('data: [DONE]');
+  const usage = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  expect(usage.weekly.used_micros).toBeGreaterThan(0);
+});
