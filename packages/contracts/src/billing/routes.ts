@@ -47,7 +47,7 @@ const subscriptionRoutes = {
     description: 'Idempotent. Also completes a wallet top-up.',
     request: { body: jsonBody(subscriptions.checkoutConfirmationSchema) },
     responses: { 200: json('What was bought.', subscriptions.checkoutConfirmedSchema) },
-    errors: ['not_found', 'checkout_not_completed', 'payment_provider_unavailable'],
+    errors: ['not_found', 'checkout_not_completed', 'subscription_already_active', 'payment_provider_unavailable'],
   }),
   createPortalSession: defineRoute({
     ...console,
@@ -195,7 +195,7 @@ const sandboxRoutes = {
     summary: 'Pay without a browser',
     request: { params: sessionParams },
     responses: { 200: json('Paid.', z.object({ session_id: z.string(), status: z.literal('complete') })) },
-    errors: ['not_found'],
+    errors: ['not_found', 'checkout_not_completed', 'subscription_already_active'],
   }),
   showSandboxPortal: defineRoute({
     ...sandbox,
