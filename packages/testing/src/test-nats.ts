@@ -18,10 +18,13 @@ export interface TestNats {
   stop(): Promise<void>;
 }
 
-/** Starts a server of its own, or uses the one that TEST_NATS_URL names, which then cannot be restarted or wiped. */
-export async function testNats(): Promise<TestNats> {
+/**
+ * Starts a server of its own, or uses the one that TEST_NATS_URL names, which then cannot be restarted or wiped. A test
+ * that does that asks for one of its `own` in any case.
+ */
+export async function testNats(options: { readonly own?: boolean | undefined } = {}): Promise<TestNats> {
   const given = process.env['TEST_NATS_URL'];
-  if (given !== undefined && given !== '') return givenServer(given);
+  if (options.own !== true && given !== undefined && given !== '') return givenServer(given);
   const scratch = await scratchDirectory();
   const storeDir = `${scratch.path}/nats`;
   const port = await freePort();
@@ -51,7 +54,8 @@ export async function testNats(): Promise<TestNats> {
 }
 
 function givenServer(url: string): TestNats {
-  const refuse = () => Promise.reject(new Error('This test starts and stops NATS: run it without TEST_NATS_URL.'));
+  const refuse = () =>
+    Promise.reject(new Error('A given NATS server is not stopped: ask for one with testNats({ own: true }).'));
   return {
     url,
     restart: refuse,

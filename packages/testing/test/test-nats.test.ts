@@ -15,7 +15,7 @@ function greeting(url: string): Promise<string | undefined> {
 }
 
 test('it is restarted, killed and wiped on the same port', async () => {
-  const nats = await testNats();
+  const nats = await testNats({ own: true });
   expect(await greeting(nats.url)).toMatch(/"jetstream":true/);
   await nats.restart();
   expect(await greeting(nats.url)).toMatch(/^INFO/);
@@ -29,7 +29,7 @@ test('it is restarted, killed and wiped on the same port', async () => {
 });
 
 test('two servers stand side by side', async () => {
-  const [one, two] = await Promise.all([testNats(), testNats()]);
+  const [one, two] = await Promise.all([testNats({ own: true }), testNats({ own: true })]);
   expect(one.url).not.toBe(two.url);
   await Promise.all([one.stop(), two.stop()]);
 });

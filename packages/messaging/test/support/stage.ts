@@ -7,7 +7,7 @@ export type Stage = Awaited<ReturnType<typeof createStage>>;
 /** Builds the stage of one test file. */
 export async function createStage() {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
-  const nats = await testNats();
+  const nats = await testNats({ own: true });
   const logs = captureLogs();
   const open = new Set<{ stop(): Promise<void> }>();
   const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
