@@ -11,5 +11,6 @@ export {
 } from './lane-queries.ts';
 export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';
+export { recoverEvent } from './recover-event.ts';
 export { type EventRoutesDeps, eventRoutes } from './routes.ts';
 export { type StoreDeps, storeEvents } from './store-events.ts';

@@ -9,6 +9,8 @@ import type { Knex } from 'knex';
 import { createApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import type { Lookup } from '../../src/destinations/index.ts';
+import { storeEvents } from '../../src/events/index.ts';
+import { createSecretBox, newSigningSecret, parseEncryptionKeys } from '../../src/signatures/index.ts';
 import { createTestAuthority, type TestAuthority } from './certificates.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
@@ -59,12 +61,9 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** Starts a dispatcher as `main.ts` does, in this process. */
-export async function startDispatcher(
-  world: World,
-  choices: { env?: Record<string, string>; lookup?: Lookup } = {},
-): Promise<Dispatcher> {
-  const config = loadConfig(configSchema, {
+/** The environment of a dispatcher in this world. */
+export function environmentOf(world: World): Record<string, string> {
+  return {
     PORT: '0',
     INTERNAL_PORT: '0',
     DATABASE_URL: world.database.url,
@@ -80,8 +79,15 @@ export async function startDispatcher(
     WEBHOOK_BACKOFF_BASE_MS: '20',
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
-    ...choices.env,
-  });
+  };
+}
+
+/** Starts a dispatcher as `main.ts` does, in this process. */
+export async function startDispatcher(
+  world: World,
+  choices: { env?: Record<string, string>; lookup?: Lookup } = {},
+): Promise<Dispatcher> {
+  const config = loadConfig(configSchema, { ...environmentOf(world), ...choices.env });
   const destination = { write: (line: string) => world.logs.push(line) };
   const logger = createLogger({ service: 'webhook-dispatcher', level: config.LOG_LEVEL, destination });
   const metrics = createMetrics('webhook-dispatcher');
@@ -120,6 +126,43 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes.
   readonly body: any;
   readonly headers: Headers;
+}
+
+/** Configures `count` apps with this receiver in the database alone; answers their client ids. */
+export async function seedApps(world: World, count: number, url = world.receiver.url): Promise<string[]> {
+  const secretBox = createSecretBox(parseEncryptionKeys([environmentOf(world)['WEBHOOK_ENCRYPTION_KEY'] ?? '']));
+  const clientIds = Array.from({ length: count }, () => newId('app'));
+  const rows = clientIds.map((clientId) => {
+    const { keyId, sealed } = secretBox.seal(newSigningSecret(), { clientId, generation: 1 });
+    return {
+      client_id: clientId,
+      url,
+      generation: 1,
+      secret_key_id: keyId,
+      secret_sealed: sealed,
+      created_at: new Date(),
+    };
+  });
+  await world.database.knex.batchInsert('configurations', rows);
+  await world.database.knex.batchInsert(
+    'lanes',
+    clientIds.map((client_id) => ({ client_id, generation: 1 })),
+  );
+  return clientIds;
+}
+
+/** Stores one test event for each of these apps. */
+export async function seedEvents(world: World, clientIds: readonly string[]): Promise<void> {
+  const data = { message: 'x' };
+  const userId = newId('usr');
+  const drafts = clientIds.map((clientId) => ({
+    clientId,
+    userId,
+    event: 'integration.test' as const,
+    data,
+    factId: null,
+  }));
+  await world.database.knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
 }
 
 /** Calls the webhook endpoints of the owner's app. */

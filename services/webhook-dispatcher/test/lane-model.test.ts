@@ -1,0 +1,212 @@
+import { newId } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import { type TestDatabase, testDatabase } from '@svc/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type AttemptOutcome,
+  beginGeneration,
+  type ClaimedLane,
+  claimDueLanes,
+  recordOutcomes,
+  recoverEvent,
+  releaseLanes,
+  storeEvents,
+} from '../src/events/index.ts';
+import { MIGRATIONS } from './support/dispatcher.ts';
+
+const ATTEMPTS_MAX = 8;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase({ migrations: MIGRATIONS });
+});
+afterAll(async () => {
+  await database?.drop();
+});
+
+interface ModelEvent {
+  status: string;
+  attempts: number;
+  inRound: number;
+  generation: number;
+}
+
+/** What a lane should be, said as simply as it can be. */
+interface Model {
+  generation: number;
+  events: ModelEvent[];
+  done: number;
+  /** Who may write outcomes; `expired` when others may take the lane from them. */
+  holder: { lane: ClaimedLane; expired: boolean } | undefined;
+  /** Those whose writes must change nothing. */
+  losers: ClaimedLane[];
+}
+
+interface Run {
+  readonly clientId: string;
+  readonly model: Model;
+}
+
+const deps = { clock: () => new Date('2026-11-20T12:00:00Z'), newId };
+const isBlocked = ({ events, done }: Model) => events[done]?.status === 'failed';
+const outcome = (
+  lane: ClaimedLane,
+  result: AttemptOutcome['result'],
+  given: { attempt: number; keepLane: boolean },
+): AttemptOutcome => ({
+  ...{ lane, result, retryDelayMs: 0, isSlow: false, at: new Date(), durationMs: 1, ...given },
+  ...(result === 'delivered' ? { statusCode: 204, error: null } : { statusCode: 500, error: 'unexpected_status' }),
+});
+
+const operations: Record<string, (run: Run) => Promise<void>> = {
+  async store({ clientId, model }) {
+    const draft = {
+      clientId,
+      userId: newId('usr'),
+      event: 'integration.test',
+      data: { message: 'x' },
+      factId: null,
+    } as const;
+    const [stored] = await database.knex.transaction((trx) => storeEvents(trx, [draft], deps));
+    model.events.push({ status: 'queued', attempts: 0, inRound: 0, generation: model.generation });
+    expect(stored?.sequence).toBe(model.events.length);
+  },
+  async claim({ model }) {
+    const [lane] = await claimDueLanes(database.knex, { isSlow: false, limit: 10 });
+    const isFree = model.holder === undefined || model.holder.expired;
+    const isDue = isFree && !isBlocked(model) && model.done < model.events.length;
+    expect(lane !== undefined).toBe(isDue);
+    if (lane === undefined) return;
+    expect([lane.sequence, lane.generation]).toEqual([model.done + 1, model.generation]);
+    if (model.holder !== undefined) model.losers.push(model.holder.lane);
+    model.holder = { lane, expired: false };
+  },
+  deliver: (run) => attempt(run, true, false),
+  deliverAndGoOn: (run) => attempt(run, true, true),
+  fail: (run) => attempt(run, false, false),
+  async failEightTimes(run) {
+    for (let count = 0; count < ATTEMPTS_MAX; count += 1) {
+      await operations['claim']?.(run);
+      await attempt(run, false, false);
+    }
+  },
+  async expire({ clientId, model }) {
+    if (model.holder === undefined) return;
+    const past = database.knex.raw("now() - interval '1 second'");
+    await database.knex('lanes').where({ client_id: clientId }).update({ due_at: past, leased_until: past });
+    model.holder.expired = true;
+  },
+  async release({ model }) {
+    if (model.holder === undefined) return;
+    await releaseLanes(database.knex, [model.holder.lane]);
+    model.losers.push(model.holder.lane);
+    model.holder = undefined;
+  },
+  async writeLate({ model }) {
+    for (const lane of model.losers) {
+      for (const result of ['delivered', 'retry', 'failed'] as const) {
+        expect(await recordOutcomes(database.knex, [outcome(lane, result, { attempt: 99, keepLane: true })])).toEqual(
+          [],
+        );
+      }
+    }
+  },
+  async reconfigure({ clientId, model }) {
+    model.generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
+    for (const event of model.events.slice(model.done)) event.status = 'cancelled';
+    model.done = model.events.length;
+    if (model.holder !== undefined) model.losers.push(model.holder.lane);
+    model.holder = undefined;
+  },
+  retry: (run) => recover(run, 'retry'),
+  skip: (run) => recover(run, 'skip'),
+};
+
+async function attempt({ model }: Run, isDelivered: boolean, keepLane: boolean): Promise<void> {
+  const { holder } = model;
+  const event = model.events[model.done];
+  if (holder === undefined || event === undefined) return;
+  event.attempts += 1;
+  event.inRound += 1;
+  const result = isDelivered ? 'delivered' : event.inRound < ATTEMPTS_MAX ? 'retry' : 'failed';
+  event.status = result === 'retry' ? 'queued' : result;
+  const written = outcome(holder.lane, result, { attempt: event.attempts, keepLane });
+  const [recorded] = await recordOutcomes(database.knex, [written]);
+  if (isDelivered) model.done += 1;
+  const isKept = isDelivered && keepLane && model.done < model.events.length;
+  expect(recorded).toMatchObject({ isKept });
+  if (!isKept) model.losers.push(holder.lane);
+  model.holder = isKept ? { lane: { ...holder.lane, sequence: holder.lane.sequence + 1 }, expired: false } : undefined;
+}
+
+async function recover({ clientId, model }: Run, action: 'retry' | 'skip'): Promise<void> {
+  const rows = await database
+    .knex('events')
+    .where({ client_id: clientId })
+    .orderBy('sequence')
+    .select('event_id', 'status');
+  for (const row of rows.filter(({ status }) => status !== 'failed').slice(0, 3)) {
+    await expect(recoverEvent(database.knex, { clientId, eventId: row.event_id, action })).rejects.toThrow(AppError);
+  }
+  const failed = rows.find(({ status }) => status === 'failed');
+  expect(failed !== undefined).toBe(isBlocked(model));
+  const event = model.events[model.done];
+  if (failed === undefined || event === undefined) return;
+  const record = await recoverEvent(database.knex, { clientId, eventId: failed.event_id, action });
+  if (action === 'retry') Object.assign(event, { status: 'queued', inRound: 0 });
+  else {
+    event.status = 'skipped';
+    model.done += 1;
+  }
+  expect(record.status).toBe(event.status);
+}
+
+async function compare({ clientId, model }: Run): Promise<void> {
+  const rows = await database.knex('events').where({ client_id: clientId }).orderBy('sequence');
+  expect(rows.map((row) => row.sequence)).toEqual(model.events.map((_, index) => index + 1));
+  expect(
+    rows.map((row) => ({
+      status: row.status,
+      attempts: row.attempts,
+      inRound: row.attempts_in_round,
+      generation: row.generation,
+    })),
+  ).toEqual(model.events);
+  const lane = await database.knex('lanes').where({ client_id: clientId }).first();
+  expect(lane).toMatchObject({
+    ...{ generation: model.generation, last_sequence: model.events.length, done_sequence: model.done },
+    blocked_sequence: isBlocked(model) ? model.done + 1 : null,
+  });
+  const attempts = await database
+    .knex('delivery_attempts')
+    .where({ client_id: clientId })
+    .orderBy(['sequence', 'attempt']);
+  const expected = model.events.flatMap(({ attempts: count }, index) =>
+    Array.from({ length: count }, (_, number) => [index + 1, number + 1]),
+  );
+  expect(attempts.map((row) => [row.sequence, row.attempt])).toEqual(expected);
+}
+
+it('any sequence of storing, claiming, attempts, lost leases, recoveries and generations leaves what the model says', {
+  timeout: 120_000,
+}, async () => {
+  const weighted = fc.oneof(
+    { weight: 5, arbitrary: fc.constant('store') },
+    { weight: 8, arbitrary: fc.constant('claim') },
+    ...Object.keys(operations).map((name) => ({ weight: 2, arbitrary: fc.constant(name) })),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(weighted, { minLength: 10, maxLength: 60 }), async (names) => {
+      await database.knex.raw('TRUNCATE lanes, events, delivery_attempts');
+      const clientId = newId('app');
+      const generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
+      const run: Run = { clientId, model: { generation, events: [], done: 0, holder: undefined, losers: [] } };
+      for (const name of names) {
+        await operations[name]?.(run);
+        await compare(run);
+      }
+    }),
+    { numRuns: 60, seed: 20_261_120 },
+  );
+});

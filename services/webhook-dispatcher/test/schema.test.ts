@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url';
+import { newId } from '@svc/contracts';
+import { dumpSchema } from '@svc/database';
+import { type TestDatabase, testDatabase } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimDueLanes, storeEvents } from '../src/events/index.ts';
+import { MIGRATIONS } from './support/dispatcher.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase({ migrations: MIGRATIONS });
+});
+afterAll(async () => {
+  await database?.drop();
+});
+
+it('schema.sql is what the migrations make', async () => {
+  const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
+  await expect(await dumpSchema(database.url)).toMatchFileSnapshot(file);
+});
+
+describe('one blocked app with 100,000 waiting events', () => {
+  const WAITING = 100_000;
+
+  it('slows no claim: due lanes are found by their index, and no event is read', { timeout: 60_000 }, async () => {
+    const { knex } = database;
+    const blocked = newId('app');
+    await knex('lanes').insert({ client_id: blocked, generation: 1, last_sequence: WAITING + 1, blocked_sequence: 1 });
+    await knex.raw(
+      `INSERT INTO events (client_id, sequence, event_id, generation, event, body, created)
+       SELECT ?, n, 'evt_' || n, 1, 'integration.test', '', 0 FROM generate_series(1, ?) n`,
+      [blocked, WAITING + 1],
+    );
+    const others = Array.from({ length: 5_000 }, () => newId('app'));
+    await knex.batchInsert(
+      'lanes',
+      others.map((client_id) => ({ client_id, generation: 1 })),
+    );
+    await knex.raw('ANALYZE');
+    const due = others.slice(0, 20);
+    const drafts = due.map((clientId) => ({
+      clientId,
+      userId: newId('usr'),
+      event: 'integration.test' as const,
+      data: { message: 'x' },
+      factId: null,
+    }));
+    await knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
+    const { rows } = await knex.raw(
+      'EXPLAIN SELECT client_id FROM lanes WHERE due_at <= now() AND is_slow = false ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED',
+    );
+    const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('Index Scan using lanes_due');
+    expect(plan).not.toContain('Seq Scan');
+    expect(plan).not.toContain('Sort');
+    const startMs = performance.now();
+    const claimed = await claimDueLanes(knex, { isSlow: false, limit: 100 });
+    expect(performance.now() - startMs).toBeLessThan(200);
+    expect(claimed.map(({ clientId }) => clientId).sort()).toEqual([...due].sort());
+  });
+});
