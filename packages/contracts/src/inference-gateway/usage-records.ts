@@ -14,7 +14,8 @@ export const gatewayUsageRecordSchema = z
   .object({
     request_id: idSchema('req'),
     key_id: idSchema('key'),
-    model: z.string().nullable(),
+    model: z.string().nullable().meta({ description: 'As the request named it.' }),
+    upstream_model: z.string().nullable().meta({ description: 'As the answer and the compliance metadata named it.' }),
     service: routeServiceSchema,
     provider: z.string().nullable(),
     route_id: z.string().nullable(),
