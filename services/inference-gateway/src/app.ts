@@ -1,5 +1,7 @@
 import { routes as contract } from '@svc/contracts';
 import {
+  type ApiKeyCaller,
+  type Authenticate,
   createInternalApp,
   createMetrics,
   createServiceApp,
@@ -9,14 +11,16 @@ import {
   type Metrics,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { type ApiKeyDeps, apiKeyRoutes, createKeyAuthenticator, createLastUseTracker } from './api-keys/index.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type DelegatedDeps, delegatedRoutes } from './delegated/index.ts';
+import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import { createDispatcher } from './providers/index.ts';
 import { openRoutesFile, type RoutesInForce } from './routes/index.ts';
-import { createUsageWriter, type UsageWriter } from './usage-records/index.ts';
+import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
 /** A server-sent event of a megabyte passes with room to spare. */
@@ -60,16 +64,16 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     lifecycle: life,
     ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),
   });
+  const keys = openApiKeys(life, connections, options);
   const app = createServiceApp({
     ...common,
-    bindings: delegatedRoutes(deps),
-    authenticate: createTokenAuthenticators({
-      publicBaseUrl: config.PUBLIC_BASE_URL,
-      jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${contract.getJwks.path}`,
-      revocations: connections.revocations,
-      clock: () => new Date(clock()),
-      logger,
-    }),
+    bindings: [
+      ...delegatedRoutes(deps),
+      ...gatewayRoutes(deps),
+      ...apiKeyRoutes(keys.deps),
+      ...usageRoutes(connections),
+    ],
+    authenticate: { ...tokenAuthenticators(connections, options), api_key: keys.authenticate },
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
   });
@@ -80,6 +84,29 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   });
   const listener = await life.listen(app, { host: config.HOST, port: config.PORT });
   return { url: listener.url, internalUrl: internalListener.url, routes };
+};
+
+const tokenAuthenticators = ({ revocations }: Connections, { config, clock, logger }: AppOptions) =>
+  createTokenAuthenticators({
+    publicBaseUrl: config.PUBLIC_BASE_URL,
+    jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${contract.getJwks.path}`,
+    revocations,
+    clock: () => new Date(clock()),
+    logger,
+  });
+
+const openApiKeys = (
+  life: Lifecycle,
+  { database, relay, revocations }: Connections,
+  { config, clock, logger }: AppOptions,
+): { readonly deps: ApiKeyDeps; readonly authenticate: Authenticate<ApiKeyCaller> } => {
+  const pepper = config.API_KEY_PEPPER;
+  const lastUses = createLastUseTracker({ database, clock, logger });
+  life.onStop('last uses of keys', lastUses.stop);
+  return {
+    deps: { database, relay, revocations, pepper, clock },
+    authenticate: createKeyAuthenticator({ database, pepper, revocations, onUse: lastUses.note, clock }),
+  };
 };
 
 const openUsageWriter = (

@@ -24,6 +24,8 @@ export const configSchema = z.object({
   }),
   INGRESS_REGION: setting.string({
     description: 'Region that compliance metadata names as that of the ingress.',
+    pattern: /^[\x21-\x7e]{1,64}$/,
+    expected: 'up to 64 printable ASCII characters without blanks',
     default: 'local',
   }),
   API_KEY_PEPPER: setting.string({

@@ -68,3 +68,72 @@ const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   first_event_ms: record.firstEventMs,
   duration_ms: Math.max(0, Math.round(record.finishedAtMs - record.startedAtMs)),
 });
+
+/** A row of the usage list. */
+export interface GatewayUsageRow {
+  readonly request_id: string;
+  readonly started_at: Date;
+  readonly key_id: string;
+  readonly service: UsageRecord['service'];
+  readonly model: string;
+  readonly upstream_model: string | null;
+  readonly provider: string | null;
+  readonly route_id: string | null;
+  readonly data_zone: string | null;
+  readonly ingress_region: string;
+  readonly upstream_request_id: string | null;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly outcome: UsageRecord['outcome'];
+  readonly cost_micros: number;
+  readonly status: number;
+  readonly streamed: boolean;
+  readonly first_event_ms: number | null;
+  readonly duration_ms: number;
+}
+
+/** Which records of an account are wanted. */
+export interface GatewayUsageFilter {
+  readonly userId: string;
+  readonly keyId: string | undefined;
+  /** Inclusive. */
+  readonly from: string | undefined;
+  /** Exclusive. */
+  readonly to: string | undefined;
+  /** The last record of the page before. */
+  readonly after: { readonly startedAt: Date; readonly requestId: string } | undefined;
+  readonly limit: number;
+}
+
+/** Where in the list of an account a record stands; undefined where the account has no such record. */
+export const findGatewayUsagePosition = async (
+  database: Knex,
+  { userId, requestId }: { readonly userId: string; readonly requestId: string },
+): Promise<GatewayUsageFilter['after']> => {
+  const row: { started_at: Date } | undefined = await database('usage_records')
+    .select('started_at')
+    .where({ request_id: requestId, svc_user_id: userId, kind: 'api_key' })
+    .first();
+  return row === undefined ? undefined : { startedAt: row.started_at, requestId };
+};
+
+/** Records of an account's gateway requests, newest first. */
+export const listGatewayUsageByUser = async (
+  database: Knex,
+  filter: GatewayUsageFilter,
+): Promise<GatewayUsageRow[]> => {
+  const { userId, keyId, from, to, after, limit } = filter;
+  const query = database('usage_records')
+    .select<GatewayUsageRow[]>('*')
+    .where({ svc_user_id: userId, kind: 'api_key' })
+    .orderBy([
+      { column: 'started_at', order: 'desc' },
+      { column: 'request_id', order: 'desc' },
+    ])
+    .limit(limit);
+  if (keyId !== undefined) query.where({ key_id: keyId });
+  if (from !== undefined) query.where('started_at', '>=', from);
+  if (to !== undefined) query.where('started_at', '<', to);
+  if (after !== undefined) query.whereRaw('(started_at, request_id) < (?, ?)', [after.startedAt, after.requestId]);
+  return await query;
+};

@@ -1,0 +1,39 @@
+import { newId, type routes } from '@svc/contracts';
+import { invalidField, type Reply, type RequestContext } from '@svc/service-kit';
+import { type ApiKey, showApiKey } from './api-key.ts';
+import type { ApiKeyDeps } from './api-key-deps.ts';
+import { hashKey } from './hash-key.ts';
+import { newKeyText, shownPrefix } from './key-text.ts';
+import { insertApiKey } from './queries.ts';
+
+/** Keys of one account that are not deleted; the list of them is not paged. */
+const KEYS_MAX = 100;
+
+/** Creates a key and shows it, this once. */
+export const createApiKey = async (
+  deps: ApiKeyDeps,
+  { body, caller }: RequestContext<typeof routes.createKey>,
+): Promise<Reply> => {
+  const nowMs = deps.clock();
+  const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : null;
+  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
+    throw invalidField(['body', 'expires_at'], 'value_error', 'Value error, must be in the future');
+  }
+  const text = newKeyText();
+  const key: ApiKey = {
+    id: newId('key', nowMs),
+    userId: caller.userId,
+    name: body.name,
+    prefix: shownPrefix(text),
+    expiresAt,
+    requestsPerMinute: body.requests_per_minute ?? null,
+    monthlyLimitMicros: body.monthly_limit_micros ?? null,
+    createdAt: new Date(nowMs),
+    lastUsedAt: null,
+  };
+  const isInserted = await insertApiKey(deps.database, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
+  if (!isInserted) {
+    throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${KEYS_MAX} keys`);
+  }
+  return { status: 201, body: { ...showApiKey(key), key: text } };
+};

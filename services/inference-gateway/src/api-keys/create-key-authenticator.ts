@@ -1,0 +1,65 @@
+import { type ApiKeyCaller, AppError, type Authenticate } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { ApiKey } from './api-key.ts';
+import { hashKey } from './hash-key.ts';
+import { isKeyText } from './key-text.ts';
+import { findApiKeyByHash } from './queries.ts';
+
+/** How long a look into the database is believed. Deletions come sooner, through the revocations. */
+const CACHE_MS = 60_000;
+const CACHE_ENTRIES_MAX = 20_000;
+
+/** What recognising keys works with. */
+export interface KeyAuthenticatorOptions {
+  readonly database: Knex;
+  readonly pepper: string;
+  readonly revocations: { readonly isRevoked: (query: { keyId: string }) => boolean };
+  /** Told of every use that was accepted. */
+  readonly onUse: (keyId: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+interface Entry {
+  readonly key: ApiKey | undefined;
+  readonly believedUntilMs: number;
+}
+
+/**
+ * Recognises API keys. Throws `invalid_api_key` for one that is unknown, expired or deleted, and `service_unavailable` where
+ * the database does not say.
+ */
+export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authenticate<ApiKeyCaller> => {
+  const cache = new Map<string, Entry>();
+  const find = async (text: string): Promise<ApiKey | undefined> => {
+    const hash = hashKey(options.pepper, text);
+    const name = hash.toString('base64');
+    const nowMs = options.clock();
+    const known = cache.get(name);
+    if (known !== undefined && nowMs < known.believedUntilMs) return known.key;
+    const key = await findApiKeyByHash(options.database, hash).catch((error: unknown) => {
+      throw new AppError('service_unavailable', undefined, { cause: error });
+    });
+    cache.delete(name);
+    cache.set(name, { key, believedUntilMs: nowMs + CACHE_MS });
+    const [oldest] = cache.keys();
+    if (cache.size > CACHE_ENTRIES_MAX && oldest !== undefined) cache.delete(oldest);
+    return key;
+  };
+  return async (text) => {
+    const key = isKeyText(text) ? await find(text) : undefined;
+    const isGood =
+      key !== undefined &&
+      (key.expiresAt === null || options.clock() < key.expiresAt.getTime()) &&
+      !options.revocations.isRevoked({ keyId: key.id });
+    if (!isGood) throw new AppError('invalid_api_key');
+    options.onUse(key.id);
+    return {
+      kind: 'api_key',
+      keyId: key.id,
+      userId: key.userId,
+      requestsPerMinute: key.requestsPerMinute,
+      monthlyLimitMicros: key.monthlyLimitMicros,
+    };
+  };
+};

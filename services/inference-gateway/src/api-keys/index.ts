@@ -1,0 +1,4 @@
+export type { ApiKeyDeps } from './api-key-deps.ts';
+export { createKeyAuthenticator } from './create-key-authenticator.ts';
+export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
+export { apiKeyRoutes } from './routes.ts';

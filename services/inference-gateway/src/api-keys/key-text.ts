@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'svc_sk_';
+/** 200 bits, of which the shown prefix gives away 30. */
+const RANDOM_BYTES = 25;
+const RANDOM_CHARACTERS = 40;
+/** A CRC-32 in base32. */
+const CHECKSUM_CHARACTERS = 7;
+const SHOWN_CHARACTERS = PREFIX.length + 6;
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const FORM = new RegExp(`^${PREFIX}[0-9a-hjkmnp-tv-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+
+/** Makes an API key: `svc_sk_`, 40 random characters, 7 of checksum. */
+export const newKeyText = (random: (bytes: number) => Buffer = randomBytes): string => {
+  const body = PREFIX + base32(random(RANDOM_BYTES));
+  return body + checksum(body);
+};
+
+/** Whether a text can be a key of ours: mistyped and foreign ones are told without a look into the database. */
+export const isKeyText = (text: string): boolean =>
+  FORM.test(text) && text.slice(-CHECKSUM_CHARACTERS) === checksum(text.slice(0, -CHECKSUM_CHARACTERS));
+
+/** The characters that a key may be recognised by. */
+export const shownPrefix = (key: string): string => key.slice(0, SHOWN_CHARACTERS);
+
+const base32 = (bytes: Buffer): string => {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) {
+      text += ALPHABET.charAt((value >> (bits - 5)) & 31);
+      value &= (1 << (bits - 5)) - 1;
+    }
+  }
+  return text;
+};
+
+const checksum = (body: string): string => {
+  let rest = crc32(body);
+  let text = '';
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
+    text = ALPHABET.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+};

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { ComplianceMetadata } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import type { Route } from '../routes/index.ts';
+import { coversModel } from './covers-model.ts';
+import { readRequestId } from './read-request-id.ts';
+
+/** What an answer tells of itself. */
+export interface AnswerAttribution {
+  readonly route: Route;
+  readonly headers: IncomingHttpHeaders;
+  readonly model: unknown;
+  readonly id: unknown;
+}
+
+/** What the gateway knows of the request. */
+export interface RequestAttribution {
+  readonly requestId: string;
+  readonly ingressRegion: string;
+  readonly nowMs: number;
+}
+
+/** Text that a response header can carry. */
+const PRINTABLE = /^[\x20-\x7e]{1,256}$/;
+/** Headers of a provider that tell of the processing and never of content. */
+const RAW_HEADERS = [
+  'x-request-id',
+  'request-id',
+  'apim-request-id',
+  'x-ms-region',
+  'openai-processing-ms',
+  'openai-version',
+];
+
+/**
+ * Proof of who served a request, judged before a successful answer opens. Throws `compliance_metadata_missing` where
+ * something mandatory is not there, `provider_attribution_ambiguous` where it is not clear who or what has answered.
+ */
+export const attribute = (answer: AnswerAttribution, request: RequestAttribution): ComplianceMetadata => {
+  const { route, headers, model } = answer;
+  const upstreamRequestId = readRequestId(headers, answer.id);
+  if (upstreamRequestId === undefined) throw new AppError('compliance_metadata_missing');
+  if (typeof model !== 'string' || !PRINTABLE.test(model)) throw new AppError('compliance_metadata_missing');
+  if (!coversModel(route.upstreamModel, model)) throw new AppError('provider_attribution_ambiguous');
+  const raw = rawHeaders(headers);
+  return {
+    schema_version: '2',
+    provider: route.provider.name,
+    model,
+    data_zone: route.dataZone,
+    ingress_region: request.ingressRegion,
+    upstream_request_id: upstreamRequestId,
+    gateway_request_id: request.requestId,
+    timestamp: new Date(request.nowMs).toISOString(),
+    ...(raw === undefined ? {} : { provider_raw: { headers: raw } }),
+  };
+};
+
+/** The core metadata as response headers. */
+export const complianceHeadersOf = (metadata: ComplianceMetadata): OutgoingHttpHeaders => ({
+  'X-Svc-Compliance-Schema-Version': metadata.schema_version,
+  'X-Svc-Compliance-Provider': encodeName(metadata.provider),
+  'X-Svc-Compliance-Model': metadata.model,
+  'X-Svc-Compliance-Data-Zone': metadata.data_zone,
+  'X-Svc-Compliance-Ingress-Region': metadata.ingress_region,
+  'X-Svc-Compliance-Upstream-Request-Id': metadata.upstream_request_id,
+  'X-Svc-Compliance-Gateway-Request-Id': metadata.gateway_request_id,
+  'X-Svc-Compliance-Timestamp': metadata.timestamp,
+});
+
+/** A configured name may be of any script; a header takes only ASCII (RFC 8187 would need a parameter). */
+const encodeName = (name: string): string => (PRINTABLE.test(name) ? name : encodeURIComponent(name));
+
+const rawHeaders = (headers: IncomingHttpHeaders): Record<string, string> | undefined => {
+  const kept = RAW_HEADERS.flatMap((name): [string, string][] => {
+    const value = headers[name];
+    return typeof value === 'string' && PRINTABLE.test(value) ? [[name, value]] : [];
+  });
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+};

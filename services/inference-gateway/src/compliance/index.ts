@@ -1,0 +1,3 @@
+export { attribute, complianceHeadersOf, type RequestAttribution } from './compliance-metadata.ts';
+export { type ComplianceMode, complianceModeOf } from './compliance-mode.ts';
+export { stampBody } from './stamp-body.ts';

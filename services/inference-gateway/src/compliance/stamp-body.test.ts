@@ -1,0 +1,51 @@
+import type { ComplianceMetadata } from '@svc/contracts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { scanObject } from '../wire/index.ts';
+import { stampBody } from './stamp-body.ts';
+
+const metadata: ComplianceMetadata = {
+  schema_version: '2',
+  provider: 'P',
+  model: 'm',
+  data_zone: 'EU',
+  ingress_region: 'r',
+  upstream_request_id: 'u',
+  gateway_request_id: 'g',
+  timestamp: 't',
+};
+const stamp = (text: string): string => {
+  const bytes = Buffer.from(text);
+  return stampBody({ bytes, span: scanObject(bytes) }, metadata).toString();
+};
+const TEXT = JSON.stringify(metadata);
+
+test('only the extension is added, every other byte is as it came', () => {
+  expect(stamp('{ "a" : 1.0,\n"b":"\\u00e9" }\n')).toBe(
+    `{ "a" : 1.0,\n"b":"\\u00e9","extensions":{"compliance_metadata":${TEXT}} }\n`,
+  );
+  expect(stamp('{}')).toBe(`{"extensions":{"compliance_metadata":${TEXT}}}`);
+});
+
+test("a provider's own extensions stay", () => {
+  expect(stamp('{"extensions":{ "x" : 1.0 },"a":1}')).toBe(
+    `{"extensions":{"compliance_metadata":${TEXT}, "x" : 1.0 },"a":1}`,
+  );
+});
+
+test('metadata that a provider claims to have is replaced', () => {
+  expect(JSON.parse(stamp('{"extensions":{"compliance_metadata":{"provider":"Other"},"x":1}}'))).toEqual({
+    extensions: { compliance_metadata: metadata, x: 1 },
+  });
+  expect(JSON.parse(stamp('{"extensions":[1]}'))).toEqual({ extensions: { compliance_metadata: metadata } });
+});
+
+test('whatever the answer, it stays valid JSON with the same members', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const { extensions: _mine, ...stamped } = JSON.parse(stamp(JSON.stringify(value)));
+      const { extensions: _theirs, ...sent } = JSON.parse(JSON.stringify(value));
+      expect(stamped).toEqual(sent);
+    }),
+  );
+});

@@ -1,0 +1,64 @@
+import type { ComplianceMetadata } from '@svc/contracts';
+import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
+import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
+import { type Chunk, countChunk, emptyTally, isRecord, parseChunk, type StreamTally } from '../wire/index.ts';
+import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
+
+/** How a stream is stamped. */
+export interface ChunkStamperOptions {
+  readonly mode: ComplianceMode;
+  /** The caller has asked for the usage chunk; otherwise only the gateway has. */
+  readonly showsUsage: boolean;
+  /** Proof of who served the request, from the first chunk. Throws where it is wanting. */
+  readonly attribute: (chunk: Chunk) => ComplianceMetadata;
+}
+
+/** An editor of streams, with what it has learnt of one. */
+export interface ChunkStamper extends StreamEditor {
+  readonly tally: StreamTally;
+  readonly metadata: () => ComplianceMetadata | undefined;
+}
+
+const END = `data: ${DONE}\n\n`;
+const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
+
+/**
+ * Passes a provider's events on byte for byte. Metadata goes into the headers and, unless the caller wants the plain body,
+ * into a final chunk without choices just before `[DONE]`.
+ */
+export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper => {
+  const tally = emptyTally();
+  let first: { readonly chunk: Chunk; readonly metadata: ComplianceMetadata } | undefined;
+  return {
+    tally,
+    metadata: () => first?.metadata,
+    open: (data) => {
+      const chunk = parseChunk(data);
+      const metadata = options.attribute(chunk);
+      first = { chunk, metadata };
+      return {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'x-accel-buffering': 'no',
+        ...complianceHeadersOf(metadata),
+      };
+    },
+    edit: (block, data): Edited => {
+      if (data === undefined) return block;
+      const chunk = parseChunk(data);
+      countChunk(tally, chunk);
+      return isUsageAlone(chunk) && !options.showsUsage ? undefined : block;
+    },
+    isWhole: () => tally.isFinished,
+    close: (block) => {
+      if (options.mode === 'headers') return block;
+      return `${first === undefined ? '' : finalChunk(first.chunk, first.metadata)}${END}`;
+    },
+    fail: () => BROKEN,
+  };
+};
+
+/** The chunk that a provider sends only because it was asked for usage. */
+const isUsageAlone = ({ choices, usage }: Chunk): boolean => choices.length === 0 && isRecord(usage);
+
+const finalChunk = ({ id, object, created, model }: Chunk, metadata: ComplianceMetadata): string =>
+  `data: ${JSON.stringify({ id, object, created, model, choices: [], extensions: { compliance_metadata: metadata } })}\n\n`;

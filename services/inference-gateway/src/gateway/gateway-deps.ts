@@ -1,0 +1,22 @@
+import type { BillingClient } from '../billing-client.ts';
+import type { InFlight } from '../in-flight.ts';
+import type { UpstreamDeps } from '../providers/index.ts';
+import type { RouteTable } from '../routes/index.ts';
+import type { StreamLimits } from '../streaming/index.ts';
+import type { UsageWriter } from '../usage-records/index.ts';
+
+/** What the API-key gateway works with. */
+export interface GatewayDeps extends UpstreamDeps {
+  readonly billing: Pick<BillingClient, 'admit'>;
+  readonly usage: UsageWriter;
+  readonly routes: () => RouteTable;
+  readonly inFlight: InFlight;
+  readonly streamLimits: StreamLimits;
+  readonly ingressRegion: string;
+  /** Output tokens that an answer without a limit of its own is expected to need. */
+  readonly defaultOutputTokens: number;
+  /** The most output tokens that a request can be expected to need, whatever it says. */
+  readonly outputTokensMax: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}

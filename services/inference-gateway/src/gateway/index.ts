@@ -1,0 +1,2 @@
+export type { GatewayDeps } from './gateway-deps.ts';
+export { gatewayRoutes } from './routes.ts';
