@@ -11,6 +11,7 @@ import { consentRoutes, createFormTokens, pageRoutes } from './consent/index.ts'
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createOauthServer, mountPreflight, oidcRoutes } from './oidc/index.ts';
+import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyRoutes } from './signing-keys/index.ts';
 import { createAttemptThrottle } from './throttling/index.ts';
@@ -50,6 +51,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     ...pageRoutes(deps),
     ...oidcRoutes({ server, issuer: deps.issuer }),
     ...signingKeyRoutes(deps),
+    ...openapiRoutes(),
   ];
   const app = createServiceApp({
     service: 'auth',

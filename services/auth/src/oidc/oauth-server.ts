@@ -5,7 +5,7 @@ import type { Transact } from '../transact.ts';
 import { commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
 import { findGrantOfAccessToken } from './revoke-access-token.ts';
-import { findFormIssues, INVALID_GRANT, withUserId } from './token-answer.ts';
+import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, withUserId } from './token-answer.ts';
 import { type TokenWork, withTokenWork } from './token-work.ts';
 
 /** What the authorization server needs. */
@@ -62,6 +62,7 @@ const finishToken = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work:
     ctx.body = INVALID_GRANT;
   }
   await endGrantsOfWork(deps, work);
+  if (errorOf(ctx.body) === 'invalid_request' && hasMalformedVerifier(ctx)) ctx.body = INVALID_GRANT;
   const issues = ctx.status < 500 ? findFormIssues(ctx) : [];
   if (issues.length === 0) return;
   ctx.status = 422;

@@ -17,6 +17,19 @@ export const findFormIssues = (ctx: KoaContextWithOIDC): ValidationIssue[] => {
   return missing.map((name) => ({ loc: ['form', name], type: 'missing', msg: 'Field required' }));
 };
 
+/** RFC 7636 section 4.1. */
+const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/**
+ * Says whether a request fails on its verifier's form alone. It can match no challenge, so it is a wrong one (RFC 7636
+ * section 4.6), where the library calls the request malformed.
+ */
+export const hasMalformedVerifier = (ctx: KoaContextWithOIDC): boolean => {
+  const { code, redirect_uri, code_verifier } = ctx.oidc.params ?? {};
+  const isWhole = [code, redirect_uri, code_verifier].every((value) => typeof value === 'string');
+  return isWhole && !CODE_VERIFIER.test(String(code_verifier));
+};
+
 /** Adds what the service tells beyond RFC 6749: who the user is. */
 export const withUserId = (body: unknown, ctx: KoaContextWithOIDC): Record<string, unknown> => {
   const accountId = ctx.oidc.entities.Account?.accountId;

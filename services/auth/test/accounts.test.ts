@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
+import { call, textAt } from './support/http.ts';
+import { claimsOf, newPerson, PASSWORD, type Person } from './support/partner.ts';
+
+let service: AuthService;
+let person: Person;
+
+beforeAll(async () => {
+  service = await startAuthService();
+  person = await newPerson(service);
+});
+afterAll(() => service.stop());
+
+const signUp = (fields: object) => call(`${service.url}/v1/console/accounts`, { json: fields });
+const signIn = (email: string, password: string = PASSWORD, source = '192.0.2.1') =>
+  call(`${service.url}/v1/console/sessions`, { json: { email, password }, headers: { 'x-forwarded-for': source } });
+const session = (token: string | undefined, method = 'GET') =>
+  call(`${service.url}/v1/console/session`, { token, method });
+
+describe('POST /v1/console/accounts', () => {
+  test('success: answers the account, address normalised, and leaves the fact', async () => {
+    const email = newEmail();
+    const answer = await signUp({ email: email.toUpperCase(), password: PASSWORD, account_type: 'personal' });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      account: {
+        svc_user_id: expect.stringMatching(/^usr_/),
+        email,
+        account_type: 'personal',
+        business_name: null,
+        display_name: null,
+        locale: 'it',
+        created_at: expect.stringMatching(/Z$/),
+      },
+    });
+    const userId = textAt(answer, 'account', 'svc_user_id');
+    expect(await service.outbox(`account:${userId}`)).toEqual([
+      {
+        subject: 'auth.account.created.v1',
+        aggregate: `account:${userId}`,
+        version: 1,
+        payload: { svc_user_id: userId, account_type: 'personal' },
+      },
+    ]);
+  });
+
+  test('success: a business account with everything', async () => {
+    const fields = {
+      email: newEmail(),
+      account_type: 'business',
+      business_name: 'Acme S.p.A.',
+      display_name: 'Ada',
+      locale: 'en',
+    };
+    const answer = await signUp({ ...fields, password: PASSWORD });
+    expect(answer.body).toEqual({ account: expect.objectContaining(fields) });
+  });
+
+  test.each([
+    ['no address', { email: undefined }, ['body', 'email'], 'missing'],
+    ['no at sign', { email: 'nobody' }, ['body', 'email'], 'string_pattern_mismatch'],
+    ['a short password', { password: 'eleven char' }, ['body', 'password'], 'string_too_short'],
+    ['a long password', { password: 'x'.repeat(129) }, ['body', 'password'], 'string_too_long'],
+    ['a common password', { password: 'Password1234' }, ['body', 'password'], 'value_error'],
+    ['a repeated part', { password: 'abababababab' }, ['body', 'password'], 'value_error'],
+    ['a sequence', { password: '3456789012345' }, ['body', 'password'], 'value_error'],
+    ['an unknown type', { account_type: 'admin' }, ['body', 'account_type'], 'enum'],
+    ['a business without its name', { account_type: 'business' }, ['body', 'business_name'], 'missing'],
+    ['an unknown field', { role: 'admin' }, ['body', 'role'], 'extra_forbidden'],
+    ['a number for a password', { password: 123456789012 }, ['body', 'password'], 'string_type'],
+  ])('invalid: %s', async (_what, fields, loc, type) => {
+    const valid = { email: newEmail(), password: PASSWORD, account_type: 'personal' };
+    const answer = await signUp({ ...valid, ...fields });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({ detail: expect.arrayContaining([expect.objectContaining({ loc, type })]) });
+    if ('password' in fields) expect(answer.text).not.toContain(String(fields.password));
+  });
+
+  test('invalid: the address as the password', async () => {
+    const email = newEmail();
+    const answer = await signUp({ email, password: email.toUpperCase(), account_type: 'personal' });
+    expect(answer.status).toBe(422);
+  });
+
+  test('conflict: an address is one account, however it is written and however many ask at once', async () => {
+    const email = newEmail();
+    const fields = { password: PASSWORD, account_type: 'personal' };
+    const answers = await Promise.all(
+      [email, email.toUpperCase(), ` ${email}`.trim(), email].map((written) => signUp({ ...fields, email: written })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ detail: { code: 'email_taken' } });
+  });
+});
+
+describe('POST /v1/console/sessions', () => {
+  test('success: a token of 12 hours with our claims, and the account', async () => {
+    const answer = await signIn(person.email.toUpperCase());
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      session_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 43_200,
+      account: expect.objectContaining({ svc_user_id: person.userId, email: person.email }),
+    });
+    expect(claimsOf(textAt(answer, 'session_token'))).toMatchObject({
+      iss: service.url,
+      aud: `${service.url}/v1/console`,
+      sub: person.userId,
+      sid: expect.stringMatching(/^ses_/),
+      account_type: 'personal',
+    });
+  });
+
+  test('invalid: fields are named', async () => {
+    const answer = await call(`${service.url}/v1/console/sessions`, { json: { email: person.email } });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'password'], type: 'missing' }] });
+  });
+
+  test('unauthenticated: a wrong password and an unknown address are answered alike', async () => {
+    const wrong = await signIn(person.email, 'not the password at all');
+    const unknown = await signIn(newEmail(), 'not the password at all');
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect(wrong.text).toBe(unknown.text);
+    expect(wrong.body).toMatchObject({ detail: { code: 'invalid_credentials' } });
+    const names = (headers: Headers) => [...headers.keys()].sort();
+    expect(names(wrong.headers)).toEqual(names(unknown.headers));
+  });
+
+  test('unauthenticated: known and unknown addresses take the same work', async () => {
+    const medianMs = async (email: () => string) => {
+      const times: number[] = [];
+      for (let round = 0; round < 9; round += 1) {
+        const start = performance.now();
+        await signIn(email(), `wrong password ${round}`, `192.0.2.${round}`);
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[4] ?? 0;
+    };
+    const known = await newPerson(service);
+    const [ofKnown, ofUnknown] = [await medianMs(() => known.email), await medianMs(newEmail)];
+    // A hash takes some 15 ms: without it an unknown address would be answered in a fraction of the time.
+    expect(ofUnknown).toBeGreaterThan(ofKnown * 0.4);
+    expect(ofUnknown).toBeLessThan(ofKnown * 2.5);
+  });
+
+  test('the same text in another Unicode form opens the account', async () => {
+    const email = newEmail();
+    const password = 'perché no, società';
+    await signUp({ email, password: password.normalize('NFC'), account_type: 'personal' });
+    expect((await signIn(email, password.normalize('NFD'))).status).toBe(201);
+  });
+});
+
+describe('throttling', () => {
+  test('10 failures of an address in 15 minutes close it, also for the right password, and say for how long', async () => {
+    const { email } = await newPerson(service);
+    for (let failure = 0; failure < 10; failure += 1) {
+      expect((await signIn(email, 'wrong password', `198.51.100.${failure}`)).status).toBe(401);
+    }
+    const closed = await signIn(email.toUpperCase(), PASSWORD, '198.51.100.200');
+    expect(closed.status).toBe(429);
+    expect(closed.body).toMatchObject({ detail: { code: 'too_many_attempts' } });
+    const seconds = Number(closed.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(880);
+    expect(seconds).toBeLessThanOrEqual(900);
+    service.clock.advanceMs((seconds + 1) * 1000);
+    expect((await signIn(email)).status).toBe(201);
+  });
+
+  test('an address that does not exist closes alike', async () => {
+    const email = newEmail();
+    for (let failure = 0; failure < 10; failure += 1) await signIn(email, 'wrong password', `198.51.100.${failure}`);
+    expect((await signIn(email)).status).toBe(429);
+  });
+
+  test('parallel guesses count as many as they are', async () => {
+    const { email } = await newPerson(service);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => signIn(email, 'wrong password', `203.0.113.${index}`)),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+  });
+
+  test('success is not counted', async () => {
+    const { email } = await newPerson(service);
+    for (let round = 0; round < 12; round += 1) expect((await signIn(email)).status).toBe(201);
+  });
+
+  test('200 failures of a source close it for every address; an IPv6 source is its /64', async () => {
+    const now = service.clock();
+    const attempt = await signIn(newEmail(), 'wrong password', '2001:db8:1:2::1');
+    expect(attempt.status).toBe(401);
+    const [row] = await service.database('sign_in_attempts').orderBy('id', 'desc').limit(1);
+    await service.database('sign_in_attempts').insert(
+      Array.from({ length: 199 }, (_, index) => ({
+        address_digest: Buffer.from(`other ${index}`),
+        source_digest: row.source_digest,
+        attempted_at: now,
+      })),
+    );
+    const { email } = await newPerson(service);
+    expect((await signIn(email, PASSWORD, '2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await signIn(email, PASSWORD, '2001:db8:1:3::1')).status).toBe(201);
+  });
+});
+
+describe('GET /v1/console/session', () => {
+  test('success', async () => {
+    const answer = await session(person.token);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      account: expect.objectContaining({ svc_user_id: person.userId }),
+      expires_at: new Date(Number(claimsOf(person.token)['exp']) * 1000).toISOString(),
+    });
+  });
+
+  test('unauthenticated: no token, a broken one, one of another kind, an expired one', async () => {
+    const none = await session(undefined);
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(none.body).toMatchObject({ detail: { code: 'not_authenticated' } });
+    const [header = '', payload = '', signature = ''] = person.token.split('.');
+    const otherHeader = Buffer.from(JSON.stringify({ alg: 'none', typ: 'svc-session+jwt' })).toString('base64url');
+    for (const token of [
+      'nonsense',
+      `${header}.${payload}.${signature.slice(0, -4)}AAAA`,
+      `${otherHeader}.${payload}.`,
+      `${header}.${Buffer.from('{}').toString('base64url')}.${signature}`,
+    ]) {
+      const answer = await session(token);
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer error="invalid_token"']);
+      expect(answer.body).toMatchObject({ detail: { code: 'invalid_token' } });
+    }
+    const short = await newPerson(service);
+    service.clock.advanceMs(12 * 3600 * 1000 + 1000);
+    expect((await session(short.token)).status).toBe(401);
+    person = await newPerson(service);
+  });
+
+  test('a token in the query is not looked at', async () => {
+    const answer = await call(`${service.url}/v1/console/session?access_token=${person.token}`);
+    expect(answer.body).toMatchObject({ detail: { code: 'not_authenticated' } });
+  });
+});
+
+describe('DELETE /v1/console/session', () => {
+  test('the token is refused at once, and its revocation is left for the others', async () => {
+    const { token } = await newPerson(service);
+    const answer = await session(token, 'DELETE');
+    expect(answer.status).toBe(204);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^svc_session=;.*Max-Age=0/),
+      expect.stringMatching(/^svc_console=;.*Max-Age=0/),
+    ]);
+    expect((await session(token)).status).toBe(401);
+    expect((await session(token, 'DELETE')).status).toBe(401);
+    const sid = claimsOf(token)['sid'];
+    const left = (await service.outbox()).filter(({ subject }) => subject === `$KV.revocations.session.${sid}`);
+    expect(left).toHaveLength(1);
+  });
+});
+
+describe('POST /v1/console/session/resume', () => {
+  const resume = (headers: Record<string, string>) =>
+    call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers });
+  const consoleCookie = async (email: string) => {
+    const header = (await signIn(email)).headers.getSetCookie().find((cookie) => cookie.startsWith('svc_console='));
+    expect(header).toMatch(/; Path=\/v1\/console\/session; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+    return header?.split(';')[0] ?? '';
+  };
+
+  test('success: the same session, with what is left of its time', async () => {
+    const cookie = await consoleCookie(person.email);
+    service.clock.advanceMs(3600 * 1000);
+    const answer = await resume({ cookie, origin: service.url });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ token_type: 'Bearer', account: { svc_user_id: person.userId } });
+    const left = Number(/"expires_in":(\d+)/.exec(answer.text)?.[1]);
+    expect(left).toBeGreaterThan(39_500);
+    expect(left).toBeLessThanOrEqual(39_600);
+    const token = textAt(answer, 'session_token');
+    await session(token, 'DELETE');
+    expect((await resume({ cookie, origin: service.url })).body).toMatchObject({ detail: { code: 'invalid_token' } });
+  });
+
+  test('unauthenticated: without the cookie, and towards another origin', async () => {
+    expect((await resume({ origin: service.url })).body).toMatchObject({ detail: { code: 'not_authenticated' } });
+    const cookie = await consoleCookie(person.email);
+    for (const origin of ['https://evil.example', 'null']) {
+      expect((await resume({ cookie, origin })).status).toBe(401);
+    }
+  });
+});
