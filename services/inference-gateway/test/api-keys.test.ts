@@ -1,0 +1,130 @@
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, type TestGateway } from './support/start-gateway.ts';
+
+let gateway: TestGateway;
+let session: string;
+const userId = newId('usr');
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  session = await gateway.tokens.consoleSession({ userId });
+});
+afterAll(() => gateway.stop());
+
+const call = (method: string, path: string, body?: unknown, token = session) =>
+  fetch(`${gateway.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const json = async (answer: Response) => JSON.parse(await answer.text());
+const create = async (fields: object = {}) =>
+  json(await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields }));
+const list = async (token = session) => (await json(await call('GET', '/v1/gateway/keys', undefined, token))).data;
+const models = (key: string) => call('GET', '/v1/models', undefined, key);
+
+describe('create', () => {
+  test('success: the key is shown once, and opens the gateway at once', async () => {
+    const created = await create({ requests_per_minute: 60, monthly_limit_micros: 5_000_000 });
+    expect(created).toMatchObject({ name: 'A key', requests_per_minute: 60, monthly_limit_micros: 5_000_000 });
+    expect(created.key).toMatch(/^svc_sk_[0-9a-z]{47}$/);
+    expect(created.key.startsWith(created.prefix)).toBe(true);
+    expect((await models(created.key)).status).toBe(200);
+    const [listed] = await list();
+    expect(listed).toMatchObject({ id: created.id, prefix: created.prefix });
+    expect(JSON.stringify(listed)).not.toContain(created.key);
+  });
+
+  test('nothing that is kept opens anything', async () => {
+    const { key } = await create();
+    const rows = JSON.stringify(await gateway.database.knex('api_keys'));
+    expect(rows).not.toContain(key);
+    expect(rows).not.toContain(key.slice(14));
+    expect(gateway.logs()).not.toContain(key.slice(14));
+  });
+
+  test.each([
+    ['no name', { name: undefined }, 'name', 'missing'],
+    ['an empty name', { name: '  ' }, 'name', 'string_too_short'],
+    ['a rate of nothing', { requests_per_minute: 0 }, 'requests_per_minute', 'greater_than_equal'],
+    ['a time that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
+    ['an unknown field', { scopes: [] }, 'scopes', 'extra_forbidden'],
+  ])('invalid: %s', async (_name, fields, field, type) => {
+    const answer = await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields });
+    expect(answer.status).toBe(422);
+    expect((await json(answer)).detail).toContainEqual(expect.objectContaining({ loc: ['body', field], type }));
+  });
+
+  test('unauthenticated: an access token is no console session', async () => {
+    const token = await gateway.tokens.accessToken({ userId });
+    expect((await call('POST', '/v1/gateway/keys', { name: 'x' }, token)).status).toBe(401);
+  });
+
+  test('an account has a hundred keys at most', async () => {
+    const token = await gateway.tokens.consoleSession({ userId: newId('usr') });
+    const answers = [];
+    for (let count = 0; count < 101; count += 1) {
+      answers.push((await call('POST', '/v1/gateway/keys', { name: `Key ${count}` }, token)).status);
+    }
+    expect(answers.slice(0, 100).every((status) => status === 201)).toBe(true);
+    expect(answers[100]).toBe(422);
+    expect(await list(token)).toHaveLength(100);
+  });
+});
+
+describe('delete', () => {
+  test('success: dead at once here, and told to everybody', async () => {
+    const { id, key } = await create();
+    expect((await models(key)).status).toBe(200);
+    expect((await call('DELETE', `/v1/gateway/keys/${id}`)).status).toBe(204);
+    expect((await models(key)).status).toBe(401);
+    expect((await list()).map((item: { id: string }) => item.id)).not.toContain(id);
+    await waitFor(async () =>
+      gateway.database
+        .knex('outbox')
+        .where({ subject: `$KV.revocations.key.${id}` })
+        .whereNotNull('published_at')
+        .first(),
+    );
+  });
+
+  test('not found: unknown, deleted before, or of another account', async () => {
+    const { id, key } = await create();
+    const stranger = await gateway.tokens.consoleSession({ userId: newId('usr') });
+    expect((await call('DELETE', `/v1/gateway/keys/${id}`, undefined, stranger)).status).toBe(404);
+    expect((await models(key)).status).toBe(200);
+    expect((await call('DELETE', `/v1/gateway/keys/${newId('key')}`)).status).toBe(404);
+    await call('DELETE', `/v1/gateway/keys/${id}`);
+    expect((await call('DELETE', `/v1/gateway/keys/${id}`)).status).toBe(404);
+  });
+});
+
+describe('use', () => {
+  test('no key, a foreign one, a mistyped one, a token: 401 in the wire format', async () => {
+    const { key } = await create();
+    for (const credential of ['sk-other', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, session]) {
+      const answer = await models(credential);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+      expect((await json(answer)).error).toMatchObject({ code: 'invalid_api_key', type: 'invalid_request_error' });
+    }
+    expect((await fetch(`${gateway.url}/v1/models`)).status).toBe(401);
+  });
+
+  test('a key that expires is dead from that instant', async () => {
+    const { key } = await create({ expires_at: new Date(Date.now() + 700).toISOString() });
+    expect((await models(key)).status).toBe(200);
+    await waitFor(async () => (await models(key)).status === 401);
+  });
+
+  test('last use is noted', async () => {
+    const { id, key } = await create();
+    await models(key);
+    await waitFor(async () => (await list()).find((item: { id: string }) => item.id === id)?.last_used_at !== null);
+  });
+});

@@ -1,0 +1,400 @@
+import { costOfTokens, newId } from '@svc/contracts';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
+import { useProviders } from './support/routes-in-force.ts';
+import { PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
+
+let gateway: TestGateway;
+let raw: RawProvider;
+let key: string;
+let session: string;
+const userId = newId('usr');
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([
+    startGateway({ environment: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '600', UPSTREAM_IDLE_TIMEOUT_MS: '600' } }),
+    startRawProvider(),
+  ]);
+  session = await gateway.tokens.consoleSession({ userId });
+  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Test', requests_per_minute: 100 }),
+  });
+  key = (await json(created)).key;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await raw.stop();
+});
+afterEach(async () => {
+  gateway.billing.decide = () => ({ verdict: 'admitted' });
+  gateway.billing.outage = undefined;
+  await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
+});
+
+const json = async (answer: Response) => JSON.parse(await answer.text());
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+const chat = (content: string, more: object = {}, headers: Record<string, string> = {}) =>
+  post('/chat/completions', { model: 'svc-chat', messages: [{ role: 'user', content }], ...more }, headers);
+const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
+const recordOf = (requestId: string) =>
+  waitFor(() => gateway.database.knex('usage_records').where({ request_id: requestId }).first());
+const chunksOf = (text: string) =>
+  text
+    .split('\n\n')
+    .filter((block) => block.startsWith('data: {'))
+    .map((block) => JSON.parse(block.slice('data: '.length)));
+const NAMES = [
+  'schema-version',
+  'provider',
+  'model',
+  'data-zone',
+  'ingress-region',
+  'upstream-request-id',
+  'gateway-request-id',
+  'timestamp',
+];
+const complianceOf = (answer: Response) =>
+  Object.fromEntries(NAMES.map((name) => [name.replaceAll('-', '_'), answer.headers.get(`x-svc-compliance-${name}`)]));
+
+describe('compliance metadata', () => {
+  test.each([undefined, '2'])('mode %s: in headers and body alike', async (mode) => {
+    const answer = await chat('Hello', {}, mode === undefined ? {} : { 'x-svc-compliance': mode });
+    expect(answer.status).toBe(200);
+    const body = await json(answer);
+    const metadata = body.extensions.compliance_metadata;
+    expect(metadata).toMatchObject({
+      schema_version: '2',
+      provider: 'Sandbox sandbox',
+      model: 'sandbox-chat-1-2026-06-01',
+      data_zone: 'EU',
+      ingress_region: 'test-region',
+      upstream_request_id: expect.stringMatching(/^req-sandbox-/),
+      gateway_request_id: idOf(answer),
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      provider_raw: { headers: { 'x-request-id': metadata.upstream_request_id } },
+    });
+    const { provider_raw: _raw, ...core } = metadata;
+    expect(complianceOf(answer)).toEqual(core);
+  });
+
+  test('a stream: headers first, then a last chunk without choices, then [DONE]', async () => {
+    const answer = await chat('Hello [[chunks=3]]', { stream: true });
+    const core = complianceOf(answer);
+    expect(core['provider']).toBe('Sandbox sandbox');
+    const text = await answer.text();
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    const chunks = chunksOf(text);
+    const last = chunks.at(-1);
+    expect(last).toMatchObject({ object: 'chat.completion.chunk', choices: [], id: chunks[0].id });
+    expect(last.extensions.compliance_metadata).toMatchObject(core);
+    expect(chunks.slice(0, -1).every((chunk) => chunk.choices.length === 1)).toBe(true);
+  });
+
+  test('usage in a stream is shown only when asked for', async () => {
+    const shown = chunksOf(
+      await (await chat('Hello', { stream: true, stream_options: { include_usage: true } })).text(),
+    );
+    expect(shown.at(-2)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
+    const hidden = chunksOf(await (await chat('Hello', { stream: true })).text());
+    expect(hidden.some((chunk) => chunk.usage)).toBe(false);
+  });
+
+  test.each(['1', '3', 'header', ''])('mode "%s" is refused before anything is asked or held', async (mode) => {
+    const before = gateway.billing.admissions.length;
+    const answer = await chat('Hello', {}, { 'x-svc-compliance': mode });
+    expect(answer.status).toBe(400);
+    expect((await json(answer)).error).toMatchObject({ code: 'compliance_mode_unsupported' });
+    expect(gateway.billing.admissions).toHaveLength(before);
+  });
+});
+
+describe('body fidelity', () => {
+  const JSON_BODY =
+    '{ "id":"u-1",\n  "model" : "sandbox-chat-1", "n":1.0, "t":"\\u00e9 é", "usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7},"choices":[] }\r\n';
+  const EVENTS =
+    ': ping\r\n\r\ndata: {"id":"u-1","model":"sandbox-chat-1", "choices":[{"index":0,"delta":{"content":"é \\u00e9"},"finish_reason":"stop"}] }\r\n\r\n' +
+    'event: x\ndata: {"id":"u-1","choices":[],\ndata: "model":"sandbox-chat-1"}\n\ndata: [DONE]\n\n';
+
+  const answerWith = (type: string, body: string) => {
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': type }).end(body);
+    return useProviders(gateway, { raw: raw.url });
+  };
+
+  test('headers mode: JSON and streams pass byte for byte, the id comes from the body', async () => {
+    await answerWith('application/json', JSON_BODY);
+    const answer = await chat('Hello', {}, { 'x-svc-compliance': 'headers' });
+    expect(await answer.text()).toBe(JSON_BODY);
+    expect(complianceOf(answer)).toMatchObject({ upstream_request_id: 'u-1', model: 'sandbox-chat-1' });
+    await answerWith('text/event-stream', EVENTS);
+    const stream = await chat('Hello', { stream: true }, { 'x-svc-compliance': 'headers' });
+    expect(await stream.text()).toBe(EVENTS);
+    expect(complianceOf(stream)).toMatchObject({ upstream_request_id: 'u-1' });
+  });
+
+  test('otherwise only the extension is added', async () => {
+    await answerWith('application/json', JSON_BODY);
+    const text = await (await chat('Hello')).text();
+    expect(text.replace(/,"extensions":\{"compliance_metadata":\{[^}]*\}\}/, '')).toBe(JSON_BODY);
+    await answerWith('text/event-stream', EVENTS);
+    const events = await (await chat('Hello', { stream: true })).text();
+    expect(events.replace(/data: \{[^\n]*"extensions"[^\n]*\n\n/, '')).toBe(EVENTS);
+  });
+
+  test('the request passes as it came, but for the model and the usage of streams', async () => {
+    await answerWith('application/json', JSON_BODY);
+    const sent = '{ "messages":[{"role":"user","content":"\\u00e9 é"}], "model":"svc-chat","x_vendor":{"a":1.50} }';
+    await (await post('/chat/completions', sent)).text();
+    expect(raw.bodies.at(-1)?.toString()).toBe(sent.replace('svc-chat', 'sandbox-chat-1'));
+  });
+});
+
+describe('attribution', () => {
+  test.each([
+    ['[[model=other]]', 'provider_attribution_ambiguous'],
+    ['[[no_request_id]] [[no_id]]', 'compliance_metadata_missing'],
+  ])('%s is 502, and costs nothing', async (directive, code) => {
+    for (const stream of [false, true]) {
+      const answer = await chat(`Hello ${directive}`, { stream });
+      expect([answer.status, (await json(answer)).error.code]).toEqual([502, code]);
+      expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', cost_micros: 0, status: 502 });
+    }
+  });
+
+  test('two request ids that contradict each other', async () => {
+    raw.handle = (_req, res) =>
+      res
+        .writeHead(200, [
+          ['content-type', 'application/json'],
+          ['x-request-id', 'a'],
+          ['x-request-id', 'b'],
+        ])
+        .end('{"id":"x","model":"sandbox-chat-1","choices":[]}');
+    await useProviders(gateway, { raw: raw.url });
+    expect((await json(await chat('Hello'))).error.code).toBe('provider_attribution_ambiguous');
+  });
+
+  test.each(['sandbox-chat-1', 'vendor/sandbox-chat-1', 'sandbox-chat-1:eu'])('%s is covered', async (model) => {
+    const answer = await chat(`Hello [[model=${model}]]`);
+    expect(answer.headers.get('x-svc-compliance-model')).toBe(model);
+    await answer.text();
+  });
+});
+
+describe('other endpoints', () => {
+  test('legacy completions, JSON and stream', async () => {
+    const answer = await post('/completions', { model: 'svc-completion', prompt: 'Hello' });
+    expect(await json(answer)).toMatchObject({
+      object: 'text_completion',
+      extensions: { compliance_metadata: { model: 'sandbox-completion-1-2026-06-01' } },
+    });
+    const stream = await post('/completions', { model: 'svc-completion', prompt: 'Hello', stream: true });
+    const chunks = chunksOf(await stream.text());
+    expect(chunks.at(-1)).toMatchObject({ object: 'text_completion', choices: [] });
+    expect(await recordOf(idOf(stream))).toMatchObject({ service: 'completions', streamed: true, outcome: 'settled' });
+  });
+
+  test('embeddings', async () => {
+    const answer = await post('/embeddings', { model: 'svc-embedding', input: ['Hello', 'World'] });
+    const body = await json(answer);
+    expect(body.data).toHaveLength(2);
+    expect(body.extensions.compliance_metadata.provider).toBe('Sandbox sandbox');
+    const record = await recordOf(idOf(answer));
+    expect(record.cost_micros).toBe(costOfTokens(PRICE, { input: body.usage.prompt_tokens, output: 0 }));
+  });
+
+  test('models: those with a certified route, audio apart', async () => {
+    const answer = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    const body = await json(answer);
+    expect(body.object).toBe('list');
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['svc-chat', 'svc-completion', 'svc-embedding']);
+  });
+});
+
+describe('admission', () => {
+  test('the wallet holds what the request can cost at most', async () => {
+    const answer = await chat('Hello', { max_tokens: 100, n: 3 });
+    await answer.text();
+    const admission = gateway.billing.admissions.find(({ request_id }) => request_id === idOf(answer));
+    const record = await recordOf(idOf(answer));
+    expect(admission).toMatchObject({ kind: 'api_key', svc_user_id: userId, requests_per_minute: 100 });
+    expect(admission?.kind === 'api_key' && admission.hold_micros).toBeGreaterThanOrEqual(
+      Math.max(record.cost_micros, costOfTokens(PRICE, { input: 0, output: 300 })),
+    );
+  });
+
+  test('the budget of the minute is told', async () => {
+    gateway.billing.decide = () => ({
+      verdict: 'admitted',
+      rate_limit: { limit: 100, remaining: 99, reset_ms: 1_500 },
+    });
+    const answer = await chat('Hello');
+    expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('100');
+    expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('99');
+    expect(answer.headers.get('x-ratelimit-reset-requests')).toBe('1.5s');
+    await answer.text();
+  });
+
+  test.each([
+    ['insufficient_balance', 402],
+    ['key_monthly_limit_exceeded', 402],
+    ['rate_limit_exceeded', 429],
+  ] as const)('%s', async (verdict, status) => {
+    gateway.provider.resetCounts();
+    gateway.billing.decide = () => ({ verdict, rate_limit: { limit: 100, remaining: 0, reset_ms: 1_500 } });
+    const answer = await chat('Hello');
+    expect(answer.status).toBe(status);
+    expect((await json(answer)).error.code).toBe(verdict);
+    expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('0');
+    expect(answer.headers.get('retry-after')).toBe(status === 429 ? '2' : null);
+    expect(gateway.provider.counts().requests).toBe(0);
+  });
+
+  test('billing that fails is 503, never free inference', async () => {
+    gateway.provider.resetCounts();
+    gateway.billing.outage = 500;
+    const answer = await chat('Hello');
+    expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'service_unavailable']);
+    expect(gateway.provider.counts().requests).toBe(0);
+  });
+});
+
+describe('invalid', () => {
+  test.each([
+    ['/chat/completions', {}, 'model'],
+    ['/chat/completions', { model: 'svc-chat' }, 'messages'],
+    ['/chat/completions', { model: 'svc-chat', messages: [] }, 'messages'],
+    ['/completions', { prompt: 'x' }, 'model'],
+    ['/embeddings', { input: 'x' }, 'model'],
+    ['/chat/completions', '{"model":', null],
+    ['/chat/completions', '[]', null],
+    ['/chat/completions', '', null],
+    ['/chat/completions', '{"model":"svc-chat","model":"x","messages":[{}]}', 'model'],
+  ])('%s %j', async (path, body, param) => {
+    const answer = await post(path, body);
+    expect(answer.status).toBe(400);
+    expect((await json(answer)).error).toMatchObject({ type: 'invalid_request_error', param });
+  });
+
+  test('an unknown model is 404; one without a certified route 503', async () => {
+    const unknown = await chat('Hello', { model: 'nobody' });
+    expect([unknown.status, (await json(unknown)).error]).toMatchObject([
+      404,
+      { code: 'model_not_found', param: 'model' },
+    ]);
+    expect((await post('/embeddings', { model: 'svc-chat', input: 'x' })).status).toBe(404);
+  });
+
+  test('a body beyond 32 MiB is 413', async () => {
+    const answer = await chat('x'.repeat(33 * 1024 * 1024));
+    expect([answer.status, (await json(answer)).error.code]).toEqual([413, 'payload_too_large']);
+  });
+});
+
+describe('failures of the provider', () => {
+  test.each([
+    ['[[status=400]]', 400, null],
+    ['[[status=404]]', 404, null],
+    ['[[status=422]]', 422, null],
+    ['[[status=401]]', 502, 'upstream_error'],
+    ['[[status=403]]', 502, 'upstream_error'],
+    ['[[status=429]] [[retry_after=9]]', 503, 'upstream_unavailable'],
+    ['[[status=500]]', 503, 'upstream_unavailable'],
+    ['[[status=503]] [[retry_after=9]]', 503, 'upstream_unavailable'],
+    ['[[delay_ms=2000]]', 504, 'upstream_timeout_uncertain'],
+    ['[[reset]]', 504, 'upstream_timeout_uncertain'],
+    ['[[garbage]]', 504, 'upstream_timeout_uncertain'],
+  ])('%s', async (directive, status, code) => {
+    const answer = await chat(directive);
+    expect(answer.status).toBe(status);
+    const { error } = await json(answer);
+    if (code === null) expect(error.message.length).toBeGreaterThan(5);
+    else expect(error.code).toBe(code);
+    expect(answer.headers.get('retry-after')).toBe(directive.includes('retry_after') ? '9' : null);
+    expect((await recordOf(idOf(answer))).outcome).toBe(status === 504 ? 'uncertain' : 'released');
+  });
+
+  test('no connection, and then a second route', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    await useProviders(gateway, { nobody });
+    expect((await json(await chat('Hello'))).error.code).toBe('upstream_unavailable');
+    await useProviders(gateway, { nobody, sandbox: `${gateway.provider.url}/v1` });
+    const answer = await chat('Hello');
+    expect(answer.headers.get('x-svc-compliance-provider')).toBe('Sandbox sandbox');
+    await answer.text();
+  });
+
+  test('a stream that breaks off ends with an error event and without [DONE]', async () => {
+    const answer = await chat('Hello [[chunks=4]] [[drop_after=2]]', { stream: true });
+    const text = await answer.text();
+    expect(text).not.toContain('[DONE]');
+    expect(chunksOf(text).at(-1).error).toMatchObject({ type: 'server_error', code: 'upstream_timeout_uncertain' });
+    expect((await recordOf(idOf(answer))).outcome).toBe('uncertain');
+  });
+});
+
+describe('usage list', () => {
+  const usage = async (query = '', token = session) => {
+    const answer = await fetch(`${gateway.url}/v1/gateway/usage${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: answer.status, body: await json(answer) };
+  };
+
+  test('pages, newest first, without gaps or repetitions', async () => {
+    await waitFor(async () => (await gateway.database.knex('usage_records')).length > 20);
+    const seen: string[] = [];
+    for (let after = ''; ; ) {
+      const { body } = await usage(`?limit=7${after}`);
+      seen.push(...body.data.map(({ request_id }: { request_id: string }) => request_id));
+      if (!body.has_more) break;
+      after = `&after=${seen.at(-1)}`;
+    }
+    const rows = await gateway.database.knex('usage_records').orderBy([
+      { column: 'started_at', order: 'desc' },
+      { column: 'request_id', order: 'desc' },
+    ]);
+    expect(seen).toEqual(rows.map(({ request_id }) => request_id));
+  });
+
+  test('metadata of a request, and never its content', async () => {
+    const answer = await chat('canary-77 [[echo]]');
+    await answer.text();
+    await recordOf(idOf(answer));
+    const { body } = await usage('?limit=1');
+    expect(body.data[0]).toMatchObject({
+      request_id: idOf(answer),
+      model: 'svc-chat',
+      upstream_model: 'sandbox-chat-1-2026-06-01',
+      provider: 'Sandbox sandbox',
+      state: 'settled',
+      status: 200,
+      streamed: false,
+      upstream_request_id: answer.headers.get('x-svc-compliance-upstream-request-id'),
+    });
+    expect(JSON.stringify(body)).not.toContain('canary');
+  });
+
+  test('filters by key and time; an uncertain cost is not told', async () => {
+    expect((await usage(`?key_id=${newId('key')}`)).body.data).toEqual([]);
+    expect((await usage('?to=2020-01-01T00:00:00Z')).body.data).toEqual([]);
+    const { body } = await usage('?from=2020-01-01T00:00:00Z&limit=100');
+    const uncertain = body.data.filter(({ state }: { state: string }) => state === 'uncertain');
+    expect(uncertain.length).toBeGreaterThan(0);
+    expect(uncertain.every((record: { cost_micros: unknown }) => record.cost_micros === null)).toBe(true);
+  });
+
+  test('invalid queries, and another account', async () => {
+    expect((await usage('?limit=101')).status).toBe(422);
+    expect((await usage('?from=yesterday')).status).toBe(422);
+    const stranger = await gateway.tokens.consoleSession({ userId: newId('usr') });
+    expect((await usage('', stranger)).body).toEqual({ data: [], has_more: false });
+  });
+});
