@@ -1,0 +1,11 @@
+export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
+export { ConnectionEndedError } from './connection-ended-error.ts';
+export {
+  type ConnectedUser,
+  type Connector,
+  type ConnectorOptions,
+  type ConnectSession,
+  type ConnectStart,
+  createConnector,
+} from './connector.ts';
+export { type TokenSet, tokenResponseSchema } from './token-set.ts';

@@ -1,0 +1,4 @@
+export * from './connect/index.ts';
+export * from './inference/index.ts';
+export * from './tokens/index.ts';
+export * from './webhooks/index.ts';

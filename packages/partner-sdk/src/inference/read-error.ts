@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { isRetryableAnswer } from './error-codes.ts';
+import { readBytes } from './read-bytes.ts';
+import { OutcomeUnknownError, SvcError, ValidationFailedError } from './svc-error.ts';
+
+const ERROR_BYTES_MAX = 1024 * 1024;
+
+const faultSchema = z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() });
+
+/** The body of a 422 answer. */
+export const validationErrorSchema = z.object({ detail: z.array(faultSchema) });
+
+/** The body of every other error. */
+export const errorBodySchema = z.object({
+  detail: z.looseObject({ code: z.string(), message: z.string(), resets_at: z.string().optional() }),
+});
+
+/** Reads an answer that is no success. `isBilled`: the request could have cost something. */
+export const readError = async (response: Response, isBilled: boolean): Promise<SvcError> => {
+  const { status } = response;
+  const requestId = requestIdOf(response);
+  const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
+  const body = await readJson(response);
+  const invalid = validationErrorSchema.safeParse(body);
+  if (status === 422 && invalid.success) {
+    return new ValidationFailedError(invalid.data.detail, { status, requestId });
+  }
+  const known = errorBodySchema.safeParse(body);
+  if (!known.success) {
+    // Not the service's own words: something before it has answered, and what it did before that nobody knows.
+    const parts = { code: 'invalid_answer', message: `Unexpected answer with status ${status}.`, status, requestId };
+    if (isBilled && status >= 500) return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown' });
+    return new SvcError({ ...parts, retryAfterSeconds, isRetryable: isRetryableAnswer('', status, isBilled) });
+  }
+  const { code, message, resets_at: resetsAt, ...details } = known.data.detail;
+  const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
+  if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
+  return new SvcError({ ...parts, isRetryable: isRetryableAnswer(code, status, isBilled) });
+};
+
+/** What the service calls the request. */
+export const requestIdOf = (response: Response): string | undefined =>
+  response.headers.get('x-request-id') ?? undefined;
+
+const readJson = async (response: Response): Promise<unknown> => {
+  try {
+    return JSON.parse(new TextDecoder().decode(await readBytes(response.body, ERROR_BYTES_MAX)));
+  } catch {
+    // The status alone must do.
+    return undefined;
+  }
+};
+
+const readTime = (text: string | undefined): Date | undefined => {
+  const time = new Date(text ?? Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+};
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+const readRetryAfter = (text: string | null): number | undefined => {
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const time = readTime(text);
+  return time === undefined ? undefined : Math.max(0, Math.ceil((time.getTime() - Date.now()) / 1000));
+};

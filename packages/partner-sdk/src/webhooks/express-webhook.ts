@@ -1,0 +1,66 @@
+import { WEBHOOK_SIGNATURE_HEADER } from './signature-header.ts';
+import { WEBHOOK_BODY_BYTES_MAX } from './verify-webhook.ts';
+import type { Receipt, WebhookReceiver } from './webhook-receiver.ts';
+import { WebhookRejectedError } from './webhook-rejected-error.ts';
+
+/** What is used of a request of Express, or of `node:http`. */
+export interface NodeRequestLike extends AsyncIterable<Uint8Array> {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly readableEnded: boolean;
+  readonly body?: unknown;
+}
+
+/** What is used of a response of Express, or of `node:http`. */
+export interface NodeResponseLike {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(text?: string): unknown;
+}
+
+/**
+ * A handler for Express 4 or 5, or for `node:http`: `app.post('/webhooks', expressWebhook(receiver))`. It reads the raw body
+ * itself, or takes the one of `express.raw()`; mount it before `express.json()`. Failures of the handler or the store go to
+ * `next`, so that Express logs them and answers 500.
+ */
+export const expressWebhook =
+  (receiver: WebhookReceiver) =>
+  async (request: NodeRequestLike, response: NodeResponseLike, next?: (error: unknown) => void): Promise<void> => {
+    const receipt = await receive(receiver, request);
+    if (receipt.outcome === 'failed' && next !== undefined) {
+      next(receipt.error);
+      return;
+    }
+    response.statusCode = receipt.status;
+    // What is left unread of too large a body must not be taken for the next request.
+    if (receipt.status === 413) response.setHeader('connection', 'close');
+    response.end(receipt.outcome === 'rejected' ? receipt.error.reason : undefined);
+  };
+
+const receive = async (receiver: WebhookReceiver, request: NodeRequestLike): Promise<Receipt> => {
+  try {
+    const signature = request.headers[WEBHOOK_SIGNATURE_HEADER];
+    return await receiver.receive({ rawBody: await readRawBody(request), signature });
+  } catch (error) {
+    if (error instanceof WebhookRejectedError) return { outcome: 'rejected', status: error.status, error };
+    return { outcome: 'failed', status: 500, error };
+  }
+};
+
+const readRawBody = async (request: NodeRequestLike): Promise<Uint8Array> => {
+  if (request.body instanceof Uint8Array) return request.body;
+  if (request.readableEnded) {
+    throw new TypeError('A parser has read the body before: mount the webhook before express.json().');
+  }
+  // Refused by its declared length, it can still be answered; one that declares none is cut off.
+  if (Number(request.headers['content-length']) > WEBHOOK_BODY_BYTES_MAX) {
+    throw new WebhookRejectedError('body_too_large');
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request) {
+    length += piece.byteLength;
+    if (length > WEBHOOK_BODY_BYTES_MAX) throw new WebhookRejectedError('body_too_large');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+};

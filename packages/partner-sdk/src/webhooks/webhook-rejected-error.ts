@@ -1,0 +1,48 @@
+import type { WebhookEnvelope } from './webhook-event.ts';
+
+/** Why a delivery is not believed, or not understood. */
+export type WebhookRejection =
+  | 'signature_missing'
+  | 'signature_malformed'
+  | 'signature_mismatch'
+  | 'timestamp_out_of_tolerance'
+  | 'body_too_large'
+  | 'body_malformed'
+  | 'integration_mismatch';
+
+const REJECTIONS: Record<WebhookRejection, { status: number; message: string }> = {
+  signature_missing: { status: 401, message: 'There is no X-Svc-Signature header.' },
+  signature_malformed: { status: 401, message: 'The X-Svc-Signature header is not `t=<seconds>,v1=<hex>`.' },
+  signature_mismatch: { status: 401, message: 'The signature is not made of this body with this secret.' },
+  timestamp_out_of_tolerance: { status: 401, message: 'The signed time is too far from now. Is the clock right?' },
+  body_too_large: { status: 413, message: 'The body is larger than any event.' },
+  body_malformed: { status: 400, message: 'The body is signed, but it is no event.' },
+  integration_mismatch: { status: 403, message: 'The event is for another app.' },
+};
+
+/** A delivery was refused. `status` is what to answer with. */
+export class WebhookRejectedError extends Error {
+  override readonly name = 'WebhookRejectedError';
+  readonly reason: WebhookRejection;
+  readonly status: number;
+
+  constructor(reason: WebhookRejection, options: { cause?: unknown } = {}) {
+    super(REJECTIONS[reason].message, options);
+    this.reason = reason;
+    this.status = REJECTIONS[reason].status;
+  }
+}
+
+/**
+ * The delivery is genuine, but its `event` is of a kind that this release does not know. Answer 2xx, as the receiver does:
+ * an event that is refused blocks all later ones.
+ */
+export class UnknownWebhookEventError extends Error {
+  override readonly name = 'UnknownWebhookEventError';
+  readonly envelope: WebhookEnvelope;
+
+  constructor(envelope: WebhookEnvelope) {
+    super(`The event ${JSON.stringify(envelope.event.slice(0, 100))} is unknown to this release.`);
+    this.envelope = envelope;
+  }
+}

@@ -1,0 +1,136 @@
+import { createServer } from 'node:http';
+import express from 'express';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createMemoryWebhookStore,
+  createWebhookReceiver,
+  expressWebhook,
+  fastifyWebhook,
+  type WebhookReceiver,
+} from '../src/index.ts';
+import { CLIENT_ID, deliveryOf, SECRET, testEvent } from './support/deliveries.ts';
+import { listen } from './support/listen.ts';
+
+const PATH = '/webhooks';
+let handled: string[];
+let stops: (() => Promise<unknown>)[];
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+});
+
+const receiver = (fails = false): WebhookReceiver => {
+  handled = [];
+  stops = [];
+  return createWebhookReceiver({
+    secret: SECRET,
+    clientId: CLIENT_ID,
+    store: createMemoryWebhookStore(),
+    handle: async (event) => {
+      if (fails) throw new Error('the handler failed');
+      handled.push(event.event_id);
+    },
+  });
+};
+
+const post = async (base: string, event: object, more: Record<string, string> = {}): Promise<Response> => {
+  const { rawBody, signature } = deliveryOf(event);
+  const headers = { 'content-type': 'application/json', 'x-svc-signature': String(signature), ...more };
+  return await fetch(base + PATH, { method: 'POST', headers, body: String(rawBody) });
+};
+
+const serve = async (app: express.Express): Promise<string> => {
+  const { url, stop } = await listen(app);
+  stops.push(stop);
+  return url;
+};
+
+const serveFastify = async (app: FastifyInstance): Promise<string> => {
+  stops.push(() => app.close());
+  return await app.listen({ port: 0, host: '127.0.0.1' });
+};
+
+/** Silences the default error handler of Express, which prints stacks. */
+const quiet: express.ErrorRequestHandler = (error: Error, _request, response, _next) => {
+  response.status(500).send(error.message);
+};
+
+const servers: Record<string, (built: WebhookReceiver) => Promise<string>> = {
+  'Express, on its own': (built) => serve(express().post(PATH, expressWebhook(built)).use(quiet)),
+  'Express, behind express.raw()': (built) =>
+    serve(
+      express()
+        .post(PATH, express.raw({ type: '*/*', limit: '2mb' }), expressWebhook(built))
+        .use(quiet),
+    ),
+  'Express, before express.json()': (built) =>
+    serve(express().post(PATH, expressWebhook(built)).use(express.json(), quiet)),
+  'node:http': async (built) => {
+    const handler = expressWebhook(built);
+    const { url, stop } = await listen((request, response) => void handler(request, response));
+    stops.push(stop);
+    return url;
+  },
+  Fastify: (built) => serveFastify(fastify().register(fastifyWebhook(built), { path: PATH })),
+};
+
+describe.each(Object.entries(servers))('%s', (_name, start) => {
+  it('answers 204 to an event, and to the same one again', async () => {
+    const url = await start(receiver());
+    for (const _ of [1, 2]) expect((await post(url, testEvent(1))).status).toBe(204);
+    expect(handled).toEqual(['evt_1']);
+  });
+
+  it('hands the bytes over as they came, also spaces and letters beyond ASCII', async () => {
+    const url = await start(receiver());
+    const event = { ...testEvent(1), data: { message: '  è 🦆 \u2028 ' } };
+    expect((await post(url, event)).status).toBe(204);
+  });
+
+  it('refuses what is not signed, whatever its type and body', async () => {
+    const url = await start(receiver());
+    const missing = await fetch(url + PATH, { method: 'POST', body: '{' });
+    expect([missing.status, await missing.text()]).toEqual([401, 'signature_missing']);
+    const mismatch = await post(url, testEvent(1), { 'x-svc-signature': `t=1,v1=${'0'.repeat(64)}` });
+    expect([mismatch.status, await mismatch.text()]).toEqual([401, 'signature_mismatch']);
+    const empty = await fetch(url + PATH, { method: 'POST' });
+    expect(empty.status).toBe(401);
+    expect(handled).toEqual([]);
+  });
+
+  it('answers 413 to a body beyond any event', async () => {
+    const url = await start(receiver());
+    const body = 'x'.repeat(1024 * 1024 + 1);
+    const headers = { 'x-svc-signature': `t=1,v1=${'0'.repeat(64)}` };
+    expect((await fetch(url + PATH, { method: 'POST', headers, body })).status).toBe(413);
+  });
+
+  it('answers 500 when the handler fails', async () => {
+    const url = await start(receiver(true));
+    expect((await post(url, testEvent(1))).status).toBe(500);
+  });
+});
+
+describe('around the adapters', () => {
+  it('Express, after express.json(): says what is wrong rather than refusing every event', async () => {
+    const url = await serve(express().use(express.json()).post(PATH, expressWebhook(receiver())).use(quiet));
+    const answer = await post(url, testEvent(1));
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('before express.json()')]);
+  });
+
+  it('Fastify: other routes parse JSON as before', async () => {
+    const app = fastify();
+    app.register(fastifyWebhook(receiver()), { path: PATH });
+    app.post('/other', async (request) => request.body);
+    const url = await serveFastify(app);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/other`, { method: 'POST', headers, body: '{"a":1}' });
+    expect(await answer.json()).toEqual({ a: 1 });
+  });
+
+  it('a server of node:http takes the handler as it is', async () => {
+    const server = createServer(expressWebhook(receiver()));
+    expect(server.listenerCount('request')).toBe(1);
+  });
+});

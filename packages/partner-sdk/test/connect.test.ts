@@ -1,0 +1,238 @@
+import { freePort } from '@svc/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ConnectError,
+  ConnectionEndedError,
+  type Connector,
+  createConnector,
+  createMemoryTokenStore,
+  createUserTokens,
+  type TokenSet,
+} from '../src/index.ts';
+import { type StandInOAuth, startStandInOAuth } from './support/stand-in-oauth.ts';
+
+const REDIRECT_URI = 'https://partner.example/callback';
+
+let oauth: StandInOAuth;
+let connector: Connector;
+
+beforeAll(async () => {
+  oauth = await startStandInOAuth();
+});
+afterAll(() => oauth.stop());
+beforeEach(() => {
+  connector = makeConnector();
+  Object.assign(oauth, { hasGrace: true, expiresIn: 3600, delayMs: 0 });
+  oauth.tokenRequests.length = 0;
+});
+
+const makeConnector = (more: object = {}): Connector =>
+  createConnector({
+    issuer: oauth.url,
+    clientId: oauth.clientId,
+    clientSecret: oauth.clientSecret,
+    redirectUri: REDIRECT_URI,
+    ...more,
+  });
+
+const connect = async (): Promise<TokenSet> => {
+  const { url, session } = await connector.begin();
+  return (await connector.finish(oauth.decide(url, true), session)).tokens;
+};
+
+const reasonOf = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  expect(error).toBeInstanceOf(ConnectError);
+  return error instanceof ConnectError ? error.reason : '';
+};
+
+describe('begin', () => {
+  it('RFC 7636 §4.3: sends the browser with an S256 challenge, a state and the registered redirect URI', async () => {
+    const { url, session } = await connector.begin({ locale: 'en' });
+    const query = Object.fromEntries(new URL(url).searchParams);
+    expect(url.startsWith(`${oauth.url}/v1/integrations/oauth/authorize?`)).toBe(true);
+    expect(query).toMatchObject({
+      client_id: oauth.clientId,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      scope: 'inference usage:read',
+      code_challenge_method: 'S256',
+      state: session.state,
+      locale: 'en',
+    });
+    expect(query['code_challenge']).toMatch(/^[\w-]{43}$/);
+    expect(session.state.length).toBeGreaterThanOrEqual(16);
+    expect(url).not.toContain(session.codeVerifier);
+  });
+
+  it('gives every flow its own state and verifier', async () => {
+    const flows = await Promise.all(Array.from({ length: 20 }, () => connector.begin()));
+    expect(new Set(flows.map(({ session }) => session.state)).size).toBe(20);
+    expect(new Set(flows.map(({ session }) => session.codeVerifier)).size).toBe(20);
+  });
+
+  it('says that the service is unavailable, and asks again the next time', async () => {
+    const elsewhere = makeConnector({ issuer: `http://127.0.0.1:${await freePort()}` });
+    expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
+    expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
+  });
+});
+
+describe('finish', () => {
+  it('takes the user from the token response, and the expiry from when it was asked', async () => {
+    const now = new Date('2026-10-01T12:00:00Z');
+    connector = makeConnector({ clock: () => now });
+    const { url, session } = await connector.begin();
+    const { svcUserId, tokens } = await connector.finish(
+      `${oauth.decide(url, true)}&svc_user_id=usr_of_somebody`,
+      session,
+    );
+    expect(svcUserId).toBe(oauth.svcUserId);
+    expect(tokens).toMatchObject({ svcUserId, scope: 'inference usage:read', expiresAtMs: now.getTime() + 3600_000 });
+  });
+
+  it('takes a path with a query too, as a server behind a proxy sees it', async () => {
+    const { url, session } = await connector.begin();
+    const { pathname, search } = new URL(oauth.decide(url, true));
+    expect((await connector.finish(`/behind/a/proxy${pathname}${search}`, session)).svcUserId).toBe(oauth.svcUserId);
+  });
+
+  it('says that the user declined', async () => {
+    const { url, session } = await connector.begin();
+    expect(await reasonOf(connector.finish(oauth.decide(url, false), session))).toBe('denied');
+    expect(oauth.tokenRequests).toEqual([]);
+  });
+
+  it('RFC 6749 §10.12: refuses a callback of another flow, of no flow, and one with two states', async () => {
+    const mine = await connector.begin();
+    const other = await connector.begin();
+    const callback = oauth.decide(other.url, true);
+    expect(await reasonOf(connector.finish(callback, mine.session))).toBe('wrong_state');
+    expect(await reasonOf(connector.finish(callback, undefined))).toBe('wrong_state');
+    expect(await reasonOf(connector.finish(`${callback}&state=${mine.session.state}`, mine.session))).toBe(
+      'wrong_state',
+    );
+    expect(await reasonOf(connector.finish('/callback?code=x', mine.session))).toBe('wrong_state');
+    expect(await reasonOf(connector.finish('/callback?code=x&state=', { ...mine.session, state: '' }))).toBe(
+      'wrong_state',
+    );
+    // Also a denial must be this flow's.
+    expect(await reasonOf(connector.finish(oauth.decide(other.url, false), mine.session))).toBe('wrong_state');
+    expect(oauth.tokenRequests).toEqual([]);
+  });
+
+  it('RFC 9207 §2.4: refuses a callback of another issuer', async () => {
+    const { url, session } = await connector.begin();
+    const callback = new URL(oauth.decide(url, true));
+    callback.searchParams.set('iss', 'https://evil.example');
+    expect(await reasonOf(connector.finish(callback, session))).toBe('rejected');
+    expect(oauth.tokenRequests).toEqual([]);
+  });
+
+  it('says that a code was used before, or is of another verifier', async () => {
+    const { url, session } = await connector.begin();
+    const callback = oauth.decide(url, true);
+    const { session: other } = await connector.begin();
+    expect(await reasonOf(connector.finish(callback, { ...session, codeVerifier: other.codeVerifier }))).toBe(
+      'expired',
+    );
+    await connector.finish(callback, session);
+    expect(await reasonOf(connector.finish(callback, session))).toBe('expired');
+  });
+
+  it('says that the secret is wrong', async () => {
+    connector = makeConnector({ clientSecret: 'svc_cs_wrong' });
+    expect(await reasonOf(connect())).toBe('misconfigured');
+  });
+
+  it('never sends a code twice: a lost answer ends the flow', async () => {
+    const { url, session } = await connector.begin();
+    oauth.loseAnswers(1);
+    expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('unavailable');
+    expect(oauth.tokenRequests).toHaveLength(1);
+  });
+
+  it('refuses an answer without the user', async () => {
+    const { url, session } = await connector.begin();
+    oauth.failNext(200, { access_token: 'a', refresh_token: 'r', token_type: 'bearer', expires_in: 60, scope: '' });
+    expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('rejected');
+  });
+});
+
+describe('options', () => {
+  it.each([
+    ['an http issuer', { issuer: 'http://svc.example' }],
+    ['an issuer with credentials', { issuer: 'https://user:secret@svc.example' }],
+    ['a redirect URI with a query', { redirectUri: 'https://partner.example/cb?x=1' }],
+    ['a redirect URI that is not in its normal form', { redirectUri: 'https://Partner.example/cb' }],
+  ])('refuse %s', (_name, wrong) => {
+    expect(() => makeConnector(wrong)).toThrow(TypeError);
+  });
+
+  it('allow http elsewhere only where that is asked for', () => {
+    expect(() => makeConnector({ issuer: 'http://svc.example', allowInsecure: true })).not.toThrow();
+  });
+});
+
+describe('refresh and revocation', () => {
+  it('rotates, survives lost answers within the grace, and tells when the connection has ended', async () => {
+    const store = createMemoryTokenStore();
+    const userTokens = createUserTokens({ connector, store });
+    oauth.expiresIn = 30;
+    const first = await connect();
+    await userTokens.save(first);
+    oauth.expiresIn = 3600;
+    oauth.loseAnswers(2);
+    const token = await userTokens.accessToken(first.svcUserId);
+    expect(token).not.toBe(first.accessToken);
+    expect(oauth.tokenRequests.map((form) => form.get('grant_type'))).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'refresh_token',
+      'refresh_token',
+    ]);
+    expect(await userTokens.accessToken(first.svcUserId)).toBe(token);
+
+    oauth.disconnect();
+    await expect(userTokens.accessToken(first.svcUserId, { rejected: token })).rejects.toBeInstanceOf(
+      ConnectionEndedError,
+    );
+    expect(await store.load(first.svcUserId)).toBeUndefined();
+  });
+
+  it('serves two processes that refresh the same user at once', async () => {
+    const store = createMemoryTokenStore();
+    oauth.expiresIn = 30;
+    const first = await connect();
+    await store.save(first);
+    Object.assign(oauth, { expiresIn: 3600, delayMs: 30 });
+    const processes = [1, 2].map(() => createUserTokens({ connector: makeConnector(), store }));
+    const given = await Promise.all(
+      processes.flatMap((each) => [each, each]).map((each) => each.accessToken(first.svcUserId)),
+    );
+    const stored = await store.load(first.svcUserId);
+    expect(new Set(given)).toEqual(new Set([stored?.tokens.accessToken]));
+    // One flight per process.
+    expect(oauth.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(2);
+    // What was stored is the newest generation still: it can be refreshed.
+    await expect(processes[0]?.accessToken(first.svcUserId, { rejected: given[0] })).resolves.toBeTypeOf('string');
+  });
+
+  it('keeps the tokens when the app itself is refused', async () => {
+    const tokens = await connect();
+    const store = createMemoryTokenStore();
+    const userTokens = createUserTokens({ connector: makeConnector({ clientSecret: 'svc_cs_wrong' }), store });
+    await userTokens.save({ ...tokens, expiresAtMs: 0 });
+    expect(await reasonOf(userTokens.accessToken(tokens.svcUserId))).toBe('misconfigured');
+    expect(await store.load(tokens.svcUserId)).toBeDefined();
+  });
+
+  it('RFC 7009: revokes', async () => {
+    const tokens = await connect();
+    await connector.revoke(tokens);
+    expect(oauth.revoked).toEqual([tokens.refreshToken]);
+  });
+});

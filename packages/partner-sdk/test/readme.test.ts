@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  createMemoryTokenStore,
+  createSvcClient,
+  createUserTokens,
+  createWebhookReceiver,
+  SvcError,
+} from '@svc/partner-sdk';
+import { type TestDatabase, testDatabase } from '@svc/testing';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ConnectionEndedError,
+  type ConnectSession,
+  createConnector,
+  createMemoryWebhookStore,
+  OutcomeUnknownError,
+  webhookTablesSql,
+} from '../src/index.ts';
+import { ask } from './samples/chat.ts';
+import { connectRoutes } from './samples/connect.ts';
+import { callWithCare } from './samples/errors.ts';
+import { connector as sampleConnector } from './samples/setup.ts';
+import { tell } from './samples/stream.ts';
+import { transcribe } from './samples/transcribe.ts';
+import { createApp } from './samples/webhooks.ts';
+import { createApp as createFastifyApp } from './samples/webhooks-fastify.ts';
+import { CLIENT_ID, deliveryOf, SECRET, snapshot, testEvent, USER_ID } from './support/deliveries.ts';
+import { listen } from './support/listen.ts';
+import { startStandInOAuth } from './support/stand-in-oauth.ts';
+import {
+  chunk,
+  completion,
+  event,
+  failure,
+  json,
+  type StandInService,
+  startStandInService,
+  stream,
+} from './support/stand-in-service.ts';
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const samples = new URL('samples/', import.meta.url);
+
+describe('README.md', () => {
+  it.each(readdirSync(samples))('shows %s as it is run here', (name) => {
+    expect(readme).toContain(`\`\`\`ts\n${readFileSync(new URL(name, samples), 'utf8')}\`\`\``);
+  });
+});
+
+describe('the samples', () => {
+  let service: StandInService;
+  let database: TestDatabase;
+  const client = () => createSvcClient({ baseUrl: service.url, tokens: async () => 'token' });
+
+  beforeAll(async () => {
+    service = await startStandInService();
+    database = await testDatabase();
+    await database.knex.raw(webhookTablesSql);
+    await database.knex.raw('CREATE TABLE svc_subscriptions (svc_user_id text PRIMARY KEY, status text NOT NULL)');
+  });
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+
+  it('connect: a browser goes there and back, and the app knows who it is', async () => {
+    const oauth = await startStandInOAuth();
+    const { url: issuer, clientId, clientSecret } = oauth;
+    const connector = createConnector({
+      issuer,
+      clientId,
+      clientSecret,
+      redirectUri: 'https://partner.example/callback',
+    });
+    const userTokens = createUserTokens({ connector, store: createMemoryTokenStore() });
+    const session: { connect?: ConnectSession | undefined } = {};
+    const saved: string[] = [];
+    const routes = connectRoutes({
+      connector,
+      userTokens,
+      sessionOf: () => session,
+      saveSvcUserId: async (_request, svcUserId) => void saved.push(svcUserId),
+    });
+    const partner = await listen(express().use(routes));
+    const get = (path: string) => fetch(partner.url + path, { redirect: 'manual' });
+
+    const sent = await get('/connect');
+    const back = new URL(oauth.decide(sent.headers.get('location') ?? '', true));
+    expect((await get(back.pathname + back.search)).status).toBe(302);
+    expect(saved).toEqual([oauth.svcUserId]);
+    // Once only.
+    expect((await get(back.pathname + back.search)).status).toBe(400);
+
+    service.answerNext(json(200, completion('Bello.')));
+    expect(await ask(service.url, userTokens, oauth.svcUserId)).toBe('Bello.');
+    await Promise.all([partner.stop(), oauth.stop()]);
+  });
+
+  it('setup: needs nothing of the service until it is used', () => {
+    expect(sampleConnector.begin).toBeTypeOf('function');
+  });
+
+  it('stream and transcribe', async () => {
+    service.answerNext(stream(event(chunk('C’era ')), event(chunk('una volta')), event('[DONE]')));
+    let told = '';
+    const write = (text: string): void => {
+      told += text;
+    };
+    await tell(client(), write, AbortSignal.timeout(5_000));
+    expect(told).toBe('C’era una volta');
+    service.answerNext(json(200, { text: 'Ciao' }));
+    expect(await transcribe(client(), fileURLToPath(import.meta.url))).toBe('Ciao');
+    expect(service.last().body.toString()).toContain('filename="readme.test.ts"');
+  });
+
+  it('errors: repeats only what may be repeated', async () => {
+    service.answerNext(
+      failure(429, 'subscription_requests_pending', {}, { 'retry-after': '0' }),
+      json(200, completion('')),
+    );
+    const chat = () => client().chat({ messages: [{ role: 'user', content: 'Ciao' }] });
+    expect(await callWithCare(chat)).toBeUndefined();
+    service.answerNext(failure(504, 'upstream_timeout_uncertain'));
+    expect(await callWithCare(chat)).toContain('ask for the usage of req_');
+    service.answerNext(failure(402, 'weekly_limit_exceeded', { resets_at: '2026-10-08T00:00:00Z' }));
+    expect(await callWithCare(chat)).toBe('Used up until 2026-10-08T00:00:00.000Z.');
+    expect(await callWithCare(() => Promise.reject(new ConnectionEndedError(USER_ID)))).toContain('connect again');
+    expect(new OutcomeUnknownError({ code: 'x', message: '' })).toBeInstanceOf(SvcError);
+  });
+
+  it('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
+    const partner = await listen(createApp(database.knex, { signingSecret: SECRET, clientId: CLIENT_ID }));
+    for (const each of [testEvent(1), snapshot(2, 1), snapshot(2, 1)]) {
+      const { rawBody, signature } = deliveryOf(each);
+      const headers = { 'content-type': 'application/json', 'x-svc-signature': String(signature) };
+      const answer = await fetch(`${partner.url}/webhooks`, { method: 'POST', headers, body: String(rawBody) });
+      expect(answer.status).toBe(204);
+    }
+    expect(await database.knex('svc_subscriptions')).toEqual([{ svc_user_id: USER_ID, status: 'active' }]);
+    await partner.stop();
+
+    const store = createMemoryWebhookStore();
+    const receiver = createWebhookReceiver({ secret: SECRET, clientId: CLIENT_ID, store, handle: async () => {} });
+    const app = createFastifyApp(receiver);
+    const { rawBody, signature } = deliveryOf(testEvent(1));
+    const headers = { 'x-svc-signature': String(signature), 'content-type': 'application/json' };
+    const answer = await app.inject({ method: 'POST', url: '/webhooks', headers, payload: String(rawBody) });
+    expect(answer.statusCode).toBe(204);
+    await app.close();
+  });
+});

@@ -1,0 +1,8 @@
+import { fastifyWebhook, type WebhookReceiver } from '@svc/partner-sdk';
+import fastify, { type FastifyInstance } from 'fastify';
+
+export const createApp = (receiver: WebhookReceiver): FastifyInstance => {
+  const app = fastify();
+  app.register(fastifyWebhook(receiver), { path: '/webhooks' });
+  return app;
+};
