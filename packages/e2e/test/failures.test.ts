@@ -296,8 +296,12 @@ describe('failures on the way of the main job', () => {
       expect(new Set(first.map((each) => each.rawBody)).size).toBe(1);
       for (const each of receiver.deliveries)
         expect(isSignedWith(each, String(configured.body.signing_secret))).toBe(true);
-      const listed = await call('GET', `${path}/events?limit=1`, { token: owner.token });
-      expect(listed.body).toMatchObject({ has_more: true, data: [{ sequence: 2, status: 'delivered', attempts: 1 }] });
+      const listed = () => call('GET', `${path}/events?limit=1`, { token: owner.token });
+      await expect.poll(async () => (await listed()).body.data[0].status, { timeout: 5000 }).toBe('delivered');
+      expect((await listed()).body).toMatchObject({
+        has_more: true,
+        data: [{ sequence: 2, status: 'delivered', attempts: 1 }],
+      });
       await receiver.close();
     });
   });
