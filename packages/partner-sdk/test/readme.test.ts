@@ -21,7 +21,7 @@ import {
 import { ask } from './samples/chat.ts';
 import { connectRoutes } from './samples/connect.ts';
 import { callWithCare } from './samples/errors.ts';
-import { connector as sampleConnector } from './samples/setup.ts';
+import { connector as sampleConnector, userTokens as sampleTokens } from './samples/setup.ts';
 import { tell } from './samples/stream.ts';
 import { transcribe } from './samples/transcribe.ts';
 import { createApp } from './samples/webhooks.ts';
@@ -98,8 +98,9 @@ describe('the samples', () => {
     await Promise.all([partner.stop(), oauth.stop()]);
   });
 
-  it('setup: needs nothing of the service until it is used', () => {
+  it('setup: needs nothing of the service until it is used', async () => {
     expect(sampleConnector.begin).toBeTypeOf('function');
+    await expect(sampleTokens.accessToken(USER_ID)).rejects.toBeInstanceOf(ConnectionEndedError);
   });
 
   it('stream and transcribe', async () => {
@@ -123,7 +124,7 @@ describe('the samples', () => {
     const chat = () => client().chat({ messages: [{ role: 'user', content: 'Ciao' }] });
     expect(await callWithCare(chat)).toBeUndefined();
     service.answerNext(failure(504, 'upstream_timeout_uncertain'));
-    expect(await callWithCare(chat)).toContain('ask for the usage of req_');
+    expect(await callWithCare(chat)).toContain('look at the usage of req_');
     service.answerNext(failure(402, 'weekly_limit_exceeded', { resets_at: '2026-10-08T00:00:00Z' }));
     expect(await callWithCare(chat)).toBe('Used up until 2026-10-08T00:00:00.000Z.');
     expect(await callWithCare(() => Promise.reject(new ConnectionEndedError(USER_ID)))).toContain('connect again');

@@ -59,15 +59,13 @@ export const createPostgresWebhookStore = <Trx extends KnexTransactionLike>(
     }),
 
   lockIntegration: async (trx, integrationId) => {
-    await trx.raw('INSERT INTO svc_webhook_integrations (integration_id) VALUES (?) ON CONFLICT DO NOTHING', [
-      integrationId,
-    ]);
-    const rows = await readRows(
-      trx,
-      'SELECT last_sequence FROM svc_webhook_integrations WHERE integration_id = ? FOR UPDATE',
-      [integrationId],
-    );
-    const lastSequence = rows[0]?.['last_sequence'];
+    let row = await lockRow(trx, integrationId);
+    if (row === undefined) {
+      const insert = 'INSERT INTO svc_webhook_integrations (integration_id) VALUES (?) ON CONFLICT DO NOTHING';
+      await trx.raw(insert, [integrationId]);
+      row = await lockRow(trx, integrationId);
+    }
+    const lastSequence = row?.['last_sequence'];
     return lastSequence === null || lastSequence === undefined ? undefined : Number(lastSequence);
   },
 
@@ -111,6 +109,14 @@ export const createPostgresWebhookStore = <Trx extends KnexTransactionLike>(
       return rows.length;
     }),
 });
+
+const lockRow = async (
+  trx: KnexTransactionLike,
+  integrationId: string,
+): Promise<Record<string, unknown> | undefined> => {
+  const sql = 'SELECT last_sequence FROM svc_webhook_integrations WHERE integration_id = ? FOR UPDATE';
+  return (await readRows(trx, sql, [integrationId]))[0];
+};
 
 const resultSchema = z.object({ rows: z.array(z.record(z.string(), z.unknown())) });
 

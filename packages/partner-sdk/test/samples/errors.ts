@@ -11,7 +11,8 @@ export const callWithCare = async (call: () => Promise<unknown>): Promise<string
       if (error instanceof ConnectionEndedError) return 'Please connect again.';
       if (!(error instanceof SvcError)) throw error;
       if (error instanceof ValidationFailedError) throw error; // Ours to mend: `error.faults` names the fields.
-      if (error instanceof OutcomeUnknownError) return `Unclear; ask for the usage of ${error.requestId} first.`;
+      if (error instanceof OutcomeUnknownError)
+        return `Unclear; look at the usage of ${error.requestId ?? 'the last minutes'} first.`;
       if (error.isRetryable && attempt < 3) {
         await sleep((error.retryAfterSeconds ?? 2 ** attempt) * 1000);
         continue;

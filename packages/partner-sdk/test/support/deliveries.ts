@@ -6,7 +6,7 @@ export const CLIENT_ID = 'app_01jd5m8q2v3w4x5y6z7a8b9c0e';
 export const USER_ID = 'usr_01jd5m8q2v3w4x5y6z7a8b9c0d';
 
 /** Signs a body as the service does, at this second. */
-export const signBody = (body: Uint8Array, seconds = Math.floor(Date.now() / 1000)): string =>
+const signBody = (body: Uint8Array, seconds = Math.floor(Date.now() / 1000)): string =>
   `t=${seconds},v1=${createHmac('sha256', SECRET).update(`${seconds}.`).update(body).digest('hex')}`;
 
 /** A signed delivery. */
