@@ -36,7 +36,7 @@ export async function up(knex: Knex): Promise<void> {
       FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 
     -- At commit, so that entries may be added one by one, and on both tables, so that no posting is left without entries.
-    CREATE FUNCTION ledger_assert_balanced() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION ledger_assert_balanced() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
     DECLARE
       posting bigint;
       total bigint;

@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
       p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint,
       p_idempotency_key text, p_past_due_grace interval,
       OUT verdict text, OUT resets_at timestamptz, OUT duplicate_of text, OUT duplicate_state text)
-    LANGUAGE plpgsql AS $$
+    LANGUAGE plpgsql SET enable_seqscan = off AS $$
     DECLARE
       a accounts%ROWTYPE;
       plan plans%ROWTYPE;

@@ -15,7 +15,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE FUNCTION admit_keyed(
       p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute int, p_monthly_limit bigint,
       OUT verdict text, OUT resets_at timestamptz, OUT rate_remaining int, OUT rate_reset_ms int)
-    LANGUAGE plpgsql AS $$
+    LANGUAGE plpgsql SET enable_seqscan = off AS $$
     DECLARE
       w wallets%ROWTYPE;
       k key_budgets%ROWTYPE;

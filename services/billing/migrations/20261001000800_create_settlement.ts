@@ -94,21 +94,26 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
 
     -- Many at once, in the order given. Owners are locked first and in one order, so that batches never wait in a circle.
+    -- Without sequential scans, as a plan that was made while the tables were small must not outlive that.
     CREATE FUNCTION settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
-    RETURNS TABLE (request_id text, state text, effect text, over_hold_micros bigint) LANGUAGE plpgsql AS $$
+    RETURNS TABLE (request_id text, state text, effect text, over_hold_micros bigint)
+    LANGUAGE plpgsql SET enable_seqscan = off AS $$
+    DECLARE
+      subscribers text[];
+      wallet_owners text[];
     BEGIN
-      PERFORM FROM accounts AS a WHERE a.svc_user_id IN (
-          SELECT r.svc_user_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'delegated')
-        ORDER BY a.svc_user_id FOR NO KEY UPDATE;
-      PERFORM FROM wallets AS w WHERE w.svc_user_id IN (
-          SELECT r.svc_user_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'api_key')
-        ORDER BY w.svc_user_id FOR NO KEY UPDATE;
-      FOR request_id, state, effect, over_hold_micros IN
-        SELECT t.request_id, s.state, s.effect, s.over_hold_micros
-        FROM unnest(p_request_ids, p_outcomes, p_costs) WITH ORDINALITY AS t (request_id, outcome, cost, place)
-          CROSS JOIN LATERAL settle_one(t.request_id, t.outcome, t.cost, p_currency) AS s
-        ORDER BY t.place
-      LOOP
+      SELECT array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'delegated'), array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'api_key')
+        INTO subscribers, wallet_owners FROM reservations AS r WHERE r.request_id = ANY (p_request_ids);
+      IF subscribers IS NOT NULL THEN
+        PERFORM FROM accounts AS a WHERE a.svc_user_id = ANY (subscribers) ORDER BY a.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      IF wallet_owners IS NOT NULL THEN
+        PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (wallet_owners) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      FOR place IN 1 .. cardinality(p_request_ids) LOOP
+        request_id := p_request_ids[place];
+        SELECT s.state, s.effect, s.over_hold_micros INTO state, effect, over_hold_micros
+          FROM settle_one(request_id, p_outcomes[place], p_costs[place], p_currency) AS s;
         RETURN NEXT;
       END LOOP;
     END $$;

@@ -1,5 +1,6 @@
 import type { ReservationState, SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
+import { runPrepared } from '../prepared-statement.ts';
 import type { AdmissionVerdict, RequestRecord, SettledRequest } from './reservation.ts';
 import type { WindowTerms } from './windows.ts';
 
@@ -22,14 +23,16 @@ export interface DelegatedAnswer {
   readonly duplicate_state: ReservationState | null;
 }
 
+const ADMIT_DELEGATED = {
+  name: 'admit_delegated',
+  text: 'SELECT * FROM admit_delegated($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
+};
+
 /** Decides on a delegated request in one round trip. */
 export async function admitDelegated(database: Knex, question: DelegatedQuestion): Promise<DelegatedAnswer> {
   const { requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays } = question;
-  const { rows } = await database.raw<{ rows: DelegatedAnswer[] }>(
-    'SELECT * FROM admit_delegated(?, ?, ?, ?, ?, ?, make_interval(days => ?))',
-    [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays],
-  );
-  return onlyRow(rows);
+  const values = [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays];
+  return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, values));
 }
 
 /** What admission of an API-key request is asked. */
@@ -50,18 +53,13 @@ export interface KeyedAnswer {
   readonly rate_reset_ms: number;
 }
 
+const ADMIT_KEYED = { name: 'admit_keyed', text: 'SELECT * FROM admit_keyed($1, $2, $3, $4, $5, $6)' };
+
 /** Decides on an API-key request in one round trip. */
 export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
   const { requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros } = question;
-  const { rows } = await database.raw<{ rows: KeyedAnswer[] }>('SELECT * FROM admit_keyed(?, ?, ?, ?, ?, ?)', [
-    requestId,
-    userId,
-    keyId,
-    holdMicros,
-    requestsPerMinute,
-    monthlyLimitMicros,
-  ]);
-  return onlyRow(rows);
+  const values = [requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros];
+  return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, values));
 }
 
 /** One settlement as the database is told it; `estimate` is what only the sweep says. */
@@ -71,29 +69,27 @@ export interface SettlementInput {
   readonly costMicros: number | null;
 }
 
+const SETTLE_MANY = { name: 'settle_many', text: 'SELECT * FROM settle_many($1, $2, $3, $4)' };
+
+interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
+  readonly request_id: string;
+  readonly over_hold_micros: number | null;
+}
+
 /** Ends reservations, in the order given. */
 export async function settleMany(
   database: Knex,
   settlements: readonly SettlementInput[],
   currency: string,
 ): Promise<SettledRequest[]> {
-  interface Row extends Pick<SettledRequest, 'state' | 'effect'> {
-    request_id: string;
-    over_hold_micros: number | null;
-  }
-  const { rows } = await database.raw<{ rows: Row[] }>(
-    'SELECT * FROM settle_many(?::text[], ?::text[], ?::bigint[], ?)',
-    [
-      settlements.map(({ requestId }) => requestId),
-      settlements.map(({ outcome }) => outcome),
-      // The driver's types know no arrays with holes; the array becomes one bigint[] parameter.
-      settlements.map(({ costMicros }) => costMicros) as number[],
-      currency,
-    ],
-  );
-  return rows.map(({ request_id, over_hold_micros, ...row }) => ({
-    ...row,
-    requestId: request_id,
+  const rows = await runPrepared<SettlementRow>(database, SETTLE_MANY, [
+    settlements.map(({ requestId }) => requestId),
+    settlements.map(({ outcome }) => outcome),
+    settlements.map(({ costMicros }) => costMicros),
+    currency,
+  ]);
+  return rows.map(({ request_id, over_hold_micros, state, effect }) => ({
+    ...{ requestId: request_id, state, effect },
     overHoldMicros: over_hold_micros ?? 0,
   }));
 }
