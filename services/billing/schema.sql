@@ -1,0 +1,774 @@
+-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
+
+CREATE SEQUENCE provider_tickets AS bigint START 1 INCREMENT 1;
+
+CREATE OR REPLACE FUNCTION public.admit_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint, p_idempotency_key text, p_past_due_grace interval, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE
+      a accounts%ROWTYPE;
+      plan plans%ROWTYPE;
+      at timestamptz;
+      key_hash bytea := sha256(convert_to(p_idempotency_key, 'UTF8'));
+    BEGIN
+      IF key_hash IS NOT NULL THEN
+        SELECT * INTO verdict, duplicate_of, duplicate_state
+          FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash);
+        IF verdict IS NOT NULL THEN RETURN; END IF;
+      END IF;
+
+      FOR look IN 1..2 LOOP
+        IF look = 1 THEN SELECT * INTO a FROM accounts WHERE svc_user_id = p_svc_user_id;
+        ELSE SELECT * INTO a FROM accounts WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE; END IF;
+        SELECT * INTO plan FROM plans WHERE id = a.plan_id;
+        at := billing_now();
+        -- Windows only move forward: a clock that steps back leaves the later window in force.
+        IF at >= a.week_end THEN
+          SELECT w.starts_at, w.ends_at, 0 INTO a.week_start, a.week_end, a.week_used_micros
+            FROM weekly_window(a.anchor, at) AS w;
+        END IF;
+        IF at >= a.month_end THEN
+          SELECT w.starts_at, w.ends_at, 0 INTO a.month_start, a.month_end, a.month_used_micros
+            FROM monthly_window(a.anchor, a.interval, a.period_start, a.period_end, at) AS w;
+        END IF;
+        verdict := CASE
+          WHEN a.svc_user_id IS NULL OR plan.id IS NULL OR NOT status_admits(a.status, a.past_due_since, p_past_due_grace, at)
+            THEN 'subscription_inactive'
+          WHEN NOT CASE p_service WHEN 'chat' THEN plan.includes_chat ELSE plan.includes_audio_transcription END
+            THEN 'subscription_service_not_included'
+          WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
+          WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
+          WHEN a.pending >= 2 THEN 'subscription_requests_pending'
+        END;
+        IF verdict IS NOT NULL THEN
+          resets_at := CASE verdict WHEN 'weekly_limit_exceeded' THEN a.week_end
+            WHEN 'monthly_limit_exceeded' THEN a.month_end END;
+          -- A request that was admitted earlier is not refused now.
+          SELECT coalesce(k.verdict, admit_delegated.verdict), CASE WHEN k.verdict IS NULL THEN admit_delegated.resets_at END,
+              k.duplicate_of, k.duplicate_state
+            INTO verdict, resets_at, duplicate_of, duplicate_state
+            FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash) AS k;
+          RETURN;
+        END IF;
+      END LOOP;
+
+      INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash, estimate_micros,
+          week_start, month_start, created_at)
+        VALUES (p_request_id, 'delegated', p_svc_user_id, p_client_id, p_service, key_hash, p_estimate_micros,
+          a.week_start, a.month_start, at)
+        ON CONFLICT DO NOTHING;
+      IF NOT FOUND THEN
+        SELECT * INTO verdict, duplicate_of, duplicate_state
+          FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash);
+        RETURN;
+      END IF;
+      UPDATE accounts SET pending = a.pending + 1,
+          week_start = a.week_start, week_end = a.week_end, week_used_micros = a.week_used_micros,
+          month_start = a.month_start, month_end = a.month_end, month_used_micros = a.month_used_micros
+        WHERE svc_user_id = p_svc_user_id;
+      verdict := 'admitted';
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE
+      w wallets%ROWTYPE;
+      k key_budgets%ROWTYPE;
+      at timestamptz;
+      month timestamptz;
+    BEGIN
+      FOR look IN 1..2 LOOP
+        IF look = 1 THEN
+          SELECT * INTO w FROM wallets WHERE svc_user_id = p_svc_user_id;
+          SELECT * INTO k FROM key_budgets WHERE key_id = p_key_id;
+        ELSE
+          SELECT * INTO w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, month_start)
+            VALUES (p_key_id, p_svc_user_id, at, month) ON CONFLICT (key_id) DO NOTHING;
+          SELECT * INTO k FROM key_budgets WHERE key_id = p_key_id FOR NO KEY UPDATE;
+        END IF;
+        at := billing_now();
+        month := date_trunc('month', at, 'UTC');
+        IF k.key_id IS NULL OR at >= k.minute_start + interval '60 seconds' THEN
+          k.minute_start := at;
+          k.minute_count := 0;
+        END IF;
+        IF k.key_id IS NULL OR month > k.month_start THEN
+          k.month_start := month;
+          k.month_used_micros := 0;
+        END IF;
+        verdict := CASE
+          WHEN k.minute_count >= p_per_minute THEN 'rate_limit_exceeded'
+          WHEN k.month_used_micros >= p_monthly_limit THEN 'key_monthly_limit_exceeded'
+          WHEN w.svc_user_id IS NULL OR w.balance_micros - w.held_micros < p_hold_micros THEN 'insufficient_balance'
+        END;
+        rate_remaining := greatest(p_per_minute - k.minute_count, 0);
+        rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
+        IF verdict IS NOT NULL THEN
+          resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
+            WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
+          IF recall_keyed(p_request_id, p_svc_user_id, p_key_id) IS NOT NULL THEN
+            verdict := recall_keyed(p_request_id, p_svc_user_id, p_key_id);
+            resets_at := NULL;
+          END IF;
+          RETURN;
+        END IF;
+      END LOOP;
+
+      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
+        VALUES (p_request_id, 'api_key', p_svc_user_id, p_key_id, p_hold_micros, k.month_start, at)
+        ON CONFLICT DO NOTHING;
+      IF NOT FOUND THEN
+        verdict := recall_keyed(p_request_id, p_svc_user_id, p_key_id);
+        RETURN;
+      END IF;
+      PERFORM wallet_hold(p_svc_user_id, p_hold_micros, p_request_id);
+      UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count + 1,
+          month_start = k.month_start, month_used_micros = k.month_used_micros
+        WHERE key_id = p_key_id;
+      rate_remaining := greatest(p_per_minute - k.minute_count - 1, 0);
+      verdict := 'admitted';
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.anniversary_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    DECLARE
+      anchor timestamp := p_anchor AT TIME ZONE 'UTC';
+      at timestamp := p_at AT TIME ZONE 'UTC';
+      months int := (extract(year FROM at) - extract(year FROM anchor)) * 12 + extract(month FROM at) - extract(month FROM anchor);
+    BEGIN
+      IF monthly_anniversary(p_anchor, months) > p_at THEN months := months - 1; END IF;
+      starts_at := monthly_anniversary(p_anchor, months);
+      ends_at := monthly_anniversary(p_anchor, months + 1);
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.billing_now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ SELECT clock_timestamp() $function$
+;
+
+CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamp with time zone, p_anchor timestamp with time zone, p_interval text, p_period_start timestamp with time zone, p_period_end timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE
+      at timestamptz := billing_now();
+      week record;
+      month record;
+    BEGIN
+      SELECT * INTO week FROM weekly_window(p_anchor, at);
+      SELECT * INTO month FROM monthly_window(p_anchor, p_interval, p_period_start, p_period_end, at);
+      INSERT INTO accounts AS a (svc_user_id, status, plan_id, past_due_since, anchor, interval, period_start, period_end,
+          week_start, week_end, month_start, month_end)
+        VALUES (p_svc_user_id, p_status, p_plan_id, p_past_due_since, p_anchor, p_interval, p_period_start, p_period_end,
+          week.starts_at, week.ends_at, month.starts_at, month.ends_at)
+        ON CONFLICT (svc_user_id) DO UPDATE SET
+          status = p_status, plan_id = p_plan_id, past_due_since = p_past_due_since,
+          anchor = p_anchor, interval = p_interval, period_start = p_period_start, period_end = p_period_end,
+          week_start = CASE WHEN a.anchor = p_anchor THEN a.week_start ELSE week.starts_at END,
+          week_end = CASE WHEN a.anchor = p_anchor THEN a.week_end ELSE week.ends_at END,
+          week_used_micros = CASE WHEN a.anchor = p_anchor THEN a.week_used_micros ELSE 0 END,
+          month_start = CASE WHEN a.anchor = p_anchor THEN greatest(a.month_start, month.starts_at) ELSE month.starts_at END,
+          month_end = CASE WHEN a.anchor = p_anchor AND a.month_start > month.starts_at THEN a.month_end ELSE month.ends_at END,
+          month_used_micros = CASE WHEN a.anchor = p_anchor AND a.month_start >= month.starts_at THEN a.month_used_micros ELSE 0 END;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_assert_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE
+      posting bigint;
+      total bigint;
+    BEGIN
+      IF TG_TABLE_NAME = 'ledger_postings' THEN posting := NEW.id; ELSE posting := NEW.posting_id; END IF;
+      SELECT sum(amount_micros) INTO total FROM ledger_entries WHERE posting_id = posting;
+      IF total IS DISTINCT FROM 0 THEN
+        RAISE EXCEPTION 'ledger posting % sums to %, not to 0', posting, total USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NULL;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_post(p_kind text, p_reference text, p_svc_user_id text, p_currency text, p_books text[], p_amounts bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE posting bigint;
+    BEGIN
+      IF 0 = ALL (p_amounts) THEN RETURN; END IF;
+      INSERT INTO ledger_postings (kind, reference, svc_user_id, currency, posted_at)
+        VALUES (p_kind, p_reference, p_svc_user_id, p_currency, billing_now()) RETURNING id INTO posting;
+      INSERT INTO ledger_entries (posting_id, book, amount_micros)
+        SELECT posting, t.book, t.amount FROM unnest(p_books, p_amounts) AS t (book, amount) WHERE t.amount <> 0;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      RAISE EXCEPTION 'the ledger is append-only: % of % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.monthly_anniversary(p_anchor timestamp with time zone, p_months integer)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+      SELECT (p_anchor AT TIME ZONE 'UTC' + make_interval(months => p_months)) AT TIME ZONE 'UTC'
+    $function$
+;
+
+CREATE OR REPLACE FUNCTION public.monthly_window(p_anchor timestamp with time zone, p_interval text, p_period_start timestamp with time zone, p_period_end timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    BEGIN
+      IF p_interval = 'month' AND p_at >= p_period_start AND p_at < p_period_end THEN
+        starts_at := p_period_start;
+        ends_at := p_period_end;
+      ELSE
+        SELECT w.starts_at, w.ends_at INTO starts_at, ends_at FROM anniversary_window(p_anchor, p_at) AS w;
+      END IF;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.recall_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_key_hash bytea, OUT verdict text, OUT duplicate_of text, OUT duplicate_state text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+    DECLARE r reservations%ROWTYPE;
+    BEGIN
+      SELECT * INTO r FROM reservations WHERE request_id = p_request_id;
+      IF FOUND THEN
+        verdict := CASE WHEN r.svc_user_id = p_svc_user_id AND r.client_id = p_client_id THEN 'admitted'
+          ELSE 'request_id_taken' END;
+      ELSIF p_key_hash IS NOT NULL THEN
+        SELECT * INTO r FROM reservations
+          WHERE svc_user_id = p_svc_user_id AND client_id = p_client_id AND idempotency_key_hash = p_key_hash;
+        IF FOUND THEN
+          verdict := 'duplicate_request';
+          duplicate_of := r.request_id;
+          duplicate_state := r.state;
+        END IF;
+      END IF;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.recall_keyed(p_request_id text, p_svc_user_id text, p_key_id text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+      SELECT CASE WHEN svc_user_id = p_svc_user_id AND key_id = p_key_id THEN 'admitted' ELSE 'request_id_taken' END
+      FROM reservations WHERE request_id = p_request_id
+    $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
+ RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE
+      subscribers text[];
+      wallet_owners text[];
+    BEGIN
+      SELECT array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'delegated'), array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'api_key')
+        INTO subscribers, wallet_owners FROM reservations AS r WHERE r.request_id = ANY (p_request_ids);
+      IF subscribers IS NOT NULL THEN
+        PERFORM FROM accounts AS a WHERE a.svc_user_id = ANY (subscribers) ORDER BY a.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      IF wallet_owners IS NOT NULL THEN
+        PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (wallet_owners) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      FOR place IN 1 .. cardinality(p_request_ids) LOOP
+        request_id := p_request_ids[place];
+        SELECT s.state, s.effect, s.over_hold_micros INTO state, effect, over_hold_micros
+          FROM settle_one(request_id, p_outcomes[place], p_costs[place], p_currency) AS s;
+        RETURN NEXT;
+      END LOOP;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_one(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT state text, OUT effect text, OUT over_hold_micros bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE
+      r reservations%ROWTYPE;
+      step record;
+      counted bigint; -- change of what counts against limits: cost, or the estimate while uncertain
+      booked bigint;  -- change of what is booked as cost
+      freed bigint;   -- what is no longer held or reserved
+      at timestamptz;
+    BEGIN
+      SELECT * INTO r FROM reservations WHERE request_id = p_request_id FOR NO KEY UPDATE;
+      IF NOT FOUND THEN effect := 'unknown'; RETURN; END IF;
+      SELECT * INTO step FROM settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
+      state := step.state;
+      effect := step.effect;
+      IF effect IN ('none', 'conflict') THEN RETURN; END IF;
+
+      at := billing_now();
+      counted := CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(step.cost, 0) END
+        - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END;
+      booked := coalesce(step.cost, 0) - coalesce(r.cost_micros, 0);
+      freed := CASE WHEN r.state IN ('reserved', 'uncertain') AND step.state IN ('settled', 'released')
+        THEN r.estimate_micros ELSE 0 END;
+      UPDATE reservations SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
+          uncertain_at = CASE effect WHEN 'uncertain' THEN at ELSE uncertain_at END,
+          ended_at = CASE WHEN effect IN ('settled', 'released') THEN at ELSE ended_at END,
+          adjusted_at = CASE effect WHEN 'adjusted' THEN at END
+        WHERE request_id = p_request_id;
+
+      IF r.kind = 'delegated' THEN
+        UPDATE accounts AS a SET
+            pending = a.pending - CASE r.state WHEN 'reserved' THEN 1 ELSE 0 END,
+            week_used_micros = a.week_used_micros + CASE WHEN a.week_start = r.week_start THEN counted ELSE 0 END,
+            month_used_micros = a.month_used_micros + CASE WHEN a.month_start = r.month_start THEN counted ELSE 0 END
+          WHERE a.svc_user_id = r.svc_user_id;
+        PERFORM ledger_post(CASE effect WHEN 'adjusted' THEN 'usage_adjustment' ELSE 'usage' END,
+          p_request_id, r.svc_user_id, p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
+      ELSE
+        UPDATE key_budgets AS k SET month_used_micros = k.month_used_micros + counted
+          WHERE k.key_id = r.key_id AND k.month_start = r.month_start AND counted <> 0;
+        IF freed <> 0 OR booked <> 0 THEN
+          PERFORM wallet_settle(r.svc_user_id,
+            CASE effect WHEN 'adjusted' THEN 'adjustment' WHEN 'released' THEN 'release' ELSE 'settlement' END,
+            p_request_id, freed, booked);
+        END IF;
+        over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
+      END IF;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settlement_step(p_state text, p_settled_by text, p_cost bigint, p_estimate bigint, p_outcome text, p_outcome_cost bigint, OUT state text, OUT settled_by text, OUT cost bigint, OUT effect text)
+ RETURNS record
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    DECLARE told bigint := CASE p_outcome WHEN 'settled' THEN p_outcome_cost WHEN 'released' THEN 0 END;
+    BEGIN
+      state := p_state;
+      settled_by := p_settled_by;
+      cost := p_cost;
+      effect := 'none';
+      IF p_state = 'reserved' AND p_outcome IN ('released', 'uncertain') THEN
+        state := p_outcome;
+        effect := p_outcome;
+      ELSIF p_state IN ('reserved', 'uncertain') AND told IS NOT NULL THEN
+        state := 'settled';
+        settled_by := 'usage';
+        cost := told;
+        effect := 'settled';
+      ELSIF p_state = 'uncertain' AND p_outcome = 'estimate' THEN
+        state := 'settled';
+        settled_by := 'estimate';
+        cost := p_estimate;
+        effect := 'settled';
+      ELSIF p_state = 'settled' AND p_settled_by = 'estimate' AND told IS NOT NULL THEN
+        settled_by := 'usage';
+        cost := told;
+        effect := 'adjusted';
+      ELSIF told IS DISTINCT FROM coalesce(p_cost, 0) AND told IS NOT NULL THEN
+        effect := 'conflict';
+      END IF;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.status_admits(p_status text, p_past_due_since timestamp with time zone, p_grace interval, p_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+      SELECT p_status IN ('active', 'trialing') OR (p_status = 'past_due' AND p_at < p_past_due_since + p_grace)
+    $function$
+;
+
+CREATE OR REPLACE FUNCTION public.wallet_credit(p_svc_user_id text, p_amount_micros bigint, p_currency text, p_reference text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE w wallets%ROWTYPE;
+    BEGIN
+      INSERT INTO wallets (svc_user_id, currency, created_at) VALUES (p_svc_user_id, p_currency, billing_now())
+        ON CONFLICT (svc_user_id) DO NOTHING;
+      SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+      IF w.currency <> p_currency THEN
+        RAISE EXCEPTION 'a wallet in % cannot take %', w.currency, p_currency USING ERRCODE = 'check_violation';
+      END IF;
+      IF EXISTS (SELECT FROM ledger_postings WHERE reference = p_reference AND kind = 'top_up') THEN RETURN NULL; END IF;
+      PERFORM ledger_post('top_up', p_reference, p_svc_user_id, p_currency,
+        ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
+      UPDATE wallets SET balance_micros = balance_micros + p_amount_micros, revision = revision + 1
+        WHERE svc_user_id = p_svc_user_id;
+      RETURN w.revision + 1;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.wallet_hold(p_svc_user_id text, p_amount_micros bigint, p_request_id text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE in_currency text;
+    BEGIN
+      UPDATE wallets SET held_micros = held_micros + p_amount_micros
+        WHERE svc_user_id = p_svc_user_id RETURNING currency INTO STRICT in_currency;
+      PERFORM ledger_post('hold', p_request_id, p_svc_user_id, in_currency,
+        ARRAY['wallet_available', 'wallet_held'], ARRAY[-p_amount_micros, p_amount_micros]);
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.wallet_settle(p_svc_user_id text, p_kind text, p_request_id text, p_released_micros bigint, p_cost_micros bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE in_currency text;
+    BEGIN
+      UPDATE wallets SET held_micros = held_micros - p_released_micros, balance_micros = balance_micros - p_cost_micros
+        WHERE svc_user_id = p_svc_user_id RETURNING currency INTO STRICT in_currency;
+      PERFORM ledger_post(p_kind, p_request_id, p_svc_user_id, in_currency,
+        ARRAY['wallet_held', 'wallet_available', 'income'],
+        ARRAY[-p_released_micros, p_released_micros - p_cost_micros, p_cost_micros]);
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.weekly_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+      SELECT p_anchor + weeks.n * interval '168 hours', p_anchor + (weeks.n + 1) * interval '168 hours'
+      FROM (SELECT floor(extract(epoch FROM p_at - p_anchor) / 604800)::float8 AS n) AS weeks
+    $function$
+;
+
+CREATE TABLE accounts (
+  svc_user_id text NOT NULL,
+  status text NOT NULL,
+  plan_id text NOT NULL,
+  past_due_since timestamp with time zone,
+  anchor timestamp with time zone NOT NULL,
+  "interval" text NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  week_start timestamp with time zone NOT NULL,
+  week_end timestamp with time zone NOT NULL,
+  week_used_micros bigint DEFAULT 0 NOT NULL,
+  month_start timestamp with time zone NOT NULL,
+  month_end timestamp with time zone NOT NULL,
+  month_used_micros bigint DEFAULT 0 NOT NULL,
+  pending integer DEFAULT 0 NOT NULL,
+  CONSTRAINT accounts_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT accounts_anchor_check CHECK ((date_trunc('milliseconds'::text, anchor) = anchor)),
+  CONSTRAINT accounts_check CHECK ((period_end > period_start)),
+  CONSTRAINT accounts_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
+  CONSTRAINT accounts_month_used_micros_check CHECK ((month_used_micros >= 0)),
+  CONSTRAINT accounts_pending_check CHECK (((pending >= 0) AND (pending <= 2))),
+  CONSTRAINT accounts_week_used_micros_check CHECK ((week_used_micros >= 0))
+) WITH (fillfactor=50);
+
+CREATE TABLE checkout_sessions (
+  id text NOT NULL,
+  svc_user_id text NOT NULL,
+  kind text NOT NULL,
+  plan_id text,
+  amount_micros bigint,
+  provider text NOT NULL,
+  provider_session_id text,
+  status text DEFAULT 'open'::text NOT NULL,
+  subscription_id text,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  completed_at timestamp with time zone,
+  CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
+  CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT checkout_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
+  CONSTRAINT checkout_sessions_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT checkout_sessions_check CHECK (((plan_id IS NOT NULL) = (kind = 'subscription'::text))),
+  CONSTRAINT checkout_sessions_check1 CHECK (((amount_micros IS NOT NULL) = (kind = 'top_up'::text))),
+  CONSTRAINT checkout_sessions_check2 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['complete'::text, 'void'::text])))),
+  CONSTRAINT checkout_sessions_kind_check CHECK ((kind = ANY (ARRAY['subscription'::text, 'top_up'::text]))),
+  CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
+  CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text])))
+);
+CREATE INDEX checkout_sessions_by_account ON checkout_sessions USING btree (svc_user_id, id);
+
+CREATE TABLE customers (
+  svc_user_id text NOT NULL,
+  revision integer DEFAULT 0 NOT NULL,
+  current_subscription_id text,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT customers_pkey PRIMARY KEY (svc_user_id)
+);
+
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid,
+  stream text NOT NULL,
+  stream_seq bigint NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  deliveries integer NOT NULL,
+  error_code text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  resolved_at timestamp with time zone,
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id)
+);
+CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+
+CREATE TABLE inbox_versions (
+  consumer text NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
+);
+
+CREATE TABLE key_budgets (
+  key_id text NOT NULL,
+  svc_user_id text NOT NULL,
+  minute_start timestamp with time zone NOT NULL,
+  minute_count integer DEFAULT 0 NOT NULL,
+  month_start timestamp with time zone NOT NULL,
+  month_used_micros bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT key_budgets_pkey PRIMARY KEY (key_id),
+  CONSTRAINT key_budgets_minute_count_check CHECK ((minute_count >= 0)),
+  CONSTRAINT key_budgets_month_used_micros_check CHECK ((month_used_micros >= 0))
+) WITH (fillfactor=50);
+
+CREATE TABLE ledger_entries (
+  posting_id bigint NOT NULL,
+  book text NOT NULL,
+  amount_micros bigint NOT NULL,
+  CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
+  CONSTRAINT ledger_entries_posting_id_fkey FOREIGN KEY (posting_id) REFERENCES ledger_postings(id),
+  CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
+  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
+);
+CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_assert_balanced();
+
+CREATE TABLE ledger_postings (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  kind text NOT NULL,
+  reference text NOT NULL,
+  svc_user_id text NOT NULL,
+  currency text NOT NULL,
+  posted_at timestamp with time zone NOT NULL,
+  CONSTRAINT ledger_postings_pkey PRIMARY KEY (id),
+  CONSTRAINT ledger_postings_once UNIQUE (reference, kind),
+  CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
+);
+CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
+CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE CONSTRAINT TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_assert_balanced();
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id uuid NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  stream text NOT NULL,
+  subject text NOT NULL,
+  payload jsonb NOT NULL,
+  occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+  published_at timestamp with time zone,
+  stream_seq bigint,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq),
+  CONSTRAINT outbox_id_unique UNIQUE (id),
+  CONSTRAINT outbox_version_positive CHECK ((version > 0))
+);
+CREATE INDEX outbox_unpublished ON outbox USING btree (stream, seq) WHERE (published_at IS NULL);
+
+CREATE TABLE outbox_streams (
+  stream text NOT NULL,
+  created text NOT NULL,
+  last_stream_seq bigint NOT NULL,
+  last_event_id uuid NOT NULL,
+  CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
+);
+
+CREATE TABLE plans (
+  id text NOT NULL,
+  name text NOT NULL,
+  "interval" text NOT NULL,
+  includes_chat boolean NOT NULL,
+  includes_audio_transcription boolean NOT NULL,
+  weekly_limit_micros bigint NOT NULL,
+  monthly_limit_micros bigint NOT NULL,
+  is_offered boolean NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT plans_pkey PRIMARY KEY (id),
+  CONSTRAINT plans_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
+  CONSTRAINT plans_monthly_limit_micros_check CHECK ((monthly_limit_micros >= 0)),
+  CONSTRAINT plans_weekly_limit_micros_check CHECK ((weekly_limit_micros >= 0))
+);
+
+CREATE TABLE reservations (
+  request_id text NOT NULL,
+  kind text NOT NULL,
+  svc_user_id text NOT NULL,
+  client_id text,
+  key_id text,
+  service text,
+  idempotency_key_hash bytea,
+  state text DEFAULT 'reserved'::text NOT NULL,
+  estimate_micros bigint NOT NULL,
+  cost_micros bigint,
+  settled_by text,
+  week_start timestamp with time zone,
+  month_start timestamp with time zone NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  uncertain_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  adjusted_at timestamp with time zone,
+  CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
+  CONSTRAINT reservations_check CHECK (((client_id IS NOT NULL) = (kind = 'delegated'::text))),
+  CONSTRAINT reservations_check1 CHECK (((key_id IS NOT NULL) = (kind = 'api_key'::text))),
+  CONSTRAINT reservations_check2 CHECK (((service IS NOT NULL) = (kind = 'delegated'::text))),
+  CONSTRAINT reservations_check3 CHECK (((week_start IS NOT NULL) = (kind = 'delegated'::text))),
+  CONSTRAINT reservations_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT reservations_end_has_time CHECK (((state = ANY (ARRAY['settled'::text, 'released'::text])) = (ended_at IS NOT NULL))),
+  CONSTRAINT reservations_estimate_micros_check CHECK ((estimate_micros >= 0)),
+  CONSTRAINT reservations_kind_check CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
+  CONSTRAINT reservations_settled_by_check CHECK ((settled_by = ANY (ARRAY['usage'::text, 'estimate'::text]))),
+  CONSTRAINT reservations_settled_has_cost CHECK (((state = 'settled'::text) = (cost_micros IS NOT NULL))),
+  CONSTRAINT reservations_settled_has_source CHECK (((state = 'settled'::text) = (settled_by IS NOT NULL))),
+  CONSTRAINT reservations_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'settled'::text, 'released'::text, 'uncertain'::text])))
+) WITH (fillfactor=80);
+CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
+CREATE INDEX reservations_reserved ON reservations USING btree (created_at) WHERE (state = 'reserved'::text);
+CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
+
+CREATE TABLE sandbox_portal_sessions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  return_url text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sandbox_portal_sessions_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE sandbox_sessions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  description text NOT NULL,
+  plan_id text,
+  "interval" text,
+  amount_micros bigint NOT NULL,
+  currency text NOT NULL,
+  success_url text NOT NULL,
+  cancel_url text NOT NULL,
+  status text DEFAULT 'open'::text NOT NULL,
+  subscription_id text,
+  was_declined boolean DEFAULT false NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  is_announced boolean DEFAULT true NOT NULL,
+  CONSTRAINT sandbox_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sandbox_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES sandbox_subscriptions(id),
+  CONSTRAINT sandbox_sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
+  CONSTRAINT sandbox_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
+);
+CREATE INDEX sandbox_sessions_unannounced ON sandbox_sessions USING btree (id) WHERE (NOT is_announced);
+
+CREATE TABLE sandbox_subscriptions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  plan_id text NOT NULL,
+  "interval" text NOT NULL,
+  status text NOT NULL,
+  anchor timestamp with time zone NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  cancel_at_period_end boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  was_reverted boolean DEFAULT false NOT NULL,
+  is_announced boolean DEFAULT false NOT NULL,
+  CONSTRAINT sandbox_subscriptions_pkey PRIMARY KEY (id),
+  CONSTRAINT sandbox_subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
+);
+CREATE INDEX sandbox_subscriptions_by_customer ON sandbox_subscriptions USING btree (customer);
+CREATE INDEX sandbox_subscriptions_due ON sandbox_subscriptions USING btree (period_end) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text]));
+CREATE INDEX sandbox_subscriptions_unannounced ON sandbox_subscriptions USING btree (id) WHERE (NOT is_announced);
+
+CREATE TABLE subscriptions (
+  id text NOT NULL,
+  svc_user_id text NOT NULL,
+  provider text NOT NULL,
+  provider_subscription_id text NOT NULL,
+  provider_ticket bigint NOT NULL,
+  status text NOT NULL,
+  plan_id text NOT NULL,
+  anchor timestamp with time zone NOT NULL,
+  current_period_start timestamp with time zone NOT NULL,
+  current_period_end timestamp with time zone NOT NULL,
+  cancel_at_period_end boolean NOT NULL,
+  past_due_since timestamp with time zone,
+  ended_at timestamp with time zone,
+  revision integer NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
+  CONSTRAINT subscriptions_of_provider UNIQUE (provider, provider_subscription_id),
+  CONSTRAINT subscriptions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT subscriptions_svc_user_id_fkey FOREIGN KEY (svc_user_id) REFERENCES customers(svc_user_id),
+  CONSTRAINT subscriptions_check CHECK ((current_period_end > current_period_start)),
+  CONSTRAINT subscriptions_check1 CHECK (((past_due_since IS NOT NULL) = (status = 'past_due'::text))),
+  CONSTRAINT subscriptions_check2 CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text])))),
+  CONSTRAINT subscriptions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
+  CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
+  CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text])))
+);
+CREATE UNIQUE INDEX subscriptions_one_live ON subscriptions USING btree (svc_user_id) WHERE (status <> ALL (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text]));
+
+CREATE TABLE unadmitted_usage (
+  request_id text NOT NULL,
+  event_id uuid NOT NULL,
+  fact jsonb NOT NULL,
+  received_at timestamp with time zone NOT NULL,
+  CONSTRAINT unadmitted_usage_pkey PRIMARY KEY (request_id, event_id)
+);
+
+CREATE TABLE wallets (
+  svc_user_id text NOT NULL,
+  currency text NOT NULL,
+  balance_micros bigint DEFAULT 0 NOT NULL,
+  held_micros bigint DEFAULT 0 NOT NULL,
+  revision integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT wallets_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT wallets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  CONSTRAINT wallets_held_micros_check CHECK ((held_micros >= 0))
+) WITH (fillfactor=50);
