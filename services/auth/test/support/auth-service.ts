@@ -21,6 +21,7 @@ export interface AuthService {
   internalToken: string;
   database: Knex;
   databaseUrl: string;
+  environment: Record<string, string>;
   application: Application;
   clock: ShiftedClock;
   /** Everything that was logged, as text. */
@@ -40,15 +41,22 @@ export interface OutboxRow {
 const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 
 /** Starts the service; `environment` overrides its configuration. */
-export const startAuthService = async (environment: Record<string, string> = {}): Promise<AuthService> => {
+export const startAuthService = async (
+  environment: Record<string, string> = {},
+  hint: () => void = () => undefined,
+): Promise<AuthService> => {
   const testDb = await testDatabase({ migrations: fileURLToPath(new URL('../../migrations', import.meta.url)) });
-  return startOn(testDb, environment);
+  return startOn(testDb, environment, hint);
 };
 
-const startOn = async (testDb: TestDatabase, environment: Record<string, string>): Promise<AuthService> => {
+const startOn = async (
+  testDb: TestDatabase,
+  environment: Record<string, string>,
+  hint: () => void,
+): Promise<AuthService> => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const config: Config = loadConfig(configSchema, {
+  const variables = {
     DATABASE_URL: testDb.url,
     NATS_URL: 'nats://127.0.0.1:1',
     PUBLIC_BASE_URL: url,
@@ -57,7 +65,8 @@ const startOn = async (testDb: TestDatabase, environment: Record<string, string>
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
     ...environment,
-  });
+  };
+  const config: Config = loadConfig(configSchema, variables);
   const lines: string[] = [];
   const logger = createLogger({
     service: 'auth',
@@ -69,7 +78,7 @@ const startOn = async (testDb: TestDatabase, environment: Record<string, string>
   const application = await createApplication({
     config,
     database: testDb.knex,
-    hint: () => undefined,
+    hint,
     clock,
     logger,
     metrics,
@@ -90,6 +99,7 @@ const startOn = async (testDb: TestDatabase, environment: Record<string, string>
     internalToken: INTERNAL_TOKEN,
     database: testDb.knex,
     databaseUrl: testDb.url,
+    environment: variables,
     application,
     clock,
     logs: () => lines.join(''),
@@ -105,6 +115,20 @@ const startOn = async (testDb: TestDatabase, environment: Record<string, string>
     },
   };
 };
+
+/** Another process on the same database, as after a restart; it does not listen. */
+export const restartAuthService = async (
+  service: AuthService,
+  environment: Record<string, string> = {},
+): Promise<Application> =>
+  await createApplication({
+    config: loadConfig(configSchema, { ...service.environment, ...environment }),
+    database: service.database,
+    hint: () => undefined,
+    clock: service.clock,
+    logger: createLogger({ service: 'auth', level: 'silent' }),
+    metrics: createMetrics('auth'),
+  });
 
 const shiftedClock = (): ShiftedClock => {
   let offsetMs = 0;

@@ -1,0 +1,200 @@
+-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
+
+CREATE TABLE accounts (
+  id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  password_hash text NOT NULL,
+  account_type text NOT NULL,
+  business_name text,
+  display_name text,
+  locale text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT accounts_email_key UNIQUE (email),
+  CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
+  CONSTRAINT accounts_business_has_name CHECK (((account_type <> 'business'::text) OR (business_name IS NOT NULL))),
+  CONSTRAINT accounts_email_is_normal CHECK ((email = lower((email COLLATE "C")))),
+  CONSTRAINT accounts_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text])))
+);
+
+CREATE TABLE app_cutoffs (
+  client_id text COLLATE "C" NOT NULL,
+  revoked_through text COLLATE "C" NOT NULL,
+  CONSTRAINT app_cutoffs_pkey PRIMARY KEY (client_id)
+);
+
+CREATE TABLE app_icons (
+  client_id text COLLATE "C" NOT NULL,
+  content_type text NOT NULL,
+  bytes bytea NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT app_icons_pkey PRIMARY KEY (client_id),
+  CONSTRAINT app_icons_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE,
+  CONSTRAINT app_icons_bytes_check CHECK (((octet_length(bytes) >= 1) AND (octet_length(bytes) <= 262144))),
+  CONSTRAINT app_icons_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text])))
+);
+
+CREATE TABLE app_secrets (
+  digest bytea NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone,
+  CONSTRAINT app_secrets_pkey PRIMARY KEY (digest),
+  CONSTRAINT app_secrets_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
+);
+CREATE INDEX app_secrets_by_app ON app_secrets USING btree (client_id);
+CREATE UNIQUE INDEX app_secrets_one_current ON app_secrets USING btree (client_id) WHERE (expires_at IS NULL);
+
+CREATE TABLE app_suspensions (
+  client_id text COLLATE "C" NOT NULL,
+  requested_at timestamp with time zone NOT NULL,
+  CONSTRAINT app_suspensions_pkey PRIMARY KEY (client_id),
+  CONSTRAINT app_suspensions_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
+);
+
+CREATE TABLE apps (
+  client_id text COLLATE "C" NOT NULL,
+  owner_user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  description text,
+  client_type text NOT NULL,
+  redirect_uris text[] NOT NULL,
+  homepage_url text,
+  privacy_policy_url text,
+  active boolean NOT NULL,
+  refresh_grace_seconds integer NOT NULL,
+  version integer NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  secret_rotated_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  CONSTRAINT apps_pkey PRIMARY KEY (client_id),
+  CONSTRAINT apps_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES accounts(id),
+  CONSTRAINT apps_client_type_check CHECK ((client_type = ANY (ARRAY['public'::text, 'confidential'::text]))),
+  CONSTRAINT apps_deleted_are_inactive CHECK (((deleted_at IS NULL) OR (NOT active))),
+  CONSTRAINT apps_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10))),
+  CONSTRAINT apps_refresh_grace_seconds_check CHECK (((refresh_grace_seconds >= 0) AND (refresh_grace_seconds <= 120))),
+  CONSTRAINT apps_version_check CHECK ((version > 0))
+);
+CREATE INDEX apps_by_owner ON apps USING btree (owner_user_id, client_id) WHERE (deleted_at IS NULL);
+
+CREATE TABLE authorization_codes (
+  digest bytea NOT NULL,
+  grant_id text COLLATE "C" NOT NULL,
+  redirect_uri text NOT NULL,
+  code_challenge text NOT NULL,
+  issued_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  consumed_at timestamp with time zone,
+  CONSTRAINT authorization_codes_pkey PRIMARY KEY (digest),
+  CONSTRAINT authorization_codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE
+);
+CREATE INDEX authorization_codes_by_grant ON authorization_codes USING btree (grant_id);
+CREATE INDEX authorization_codes_unused_by_expiry ON authorization_codes USING btree (expires_at) WHERE (consumed_at IS NULL);
+
+CREATE TABLE connections (
+  user_id text COLLATE "C" NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  scope text NOT NULL,
+  connected_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  last_grant_id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT connections_pkey PRIMARY KEY (user_id, client_id),
+  CONSTRAINT connections_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT connections_version_check CHECK ((version > 0))
+);
+CREATE INDEX connections_by_app ON connections USING btree (client_id, user_id);
+CREATE INDEX connections_live_by_app ON connections USING btree (client_id, user_id) WHERE (ended_at IS NULL);
+
+CREATE TABLE console_sessions (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
+CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
+
+CREATE TABLE grants (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  scope text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT grants_pkey PRIMARY KEY (id),
+  CONSTRAINT grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
+CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
+CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id uuid NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  stream text NOT NULL,
+  subject text NOT NULL,
+  payload jsonb NOT NULL,
+  occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+  published_at timestamp with time zone,
+  stream_seq bigint,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq),
+  CONSTRAINT outbox_id_unique UNIQUE (id),
+  CONSTRAINT outbox_version_positive CHECK ((version > 0))
+);
+CREATE INDEX outbox_unpublished ON outbox USING btree (stream, seq) WHERE (published_at IS NULL);
+
+CREATE TABLE outbox_streams (
+  stream text NOT NULL,
+  created text NOT NULL,
+  last_stream_seq bigint NOT NULL,
+  last_event_id uuid NOT NULL,
+  CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
+);
+
+CREATE TABLE refresh_tokens (
+  digest bytea NOT NULL,
+  grant_id text COLLATE "C" NOT NULL,
+  generation integer NOT NULL,
+  issued_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  consumed_at timestamp with time zone,
+  CONSTRAINT refresh_tokens_pkey PRIMARY KEY (digest),
+  CONSTRAINT refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE,
+  CONSTRAINT refresh_tokens_generation_check CHECK ((generation >= 0))
+);
+CREATE INDEX refresh_tokens_by_expiry ON refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_by_grant ON refresh_tokens USING btree (grant_id, generation);
+
+CREATE TABLE sign_in_attempts (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  address_digest bytea NOT NULL,
+  source_digest bytea NOT NULL,
+  attempted_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_in_attempts_by_address ON sign_in_attempts USING btree (address_digest, attempted_at);
+CREATE INDEX sign_in_attempts_by_source ON sign_in_attempts USING btree (source_digest, attempted_at);
+CREATE INDEX sign_in_attempts_by_time ON sign_in_attempts USING btree (attempted_at);
+
+CREATE TABLE signing_keys (
+  kid text NOT NULL,
+  state text NOT NULL,
+  public_jwk jsonb NOT NULL,
+  sealed_private_key bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  activated_at timestamp with time zone,
+  retired_at timestamp with time zone,
+  CONSTRAINT signing_keys_pkey PRIMARY KEY (kid),
+  CONSTRAINT signing_keys_state_check CHECK ((state = ANY (ARRAY['next'::text, 'active'::text, 'retired'::text]))),
+  CONSTRAINT signing_keys_states CHECK ((((state = 'next'::text) AND (activated_at IS NULL) AND (retired_at IS NULL)) OR ((state = 'active'::text) AND (activated_at IS NOT NULL) AND (retired_at IS NULL)) OR ((state = 'retired'::text) AND (activated_at IS NOT NULL) AND (retired_at IS NOT NULL))))
+);
+CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys USING btree (state) WHERE (state = 'active'::text);
+CREATE UNIQUE INDEX signing_keys_one_next ON signing_keys USING btree (state) WHERE (state = 'next'::text);

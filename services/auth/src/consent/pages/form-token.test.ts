@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { createFormTokens } from './form-token.ts';
+
+let now = new Date('2026-10-01T12:00:00Z');
+const tokens = createFormTokens(Buffer.alloc(32, 1), () => now);
+const query = {
+  client_id: 'app_x',
+  redirect_uri: 'https://app.example/cb',
+  code_challenge: 'c'.repeat(43),
+  state: 'state-of-sixteen-chars',
+  scope: 'inference',
+  response_type: 'code',
+  code_challenge_method: 'S256',
+  locale: 'it',
+} as const;
+const context = { query, browserId: 'browser', sessionId: 'ses_x', nonce: 'nonce' };
+
+describe('form tokens', () => {
+  test('bring back what was signed, to the browser it was made for', () => {
+    expect(tokens.read(tokens.sign(context), 'browser')).toEqual({ context, isExpired: false });
+    const anonymous = { ...context, sessionId: undefined };
+    expect(tokens.read(tokens.sign(anonymous), 'browser')).toEqual({ context: anonymous, isExpired: false });
+  });
+
+  test('nobody else, nothing changed, no other key', () => {
+    const token = tokens.sign(context);
+    expect(tokens.read(token, 'another browser')).toBeUndefined();
+    expect(tokens.read(token, undefined)).toBeUndefined();
+    const [payload = '', signature = ''] = token.split('.');
+    const forged = Buffer.from(JSON.stringify({ ...query, client_id: 'app_evil' })).toString('base64url');
+    for (const wrong of ['', '.', payload, `${payload}.`, `${forged}.${signature}`, `${token}x`, 'x'.repeat(20_000)]) {
+      expect(tokens.read(wrong, 'browser')).toBeUndefined();
+    }
+    const others = createFormTokens(Buffer.alloc(32, 2), () => now);
+    expect(others.read(token, 'browser')).toBeUndefined();
+  });
+
+  test('expire after half an hour, but still say what was asked', () => {
+    const token = tokens.sign(context);
+    now = new Date(now.getTime() + 30 * 60_000);
+    expect(tokens.read(token, 'browser')).toEqual({ context, isExpired: true });
+  });
+
+  test('the longest request fits', () => {
+    const longest = {
+      ...query,
+      redirect_uri: `https://app.example/${'x'.repeat(2028)}`,
+      state: '\u{10ffff}'.repeat(256),
+    };
+    const long = { ...context, query: longest };
+    expect(tokens.read(tokens.sign(long), 'browser')?.context).toEqual(long);
+  });
+});

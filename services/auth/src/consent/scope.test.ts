@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseScope } from './scope.ts';
+
+test.each([
+  ['inference', ['inference']],
+  ['usage:read inference', ['inference', 'usage:read']],
+  ['inference inference', ['inference']],
+])('%s', (text, scopes) => {
+  expect(parseScope(text)).toEqual(scopes);
+});
+
+test.each([
+  '',
+  ' ',
+  'openid',
+  'inference admin',
+  'Inference',
+  'inference  usage:read',
+  'inference\tusage:read',
+  ' inference',
+])('"%s" is none', (text) => {
+  expect(parseScope(text)).toBeUndefined();
+});
+
+test('whatever is asked for, nothing but what was named is granted', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('inference', 'usage:read', 'admin', 'inference:all', '')), (names) => {
+      const granted = parseScope(names.join(' ')) ?? [];
+      expect(granted.every((scope) => names.includes(scope))).toBe(true);
+      if (names.some((name) => name !== 'inference' && name !== 'usage:read')) expect(granted).toEqual([]);
+    }),
+  );
+});

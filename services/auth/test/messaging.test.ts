@@ -1,0 +1,97 @@
+import {
+  connectMessaging,
+  inboxMigration,
+  type Messaging,
+  openRevocations,
+  startConsumer,
+  startRelay,
+} from '@svc/messaging';
+import { createLogger } from '@svc/service-kit';
+import { type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { call } from './support/http.ts';
+import { claimsOf, connect, newApp, newPerson, type Person } from './support/partner.ts';
+
+let service: AuthService;
+let nats: TestNats;
+let messaging: Messaging;
+let owner: Person;
+const stops: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  nats = await testNats();
+  const logger = createLogger({ service: 'auth', level: 'silent' });
+  messaging = await connectMessaging({ url: nats.url, name: 'auth-test', logger });
+  let hint = (): void => undefined;
+  service = await startAuthService({}, () => hint());
+  const relay = startRelay({ databaseUrl: service.databaseUrl, messaging, service: 'auth' });
+  hint = relay.hint;
+  stops.push(() => relay.stop());
+  owner = await newPerson(service, 'business');
+});
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop();
+  await service.stop();
+  await messaging.close();
+  await nats.stop();
+});
+
+test('what ends here is revoked for everybody else within a second', async () => {
+  const revocations = await openRevocations(messaging);
+  stops.push(() => revocations.stop());
+  const person = await newPerson(service);
+  const app = await newApp(service, owner);
+  const { grantId } = await connect(service, { app, person });
+  const isRevoked = (query: object) => waitFor(() => revocations.isRevoked(query), { timeoutMs: 1_000 });
+
+  await call(`${service.url}/v1/integrations/connections/${app.clientId}`, { method: 'DELETE', token: person.token });
+  await isRevoked({ grantId });
+
+  const again = await connect(service, { app, person });
+  expect(revocations.isRevoked({ grantId: again.grantId, clientId: app.clientId })).toBe(false);
+  await call(`${service.url}/v1/integrations/apps/${app.clientId}`, {
+    method: 'PATCH',
+    token: owner.token,
+    json: { active: false },
+  });
+  await isRevoked({ grantId: again.grantId, clientId: app.clientId });
+
+  const sessionId = claimsOf(person.token)['sid'];
+  await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
+  await isRevoked({ sessionId });
+});
+
+test('facts arrive in order, each once, as the contract says', async () => {
+  const received: string[] = [];
+  const inbox = await testDatabase();
+  stops.push(() => inbox.drop());
+  await inboxMigration(inbox.knex);
+  const consumer = startConsumer({
+    messaging,
+    database: inbox.knex,
+    name: 'auth_test',
+    subjects: ['auth.app.registered.v1', 'auth.app.updated.v1', 'auth.app.suspended.v1', 'auth.app.activated.v1'],
+    handle: async (_trx, event) => {
+      received.push(`${event.aggregate} ${event.version} ${event.subject}`);
+    },
+  });
+  stops.push(() => consumer.stop());
+  const app = await newApp(service, owner);
+  const patch = (json: object) =>
+    call(`${service.url}/v1/integrations/apps/${app.clientId}`, { method: 'PATCH', token: owner.token, json });
+  await patch({ active: true, name: 'Renamed' });
+  await patch({ active: false });
+  await patch({ active: true });
+  const about = () =>
+    received
+      .filter((line) => line.startsWith(`app:${app.clientId} `))
+      .map((line) => line.split(' ').slice(1).join(' '));
+  await waitFor(() => about().length === 4);
+  expect(about()).toEqual([
+    '1 auth.app.registered.v1',
+    '2 auth.app.updated.v1',
+    '3 auth.app.suspended.v1',
+    '4 auth.app.activated.v1',
+  ]);
+});

@@ -1,0 +1,102 @@
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, restartAuthService, startAuthService } from './support/auth-service.ts';
+import { call, textAt } from './support/http.ts';
+import { connect, newApp, newPerson, type Person, type RegisteredApp, refresh } from './support/partner.ts';
+
+let service: AuthService;
+let person: Person;
+let app: RegisteredApp;
+
+beforeAll(async () => {
+  service = await startAuthService({ SIGNING_KEY_ROTATION_DAYS: '30' });
+  person = await newPerson(service);
+  app = await newApp(service, await newPerson(service, 'business'));
+});
+afterAll(() => service.stop());
+
+const DAY_MS = 24 * 3600 * 1000;
+const states = async () =>
+  (await service.database('signing_keys').orderBy('created_at').select('state')).map(({ state }) => state);
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+const verifies = async (token: string): Promise<boolean> => {
+  const keys = createRemoteJWKSet(new URL(`${service.url}/v1/integrations/oauth/jwks`));
+  return await jwtVerify(token, keys, { issuer: service.url, currentDate: new Date() }).then(
+    () => true,
+    () => false,
+  );
+};
+
+describe('signing keys', () => {
+  test('the first start makes one that signs and one that is known before it signs', async () => {
+    expect(await states()).toEqual(expect.arrayContaining(['active', 'next']));
+    expect(await states()).toHaveLength(2);
+  });
+
+  test('the private part is stored encrypted only', async () => {
+    const rows = await service.database('signing_keys');
+    for (const row of rows) {
+      expect(Object.keys(row.public_jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+      expect(() => JSON.parse(row.sealed_private_key.toString())).toThrow();
+      // PKCS #8 in DER begins with a sequence; the sealed form begins with its version.
+      expect(row.sealed_private_key[0]).toBe(1);
+    }
+  });
+
+  test('a rotation breaks no live token: the next key was published before, the old one stays', async () => {
+    const before = await connect(service, { app, person });
+    const published = (await call(`${service.url}/v1/integrations/oauth/jwks`)).text;
+    service.clock.advanceMs(31 * DAY_MS);
+    await service.application.keys.refresh();
+    service.clock.advanceMs(-31 * DAY_MS);
+    expect((await states()).sort()).toEqual(['active', 'next', 'retired']);
+    const after = textAt(await refresh(service, { app, token: before.refreshToken }), 'access_token');
+    expect(kidOf(after)).not.toBe(kidOf(before.accessToken));
+    expect(published).toContain(kidOf(after));
+    expect(await Promise.all([verifies(before.accessToken), verifies(after)])).toEqual([true, true]);
+    expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(200);
+  });
+
+  test('a retired key is forgotten once its last token has expired', async () => {
+    await service
+      .database('signing_keys')
+      .where({ state: 'retired' })
+      .update({ retired_at: new Date(Date.now() - 14 * 3600 * 1000) });
+    await service.application.keys.refresh();
+    expect((await states()).sort()).toEqual(['active', 'next']);
+  });
+
+  test('a next key that nobody could know yet does not sign', async () => {
+    await service
+      .database('signing_keys')
+      .where({ state: 'active' })
+      .update({ activated_at: new Date(0) });
+    await service.database('signing_keys').where({ state: 'next' }).update({ created_at: service.clock() });
+    const [active] = await service.database('signing_keys').where({ state: 'active' });
+    await service.application.keys.refresh();
+    expect(await service.database('signing_keys').where({ state: 'active' })).toMatchObject([{ kid: active.kid }]);
+  });
+
+  test('replicas that rotate at one time make one rotation', async () => {
+    await service
+      .database('signing_keys')
+      .where({ state: 'active' })
+      .update({ activated_at: new Date(0) });
+    await service
+      .database('signing_keys')
+      .where({ state: 'next' })
+      .update({ created_at: new Date(0) });
+    await Promise.all(Array.from({ length: 5 }, () => service.application.keys.refresh()));
+    expect((await states()).sort()).toEqual(['active', 'next', 'retired']);
+  });
+
+  test('a restart keeps them, and another encryption key is refused by name', async () => {
+    const { accessToken } = await connect(service, { app, person: await newPerson(service) });
+    const again = await restartAuthService(service);
+    expect(again.keys.active().kid).toBe(kidOf(accessToken));
+    await again.stop();
+    await expect(restartAuthService(service, { AUTH_ENCRYPTION_KEY: '33'.repeat(32) })).rejects.toThrow(
+      /AUTH_ENCRYPTION_KEY/,
+    );
+  });
+});
