@@ -1,6 +1,7 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { createChatCompletion } from './create-chat-completion.ts';
+import { createTranscription } from './create-transcription.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 import { getCapabilities } from './get-capabilities.ts';
 
@@ -8,4 +9,5 @@ import { getCapabilities } from './get-capabilities.ts';
 export const delegatedRoutes = (deps: DelegatedDeps): readonly Binding[] => [
   bind(routes.getCapabilities, (context) => getCapabilities(deps, context)),
   bind(routes.createDelegatedChatCompletion, (context) => deps.inFlight.run(() => createChatCompletion(deps, context))),
+  bind(routes.createDelegatedTranscription, (context) => deps.inFlight.run(() => createTranscription(deps, context))),
 ];

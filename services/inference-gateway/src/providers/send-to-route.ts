@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
 import type { Dispatcher } from 'undici';
 import type { Route } from '../routes/index.ts';
@@ -20,12 +21,17 @@ export interface RouteRequest {
   readonly route: Route;
   /** Below the provider's base URL, such as `/chat/completions`. */
   readonly endpoint: string;
-  readonly body: Buffer;
+  readonly body: Buffer | Readable;
+  /** JSON unless said otherwise. */
+  readonly contentType?: string;
+  /** A stream is wanted. */
   readonly isStreamed: boolean;
   readonly log: Logger;
+  /** For a body that is still being written: decides instead of the first-byte timeout. */
+  readonly giveUp?: AbortSignal;
 }
 
-/** Sends JSON to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure. */
+/** Sends a request to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure. */
 export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
   const { route, isStreamed, log } = request;
   const answer = await openUpstream(
@@ -35,12 +41,13 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
       path: `${route.provider.basePath}${request.endpoint}`,
       headers: {
         authorization: `Bearer ${route.provider.apiKey}`,
-        'content-type': 'application/json',
+        'content-type': request.contentType ?? 'application/json',
         accept: isStreamed ? 'text/event-stream' : 'application/json',
       },
       body: request.body,
+      giveUp: request.giveUp,
     },
-    deps.upstreamLimits,
+    request.giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (answer.status === 200) {
     if (!isStreamed || isEventStream(answer)) return answer;

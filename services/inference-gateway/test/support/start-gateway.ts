@@ -119,10 +119,8 @@ export const routesYaml = (parts: {
   audio?: string[];
 }): string =>
   [
-    'providers:',
-    ...parts.providers.map((line) => `  ${line}`),
-    'routes:',
-    ...parts.routes.map((line) => `  - ${line}`),
+    `providers: {${parts.providers.join(', ')}}`,
+    `routes: [${parts.routes.join(', ')}]`,
     `delegated: {chat: [${(parts.chat ?? []).join(', ')}], audio_transcription: [${(parts.audio ?? []).join(', ')}]}`,
     '',
   ].join('\n');

@@ -9,6 +9,8 @@ export interface UpstreamRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | Readable;
+  /** Gives up waiting for the head of the answer, as a `timeout`. */
+  readonly giveUp?: AbortSignal | undefined;
 }
 
 /** How long a provider may take, in milliseconds. */
@@ -51,6 +53,7 @@ export const openUpstream = (
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
     const exchange = new Exchange(resolve, reject, limits.totalTimeoutMs);
+    request.giveUp?.addEventListener('abort', exchange.giveUp);
     dispatcher.dispatch(
       {
         origin: request.origin,
@@ -65,8 +68,8 @@ export const openUpstream = (
     );
   });
 
-class TotalTimeoutError extends Error {
-  readonly code = 'TOTAL_TIMEOUT';
+class TimeoutError extends Error {
+  readonly code = 'TIMEOUT';
 }
 
 class AbandonedError extends Error {
@@ -94,8 +97,10 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
   ) {
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timer = setTimeout(() => this.#giveUp(new TotalTimeoutError('the answer took too long')), totalTimeoutMs);
+    this.#timer = setTimeout(this.giveUp, totalTimeoutMs);
   }
+
+  readonly giveUp = (): void => this.#breakOff(new TimeoutError('the answer took too long'));
 
   /** Called when a connection is there, right before the request is written to it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -145,10 +150,10 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
 
   abort = (): void => {
     this.#sink = SILENT;
-    this.#giveUp(new AbandonedError('the answer is no longer wanted'));
+    this.#breakOff(new AbandonedError('the answer is no longer wanted'));
   };
 
-  #giveUp(reason: Error): void {
+  #breakOff(reason: Error): void {
     if (this.#end !== undefined) return;
     this.#abortReason = reason;
     this.#controller?.abort(reason);
@@ -173,7 +178,7 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
 
 const SILENT: UpstreamSink = { onData: () => {}, onEnd: () => {}, onFailure: () => {} };
 
-const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TOTAL_TIMEOUT']);
+const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TIMEOUT']);
 
 const toFailure = (error: Error, wasSent: boolean): UpstreamFailure => {
   if (!wasSent) return new UpstreamFailure('unreachable', { cause: error });

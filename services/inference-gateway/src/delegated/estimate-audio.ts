@@ -1,0 +1,5 @@
+/** 128 kbit/s, as of a common MP3: speech is often recorded with less, and then lasts longer than the guess. */
+const BYTES_PER_SECOND = 16_000;
+
+/** A fair guess of the length of a recording, by its size alone. */
+export const estimateAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND);

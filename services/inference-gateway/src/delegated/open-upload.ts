@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { Logger } from '@svc/service-kit';
+import { sendToRoute, type UpstreamAnswer, type UpstreamDeps, UpstreamFailure } from '../providers/index.ts';
+import type { AudioRoute } from '../routes/index.ts';
+
+/** Bytes that may wait for the provider to take them. */
+const BUFFER_BYTES = 256 * 1024;
+
+/** A request to a provider whose body is still being sent. */
+export interface Upload {
+  /** Resolves when there is room for more, or when the provider wants no more. */
+  readonly write: (bytes: Buffer | string) => Promise<void>;
+  /** Sends the end of the body and answers the head of a 200. Throws UpstreamFailure. */
+  readonly finish: (lastBytes: string) => Promise<UpstreamAnswer>;
+  /** Breaks the request off, unless it is complete: a provider that has not had the whole body serves nothing. */
+  readonly abort: () => void;
+  /** Whether the end of the body was sent, so that the provider may have served the request. */
+  readonly isComplete: () => boolean;
+  /** Throws UpstreamFailure where the provider has refused, failed or answered before it had the whole body. */
+  readonly checkEarlyEnd: () => Promise<void>;
+}
+
+/** Opens a request whose body is written piece by piece, as fast as the provider takes it. */
+export const openUpload = (
+  deps: UpstreamDeps,
+  { route, contentType, log }: { readonly route: AudioRoute; readonly contentType: string; readonly log: Logger },
+): Upload => {
+  const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
+  // A provider that answers early closes the body; that is told by its answer.
+  body.on('error', () => {});
+  const waiting = new AbortController();
+  let isOver = false;
+  let isComplete = false;
+  const answer = sendToRoute(deps, {
+    route,
+    endpoint: '/audio/transcriptions',
+    body,
+    contentType,
+    isStreamed: false,
+    log,
+    giveUp: waiting.signal,
+  });
+  const over = answer.then(
+    () => {},
+    () => {},
+  );
+  void over.then(() => {
+    isOver = true;
+  });
+  return {
+    isComplete: () => isComplete,
+    checkEarlyEnd: async () => {
+      if (!isOver) return;
+      const early = await answer.catch((error: unknown) => {
+        const isLost = error instanceof UpstreamFailure && error.isUncertain;
+        throw isLost ? new UpstreamFailure('failed', { cause: error }) : error;
+      });
+      early.abort();
+      throw new UpstreamFailure('failed', { status: early.status });
+    },
+    write: async (bytes) => {
+      if (isOver || body.destroyed || body.write(bytes)) return;
+      const stop = new AbortController();
+      await Promise.race([once(body, 'drain', { signal: stop.signal }).catch(() => {}), over]);
+      stop.abort();
+    },
+    finish: async (lastBytes) => {
+      isComplete = true;
+      if (!isOver && !body.destroyed) body.end(lastBytes);
+      // The provider's time begins when it has everything: callers may upload as slowly as they like.
+      const timer = setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
+      return await answer.finally(() => clearTimeout(timer));
+    },
+    abort: () => {
+      if (!isComplete) body.destroy(new UpstreamFailure('lost'));
+    },
+  };
+};

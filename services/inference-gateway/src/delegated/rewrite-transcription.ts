@@ -1,0 +1,51 @@
+import { UpstreamFailure } from '../providers/index.ts';
+import { isRecord, parseRecord } from '../wire/index.ts';
+import { listOf, objectOf, scalar } from './allow-list.ts';
+
+const publicTranscription = objectOf({
+  task: scalar,
+  language: scalar,
+  duration: scalar,
+  text: scalar,
+  segments: listOf(
+    objectOf({
+      id: scalar,
+      seek: scalar,
+      start: scalar,
+      end: scalar,
+      text: scalar,
+      tokens: listOf(scalar),
+      temperature: scalar,
+      avg_logprob: scalar,
+      compression_ratio: scalar,
+      no_speech_prob: scalar,
+    }),
+  ),
+  words: listOf(objectOf({ word: scalar, start: scalar, end: scalar })),
+  usage: objectOf({ type: scalar, seconds: scalar }),
+});
+
+/** A transcription as the caller may see it, and how long the audio was. */
+export interface RewrittenTranscription {
+  readonly body: string;
+  /** Undefined where the provider did not say. */
+  readonly audioMs: number | undefined;
+}
+
+/** Keeps what the common wire format has. Throws UpstreamFailure `garbled` for what is no transcription. */
+export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
+  const answer = parseRecord(body);
+  if (typeof answer['text'] !== 'string') throw new UpstreamFailure('garbled');
+  return { body: JSON.stringify(publicTranscription(answer)), audioMs: audioMsOf(answer) };
+};
+
+/** What the provider bills by comes first: it rounds the duration up. */
+const audioMsOf = (answer: Record<string, unknown>): number | undefined => {
+  const { usage, duration } = answer;
+  return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(duration);
+};
+
+const toMs = (seconds: unknown): number | undefined =>
+  typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0
+    ? Math.ceil(seconds * 1000 - 1e-6)
+    : undefined;

@@ -1,0 +1,117 @@
+import { type PartHeaders, parsePartHeaders } from './part-headers.ts';
+
+/** What a form consists of, in the order in which it arrives. */
+export type MultipartEvent =
+  | { readonly type: 'part'; readonly headers: PartHeaders }
+  | { readonly type: 'data'; readonly bytes: Buffer }
+  | { readonly type: 'part_end' };
+
+/** The form breaks RFC 7578 or RFC 2046; the message holds nothing of it. */
+export class MultipartError extends Error {
+  override readonly name = 'MultipartError';
+}
+
+/** Cuts a form into its parts while it arrives. */
+export interface MultipartParser {
+  /** Yields what these bytes complete. Throws MultipartError. */
+  readonly push: (chunk: Buffer) => Generator<MultipartEvent>;
+  /** Throws MultipartError when the form is not whole. */
+  readonly end: () => void;
+}
+
+const CRLF = Buffer.from('\r\n');
+const HEADERS_END = Buffer.from('\r\n\r\n');
+const HEADER_BYTES_MAX = 8 * 1024;
+const PARTS_MAX = 32;
+/** RFC 2046 section 5.1.1: blanks that a gateway on the way may have added behind a delimiter. */
+const PADDING_BYTES_MAX = 64;
+const DASH = 0x2d;
+
+type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'epilogue';
+
+/**
+ * Creates a parser (RFC 2046 section 5.1, RFC 7578). It holds no more than one delimiter or one part's headers; the data of
+ * parts passes through. What comes after the closing delimiter is ignored.
+ */
+export const createMultipartParser = (boundary: string): MultipartParser => {
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  let state: State = 'preamble';
+  // The first delimiter may stand at the very start, without the line end that belongs to all others.
+  let held: Buffer = CRLF;
+  let parts = 0;
+
+  /** Takes one step; undefined when more bytes are needed. */
+  const step = (): readonly MultipartEvent[] | undefined => {
+    switch (state) {
+      case 'preamble':
+        return toDelimiter(() => []);
+      case 'body':
+        return toDelimiter((bytes) => (bytes.length === 0 ? [] : [{ type: 'data', bytes }]));
+      case 'delimiter':
+        return passDelimiter();
+      case 'headers':
+        return readHeaders();
+      case 'epilogue':
+        held = Buffer.alloc(0);
+        return undefined;
+    }
+  };
+
+  /** Everything before the next delimiter, as far as it has arrived. */
+  const toDelimiter = (give: (bytes: Buffer) => readonly MultipartEvent[]): readonly MultipartEvent[] | undefined => {
+    const wasBody = state === 'body';
+    const at = held.indexOf(delimiter);
+    if (at === -1) {
+      const length = held.length - delimiter.length + 1;
+      if (length <= 0) return undefined;
+      const bytes = held.subarray(0, length);
+      held = held.subarray(length);
+      return give(bytes);
+    }
+    const bytes = held.subarray(0, at);
+    held = held.subarray(at + delimiter.length);
+    state = 'delimiter';
+    return wasBody ? [...give(bytes), { type: 'part_end' }] : [];
+  };
+
+  const passDelimiter = (): readonly MultipartEvent[] | undefined => {
+    if (held.length < 2) return undefined;
+    if (held[0] === DASH && held[1] === DASH) {
+      state = 'epilogue';
+      return [];
+    }
+    const lineEnd = held.indexOf(CRLF);
+    if (lineEnd === -1 && held.length <= PADDING_BYTES_MAX) return undefined;
+    const padding = held.subarray(0, lineEnd === -1 ? held.length : lineEnd);
+    if (lineEnd === -1 || padding.toString('latin1').trim() !== '') throw new MultipartError('a delimiter is damaged');
+    parts += 1;
+    if (parts > PARTS_MAX) throw new MultipartError(`the form has more than ${PARTS_MAX} parts`);
+    // The line end stays: headers end with an empty line, and there may be none.
+    held = held.subarray(lineEnd);
+    state = 'headers';
+    return [];
+  };
+
+  const readHeaders = (): readonly MultipartEvent[] | undefined => {
+    const at = held.indexOf(HEADERS_END);
+    if (at > HEADER_BYTES_MAX || (at === -1 && held.length > HEADER_BYTES_MAX)) {
+      throw new MultipartError('the headers of a part are too long');
+    }
+    if (at === -1) return undefined;
+    const headers = parsePartHeaders(held.toString('utf8', CRLF.length, Math.max(at, CRLF.length)));
+    if (headers === undefined) throw new MultipartError('the headers of a part are damaged');
+    held = held.subarray(at + HEADERS_END.length);
+    state = 'body';
+    return [{ type: 'part', headers }];
+  };
+
+  return {
+    push: function* (chunk) {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      for (let events = step(); events !== undefined; events = step()) yield* events;
+    },
+    end: () => {
+      if (state !== 'epilogue') throw new MultipartError('the form is not whole');
+    },
+  };
+};

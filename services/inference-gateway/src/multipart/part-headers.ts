@@ -1,0 +1,46 @@
+/** What the headers of a part say of it. */
+export interface PartHeaders {
+  readonly name: string;
+  /** Undefined for an ordinary field. */
+  readonly filename: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** `name="value"` with backslash escapes, or a plain token. */
+const PARAMETER = /;\s*([a-z*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))\s*/giy;
+/** Encodings that leave the bytes as they are. */
+const IDENTITY = new Set(['7bit', '8bit', 'binary']);
+
+/** Reads the headers of a part (RFC 7578 section 4.2); undefined where they name no field or encode its data. */
+export const parsePartHeaders = (text: string): PartHeaders | undefined => {
+  const headers = new Map<string, string>();
+  for (const line of text.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).toLowerCase();
+    if (!/^[a-z0-9-]+$/.test(name) || headers.has(name)) return undefined;
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  const encoding = headers.get('content-transfer-encoding')?.toLowerCase();
+  if (encoding !== undefined && !IDENTITY.has(encoding)) return undefined;
+  const disposition = parseDisposition(headers.get('content-disposition') ?? '');
+  if (disposition === undefined) return undefined;
+  return { ...disposition, contentType: headers.get('content-type') };
+};
+
+const parseDisposition = (value: string): Pick<PartHeaders, 'name' | 'filename'> | undefined => {
+  const type = /^form-data\s*(?=;)/i.exec(value);
+  if (type === null) return undefined;
+  const parameters = new Map<string, string>();
+  PARAMETER.lastIndex = type[0].length;
+  let end = type[0].length;
+  for (let match = PARAMETER.exec(value); match !== null; match = PARAMETER.exec(value)) {
+    const name = (match[1] ?? '').toLowerCase();
+    if (parameters.has(name)) return undefined;
+    parameters.set(name, match[2] === undefined ? (match[3] ?? '') : match[2].replace(/\\(.)/g, '$1'));
+    end = PARAMETER.lastIndex;
+  }
+  const name = parameters.get('name');
+  if (name === undefined || end !== value.length) return undefined;
+  // RFC 7578 section 4.2 forbids `filename*`, and some clients send it all the same.
+  return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
+};

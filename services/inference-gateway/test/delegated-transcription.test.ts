@@ -1,0 +1,348 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { costOfAudio } from '@svc/contracts';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
+import { useProviders } from './support/routes-in-force.ts';
+import { startGateway, type TestGateway } from './support/start-gateway.ts';
+
+const PATH = '/v1/integrations/inference/audio/transcriptions';
+const FILE_BYTES_MAX = 25_000_000;
+let gateway: TestGateway;
+let raw: RawProvider;
+let token: string;
+
+beforeAll(async () => {
+  [gateway, raw] = await Promise.all([
+    startGateway({ environment: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '4000' } }),
+    startRawProvider(),
+  ]);
+  token = await gateway.tokens.accessToken();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await raw.stop();
+});
+afterEach(async () => {
+  gateway.billing.decide = () => ({ verdict: 'admitted' });
+  await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
+});
+
+type Field = readonly [name: string, value: string | Blob, filename?: string];
+const json = async (answer: Response) => JSON.parse(await answer.text());
+const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
+const audio = (bytes = 32_000): Field => [
+  'file',
+  new Blob([Buffer.alloc(bytes, 'a')], { type: 'audio/mpeg' }),
+  'secret name.mp3',
+];
+const post = (...fields: readonly Field[]) => {
+  const form = new FormData();
+  for (const [name, value, filename] of fields) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, value, filename);
+  }
+  return fetch(`${gateway.url}${PATH}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: form });
+};
+const postRaw = (body: string | Buffer, contentType = 'multipart/form-data; boundary=B') =>
+  fetch(`${gateway.url}${PATH}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+    body,
+  });
+const recordOf = (requestId: string) =>
+  waitFor(() => gateway.database.knex('usage_records').where({ request_id: requestId }).first());
+const outcomeOf = (answer: Response) => gateway.billing.outcomes.get(idOf(answer))?.outcome;
+
+describe('success', () => {
+  test('json: text alone, billed by the seconds that the provider counted', async () => {
+    const answer = await post(audio());
+    expect(answer.status).toBe(200);
+    const body = await json(answer);
+    expect(Object.keys(body).sort()).toEqual(['text', 'usage']);
+    const cost = costOfAudio(100, 2_000);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'settled', cost_micros: cost });
+    expect(await recordOf(idOf(answer))).toMatchObject({
+      service: 'audio_transcription',
+      audio_ms: 2_000,
+      cost_micros: cost,
+      is_estimated: false,
+      input_tokens: null,
+    });
+  });
+
+  test('verbose_json: language, duration and segments', async () => {
+    const body = await json(await post(['response_format', 'verbose_json'], ['language', 'it'], audio()));
+    expect(body).toMatchObject({ language: 'it', duration: 2, segments: [{ id: 0, text: body.text }] });
+  });
+
+  test('fields may come behind the file', async () => {
+    const body = await json(
+      await post(audio(), ['response_format', 'verbose_json'], ['temperature', '0.5'], ['language', 'de']),
+    );
+    expect(body.language).toBe('de');
+  });
+
+  test('without usage the duration counts, and without that the size', async () => {
+    const verbose = await post(['prompt', '[[no_usage]]'], ['response_format', 'verbose_json'], audio(24_000));
+    await verbose.text();
+    expect(await recordOf(idOf(verbose))).toMatchObject({ audio_ms: 1_500, is_estimated: false });
+    const plain = await post(['prompt', '[[no_usage]]'], audio(24_000));
+    await plain.text();
+    expect(await recordOf(idOf(plain))).toMatchObject({ audio_ms: 1_500, is_estimated: true });
+  });
+
+  test('the provider gets the bytes, the type and the extension, but not the name', async () => {
+    raw.handle = (_req, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x","model":"m"}');
+    await useProviders(gateway, { raw: raw.url });
+    const answer = await post(['prompt', 'Straße'], audio(1_000), ['language', 'de']);
+    expect(await json(answer)).toEqual({ text: 'x' });
+    const sent = raw.bodies.at(-1)?.toString() ?? '';
+    expect(sent).toContain('filename="audio.mp3"');
+    expect(sent).toContain('content-type: audio/mpeg');
+    expect(sent).toContain('a'.repeat(1_000));
+    expect(sent).toContain('Straße');
+    expect(sent).toContain('name="language"\r\n\r\nde');
+    expect(sent).not.toContain('secret name');
+  });
+});
+
+describe('limits', () => {
+  test('a file of exactly 25,000,000 bytes passes, one byte more does not', async () => {
+    const answer = await post(audio(FILE_BYTES_MAX));
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const larger = await post(audio(FILE_BYTES_MAX + 1));
+    expect([larger.status, (await json(larger)).detail.code]).toEqual([413, 'payload_too_large']);
+    expect(outcomeOf(larger)).toBe('released');
+  });
+
+  test('a prompt of 4000 characters passes, one more does not', async () => {
+    const answer = await post(['prompt', 'é'.repeat(4_000)], audio());
+    expect(answer.status).toBe(200);
+    await answer.text();
+    expect((await post(['prompt', 'é'.repeat(4_001)], audio())).status).toBe(422);
+  });
+
+  test.each(['0', '1', '0.5'])('temperature %s passes', async (temperature) => {
+    const answer = await post(['temperature', temperature], audio());
+    expect(answer.status).toBe(200);
+    await answer.text();
+  });
+});
+
+describe('invalid', () => {
+  const cases: [string, Field[], string, string][] = [
+    ['no file', [['prompt', 'x']], 'file', 'missing'],
+    ['an empty file', [audio(0)], 'file', 'value_error'],
+    ['two files', [audio(), audio()], 'file', 'value_error'],
+    ['a text for a file', [['file', 'text']], 'file', 'value_error'],
+    ['an unknown field', [['model', 'whisper'], audio()], 'model', 'extra_forbidden'],
+    ['an unknown field behind the file', [audio(), ['model', 'whisper']], 'model', 'extra_forbidden'],
+    ['a language of three letters', [['language', 'ita'], audio()], 'language', 'string_pattern_mismatch'],
+    ['a language in capitals', [['language', 'IT'], audio()], 'language', 'string_pattern_mismatch'],
+    ['a temperature above one', [['temperature', '1.01'], audio()], 'temperature', 'less_than_equal'],
+    ['a temperature below zero', [['temperature', '-0.01'], audio()], 'temperature', 'greater_than_equal'],
+    ['a temperature that is none', [audio(), ['temperature', 'hot']], 'temperature', 'float_type'],
+    ['another format', [['response_format', 'srt'], audio()], 'response_format', 'enum'],
+    ['a repeated field', [['language', 'it'], ['language', 'de'], audio()], 'language', 'value_error'],
+  ];
+  test.each(cases)('%s', async (_name, fields, field, type) => {
+    gateway.provider.resetCounts();
+    const answer = await post(...fields);
+    expect(answer.status).toBe(422);
+    expect((await json(answer)).detail).toContainEqual(expect.objectContaining({ loc: ['form', field], type }));
+    expect([undefined, 'released']).toContain(outcomeOf(answer));
+    expect(gateway.provider.counts().billed.requests).toBe(0);
+  });
+
+  const open = '--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n';
+  test.each([
+    ['an empty body', ''],
+    ['no delimiter', 'hello'],
+    ['a file that never ends', `${open}RIFF`],
+    ['another boundary', `${open}RIFF\r\n--C--\r\n`],
+    ['a part without a name', '--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n'],
+    ['endless headers', `--B\r\nx: ${'y'.repeat(20_000)}`],
+  ])('malformed: %s', async (_name, body) => {
+    const answer = await postRaw(body);
+    expect([answer.status, (await json(answer)).detail[0].loc]).toEqual([422, ['form']]);
+    expect([undefined, 'released']).toContain(outcomeOf(answer));
+  });
+
+  test('another media type, no boundary, too much beside the file', async () => {
+    expect((await postRaw('{}', 'application/json')).status).toBe(415);
+    expect((await postRaw('x', 'multipart/form-data')).status).toBe(422);
+    const field = `--B\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n${'x'.repeat(70_000)}\r\n`;
+    expect((await postRaw(`${field}--B--`)).status).toBe(413);
+  });
+});
+
+describe('unauthenticated, refused, not configured', () => {
+  test('no token', async () => {
+    const answer = await fetch(`${gateway.url}${PATH}`, { method: 'POST', body: new FormData() });
+    expect(answer.status).toBe(401);
+  });
+
+  test('a refusal of billing, before the provider hears of it', async () => {
+    gateway.provider.resetCounts();
+    gateway.billing.decide = () => ({ verdict: 'subscription_service_not_included' });
+    const answer = await post(audio(1_000_000));
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([403, 'subscription_service_not_included']);
+    expect(gateway.provider.counts().requests).toBe(0);
+  });
+
+  test('no route', async () => {
+    await useProviders(gateway, {});
+    const answer = await post(audio());
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([
+      503,
+      'subscription_transcription_not_configured',
+    ]);
+  });
+});
+
+describe('failures of the provider', () => {
+  test.each([
+    ['[[status=400]]', 400, 'upstream_rejected', 'released'],
+    ['[[status=500]]', 502, 'upstream_error', 'released'],
+    ['[[status=503]]', 503, 'upstream_unavailable', 'released'],
+    ['[[reset]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
+    ['[[garbage]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
+    ['[[delay_ms=8000]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
+  ])('%s', async (prompt, status, code, outcome) => {
+    const answer = await post(['prompt', prompt], audio());
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([status, code]);
+    expect(outcomeOf(answer)).toBe(outcome);
+  });
+
+  test('no connection', async () => {
+    await useProviders(gateway, { nobody: `http://127.0.0.1:${await freePort()}` });
+    const answer = await post(audio(5_000_000));
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([503, 'upstream_unavailable']);
+    expect(outcomeOf(answer)).toBe('released');
+  });
+
+  test('one that answers or breaks off before it had the whole file has served nothing', async () => {
+    const { createServer } = await import('node:http');
+    const server = createServer((req, res) => {
+      if (req.url?.startsWith('/early'))
+        res.writeHead(429, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+      else req.once('data', () => req.socket.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    await useProviders(gateway, { early: `${url}/early` });
+    const early = await post(audio(FILE_BYTES_MAX));
+    expect([early.status, outcomeOf(early)]).toEqual([503, 'released']);
+    await useProviders(gateway, { breaks: `${url}/breaks` });
+    const broken = await post(audio(FILE_BYTES_MAX));
+    expect([broken.status, outcomeOf(broken)]).toEqual([502, 'released']);
+    server.close();
+    server.closeAllConnections();
+  });
+});
+
+describe('callers', () => {
+  test('one that leaves in the middle of the file: released, and the provider served nothing', async () => {
+    gateway.provider.resetCounts();
+    const before = gateway.billing.admissions.length;
+    const req = httpRequest(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'multipart/form-data; boundary=B',
+        'content-length': 1_000_000,
+      },
+    });
+    req.on('error', () => {});
+    req.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF');
+    await waitFor(() => gateway.billing.admissions.length > before);
+    req.destroy();
+    const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
+    expect(await recordOf(id)).toMatchObject({ outcome: 'released', cost_micros: 0 });
+    await sleep(50);
+    expect(gateway.provider.counts().billed.requests).toBe(0);
+  });
+
+  test('one that leaves after it: settled', async () => {
+    const controller = new AbortController();
+    const before = gateway.billing.admissions.length;
+    const form = new FormData();
+    form.append('prompt', '[[delay_ms=300]]');
+    form.append('file', new Blob([Buffer.alloc(1_000)]), 'a.wav');
+    const answer = fetch(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+      signal: controller.signal,
+    });
+    await waitFor(() => gateway.billing.admissions.length > before);
+    await sleep(100);
+    controller.abort();
+    await expect(answer).rejects.toThrow();
+    const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
+    expect(await recordOf(id)).toMatchObject({ outcome: 'settled', audio_ms: 1_000 });
+  });
+
+  test('one that uploads more slowly than a provider may take to answer', async () => {
+    const req = httpRequest(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
+    });
+    const response = once(req, 'response');
+    req.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF');
+    await sleep(5_000);
+    req.end('\r\n--B--\r\n');
+    const [res] = await response;
+    expect(res.statusCode).toBe(200);
+    res.resume();
+  });
+
+  test('twenty uploads of 20 MB at once are not held in memory', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    let peak = 0;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+    }, 5);
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x"}');
+    // A provider that throws away what it reads, and callers that make what they send: nobody else holds a file either.
+    const { createServer } = await import('node:http');
+    const sink = createServer((req, res) => {
+      req.resume().on('end', () => res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x"}'));
+    });
+    sink.listen(0, '127.0.0.1');
+    await once(sink, 'listening');
+    const address = sink.address();
+    await useProviders(gateway, { sink: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` });
+    const piece = Buffer.alloc(64 * 1024, 'a');
+    const upload = async (): Promise<number> => {
+      const req = httpRequest(`${gateway.url}${PATH}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
+      });
+      const response = once(req, 'response');
+      req.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n');
+      for (let sent = 0; sent < 20_000_000; sent += piece.length) {
+        if (!req.write(piece)) await once(req, 'drain');
+      }
+      req.end('\r\n--B--\r\n');
+      const [res] = await response;
+      res.resume();
+      await once(res, 'end');
+      return res.statusCode;
+    };
+    const statuses = await Promise.all(Array.from({ length: 20 }, upload));
+    clearInterval(timer);
+    expect(statuses).toEqual(Array(20).fill(200));
+    // Garbage that is not collected yet counts too; 400 MB went through.
+    expect(peak - before).toBeLessThan(200 * 1024 * 1024);
+    sink.close();
+    sink.closeAllConnections();
+  });
+});
