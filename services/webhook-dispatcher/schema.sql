@@ -56,7 +56,6 @@ CREATE TABLE delivery_attempts (
   error text,
   duration_ms integer NOT NULL,
   CONSTRAINT delivery_attempts_pkey PRIMARY KEY (client_id, sequence, attempt),
-  CONSTRAINT delivery_attempts_client_id_sequence_fkey FOREIGN KEY (client_id, sequence) REFERENCES events(client_id, sequence) ON DELETE CASCADE,
   CONSTRAINT delivery_attempts_attempt_check CHECK ((attempt >= 1))
 );
 

@@ -44,7 +44,6 @@ export interface App {
 }
 
 const INTERNAL_TIMEOUT_MS = 2_000;
-const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
 /** Wires the service together and starts its worker and consumers; `life` stops them, the consumers first. */
 export async function createApp(parts: AppParts): Promise<App> {
@@ -108,7 +107,7 @@ function createApplications(
   const shared = { service, logger, metrics, responseValidation: config.RESPONSE_VALIDATION };
   const { console_session } = createTokenAuthenticators({
     publicBaseUrl: config.PUBLIC_BASE_URL,
-    jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`,
+    jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${routes.getJwks.path}`,
     revocations: input.revocations,
     clock: input.clock,
     logger,

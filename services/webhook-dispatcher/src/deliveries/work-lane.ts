@@ -43,8 +43,9 @@ const WRITE_BACK_MS = 2_000;
 export async function workLane({ lane: claimed, slot, claimedAtMs }: HeldLane, deps: WorkLaneDeps): Promise<LaneEnd> {
   let lane = claimed;
   let leaseStartMs = claimedAtMs;
+  let next: LaneWork | undefined;
   for (let count = 1; ; count += 1) {
-    const work = await deps.store.load(lane);
+    const work = next ?? (await deps.store.load(lane));
     if (work === undefined) return 'gone';
     // A process that was paused must not send what another one may have sent meanwhile.
     if (performance.now() - leaseStartMs > LEASE_MS - ATTEMPT_TIMEOUT_MS - WRITE_BACK_MS) return 'held';
@@ -61,6 +62,8 @@ export async function workLane({ lane: claimed, slot, claimedAtMs }: HeldLane, d
     report(outcome, work, recorded !== undefined, deps);
     if (recorded?.isKept !== true) return 'gone';
     lane = { ...lane, sequence: lane.sequence + 1 };
+    // The lease still holds, so the generation is the same, and so is the target.
+    next = recorded.next === undefined ? undefined : { content: recorded.next, target: work.target };
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, type RequestOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { CheckedDestination } from './check-destination.ts';
 
@@ -20,7 +21,9 @@ interface PinnedRequestOptions extends RequestOptions {
   autoSelectFamilyAttemptTimeout?: number;
 }
 
-const IDLE_SOCKETS_PER_DESTINATION = 2;
+/** An app has one attempt at a time, but many apps may share a receiver. */
+const IDLE_SOCKETS_PER_DESTINATION = 256;
+const IDLE_SOCKETS_MAX = 1_024;
 const IDLE_SOCKET_TIMEOUT_MS = 10_000;
 const CONNECT_ATTEMPT_TIMEOUT_MS = 2_000;
 
@@ -28,6 +31,13 @@ const CONNECT_ATTEMPT_TIMEOUT_MS = 2_000;
 class AddressKeyedAgent extends Agent {
   override getName(options: PinnedRequestOptions = {}): string {
     return `${options.host}:${options.port}:${options.servername}:${options.pinned}`;
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    if (countSockets(this.freeSockets) >= IDLE_SOCKETS_MAX) return false;
+    // Declared as void, but what it answers decides whether the socket is kept.
+    const isKept: unknown = super.keepSocketAlive(socket);
+    return isKept === true;
   }
 }
 

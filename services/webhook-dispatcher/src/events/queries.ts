@@ -26,6 +26,32 @@ export interface EventContent {
   readonly body: Buffer;
 }
 
+/** The columns of `EventContent`. */
+export interface ContentRow {
+  client_id: string;
+  sequence: number;
+  event_id: string;
+  event: EventName;
+  generation: number;
+  attempts: number;
+  attempts_in_round: number;
+  body: Buffer;
+}
+
+/** Reads an event's content from its row. */
+export function toContent(row: ContentRow): EventContent {
+  return {
+    clientId: row.client_id,
+    sequence: row.sequence,
+    eventId: row.event_id,
+    event: row.event,
+    generation: row.generation,
+    attempts: row.attempts,
+    attemptsInRound: row.attempts_in_round,
+    body: row.body,
+  };
+}
+
 /** Inserts events in one statement. */
 export async function insertEvents(trx: Knex.Transaction, events: readonly NewEvent[]): Promise<void> {
   await trx.raw(
@@ -57,16 +83,7 @@ export async function listQueuedContents(
      WHERE status = 'queued'`,
     [sqlColumn(places, ({ clientId }) => clientId), sqlColumn(places, ({ sequence }) => sequence)],
   );
-  return rows.map((row) => ({
-    clientId: row.client_id,
-    sequence: row.sequence,
-    eventId: row.event_id,
-    event: row.event,
-    generation: row.generation,
-    attempts: row.attempts,
-    attemptsInRound: row.attempts_in_round,
-    body: row.body,
-  }));
+  return rows.map(toContent);
 }
 
 /** Cancels what is open after this place: queued, or failed and blocking. */
@@ -128,18 +145,8 @@ export async function listEventRecords(
 
 /** Removes all events of an app, with their attempts. */
 export async function deleteEvents(trx: Knex.Transaction, clientId: string): Promise<void> {
+  await trx('delivery_attempts').where({ client_id: clientId }).delete();
   await trx('events').where({ client_id: clientId }).delete();
-}
-
-interface ContentRow {
-  client_id: string;
-  sequence: number;
-  event_id: string;
-  event: EventName;
-  generation: number;
-  attempts: number;
-  attempts_in_round: number;
-  body: Buffer;
 }
 
 interface RecordRow {

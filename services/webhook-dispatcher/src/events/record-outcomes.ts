@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { sqlColumn } from '../sql-array.ts';
 import { type ClaimedLane, LEASE_MS } from './lane-queries.ts';
+import { type ContentRow, type EventContent, toContent } from './queries.ts';
 
 /** What an attempt came to, and what follows for its event. */
 export interface AttemptOutcome {
@@ -26,6 +27,8 @@ export interface RecordedOutcome {
   readonly leaseToken: number;
   /** The lane is still held, and its next event may be attempted. */
   readonly isKept: boolean;
+  /** That next event; undefined when it was stored too short a time ago for this statement to see it. */
+  readonly next: EventContent | undefined;
 }
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`;
@@ -35,7 +38,7 @@ const LEASE = `interval '${LEASE_MS} milliseconds'`;
  * lane, or a new generation began) changes nothing and is missing from the answer. Writing one twice is harmless.
  */
 export async function recordOutcomes(database: Knex, outcomes: readonly AttemptOutcome[]): Promise<RecordedOutcome[]> {
-  const { rows } = await database.raw<{ rows: { client_id: string; lease_token: number; is_kept: boolean }[] }>(
+  const { rows } = await database.raw<{ rows: RecordedRow[] }>(
     `WITH given AS (
        SELECT * FROM unnest(
          ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[],
@@ -61,7 +64,7 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
        FROM held JOIN given g USING (client_id)
        WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token
          AND l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
-       RETURNING l.client_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept
+       RETURNING l.client_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept, l.done_sequence + 1 AS next_sequence
      ), changed AS (
        UPDATE events e SET
          status = CASE g.result WHEN 'retry' THEN 'queued' ELSE g.result END,
@@ -75,11 +78,28 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
        SELECT g.client_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
        FROM moved m JOIN given g USING (client_id)
      )
-     SELECT client_id, lease_token, is_kept FROM moved`,
+     SELECT m.client_id, m.lease_token, m.is_kept, n.sequence, n.event_id, n.event, n.generation, n.attempts,
+       n.attempts_in_round, n.body
+     FROM moved m LEFT JOIN events n
+       ON m.is_kept AND n.client_id = m.client_id AND n.sequence = m.next_sequence AND n.status = 'queued'`,
     columnsOf(outcomes),
   );
-  return rows.map((row) => ({ clientId: row.client_id, leaseToken: row.lease_token, isKept: row.is_kept }));
+  return rows.map((row) => ({
+    clientId: row.client_id,
+    leaseToken: row.lease_token,
+    isKept: row.is_kept,
+    next: row.event_id === null ? undefined : toContent(row),
+  }));
 }
+
+interface RecordedMove {
+  client_id: string;
+  lease_token: number;
+  is_kept: boolean;
+}
+
+/** Outer join: either the whole next event is there, or nothing of it. */
+type RecordedRow = RecordedMove & (ContentRow | { event_id: null });
 
 function columnsOf(outcomes: readonly AttemptOutcome[]): Knex.Value[] {
   return [
