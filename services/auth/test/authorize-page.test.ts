@@ -296,6 +296,12 @@ describe('refusing', () => {
     expect((await browser.open(authorizePath(newVerifier()))).text).toContain(person.email);
   });
 
+  test('a form with characters that no browser sends is refused', async () => {
+    const browser = newBrowser(service);
+    const page = await browser.open(authorizePath(newVerifier()));
+    expectPage(await browser.submit(page, 'sign-in', { email: 'a\0@b.example', password: PASSWORD }), 400);
+  });
+
   test('a browser without cookies is told so', async () => {
     const page = await newBrowser(service).open(authorizePath(newVerifier()));
     const shown = await newBrowser(service).submit(page, 'sign-in', { email: person.email, password: PASSWORD });

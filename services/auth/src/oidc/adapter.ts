@@ -1,3 +1,4 @@
+import { idPattern } from '@svc/contracts';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { findOauthClient } from '../apps/index.ts';
 import { type Clock, toUnixSeconds } from '../clock.ts';
@@ -18,6 +19,8 @@ export interface AdapterDeps {
 }
 
 type Model = Partial<Adapter>;
+
+const CLIENT_ID = idPattern('app');
 
 /**
  * The library's storage, one part for each of its models. It reads the database but writes nothing: what is to change is
@@ -54,6 +57,8 @@ const unused = (name: string): Adapter => ({
 
 const clientModel = (deps: AdapterDeps): Model => ({
   find: async (clientId) => {
+    // What no app is called need not be looked for, and could be text that the database does not take.
+    if (!CLIENT_ID.test(clientId)) return undefined;
     const client = await findOauthClient(deps.database, clientId);
     if (client === undefined) return undefined;
     currentTokenWork().app = client.app;

@@ -1,5 +1,5 @@
 import { ACCESS_TOKEN_TYPE, accessTokenAudience } from '@svc/service-kit';
-import { createLocalJWKSet, errors, jwtVerify } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 
@@ -15,7 +15,7 @@ export const findGrantOfAccessToken = async (
   clientId: string,
 ): Promise<string | undefined> => {
   try {
-    const { payload } = await jwtVerify(token, createLocalJWKSet(deps.keys.publicKeys()), {
+    const { payload } = await jwtVerify(token, deps.keys.resolve, {
       algorithms: [SIGNING_ALGORITHM],
       typ: ACCESS_TOKEN_TYPE,
       issuer: deps.issuer,

@@ -1,6 +1,6 @@
 import type { AccountType } from '@svc/contracts';
 import { AppError, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
-import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose';
+import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { type Clock, toUnixSeconds } from '../clock.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
@@ -48,7 +48,7 @@ export const signSessionToken = async (
 /** Checks signature, type, issuer, audience and expiry. Throws `invalid_token`. */
 export const readSessionToken = async (deps: SessionTokenDeps, token: string): Promise<SessionClaims> => {
   try {
-    const { payload } = await jwtVerify(token, createLocalJWKSet(deps.keys.publicKeys()), {
+    const { payload } = await jwtVerify(token, deps.keys.resolve, {
       algorithms: [SIGNING_ALGORITHM],
       typ: CONSOLE_SESSION_TOKEN_TYPE,
       issuer: deps.publicBaseUrl,

@@ -1,10 +1,10 @@
 import type { Logger } from '@svc/service-kit';
-import type { JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { MINUTE_MS } from '../clock.ts';
 import type { Executor } from '../transact.ts';
 import { listSigningKeys } from './queries.ts';
 import { type RotateSigningKeysDeps, rotateSigningKeys } from './rotate-signing-keys.ts';
-import { openSigningKey, type SigningKey, type StoredSigningKey } from './signing-key.ts';
+import { openSigningKey, type SigningKey } from './signing-key.ts';
 
 /** A replica that missed a rotation signs with the retired key for at most this long, which is still published. */
 const REFRESH_MS = MINUTE_MS;
@@ -12,9 +12,10 @@ const REFRESH_MS = MINUTE_MS;
 /** The keys of this process: what signs now, and what verifiers are told. */
 export interface KeyRing {
   active: () => SigningKey;
-  /** Every published key, by id. */
-  find: (kid: string) => StoredSigningKey | undefined;
+  /** Every published key. */
   publicKeys: () => JSONWebKeySet;
+  /** Finds the published key that a token names, for `jwtVerify`. */
+  resolve: JWTVerifyGetKey;
   /** Rotates if it is time, and reads what the database holds. */
   refresh: () => Promise<void>;
   stop: () => void;
@@ -28,7 +29,8 @@ export interface KeyRingDeps extends RotateSigningKeysDeps {
 
 interface Loaded {
   active: SigningKey;
-  all: readonly StoredSigningKey[];
+  published: JSONWebKeySet;
+  resolve: JWTVerifyGetKey;
 }
 
 /** Opens the ring, making the first keys if there are none, and keeps it fresh until it is stopped. */
@@ -45,8 +47,8 @@ export const openKeyRing = async (deps: KeyRingDeps): Promise<KeyRing> => {
   timer.unref();
   return {
     active: () => loaded.active,
-    find: (kid) => loaded.all.find((key) => key.kid === kid),
-    publicKeys: () => ({ keys: loaded.all.map(({ publicJwk }) => publicJwk) }),
+    publicKeys: () => loaded.published,
+    resolve: (header, token) => loaded.resolve(header, token),
     refresh,
     stop: () => clearInterval(timer),
   };
@@ -57,5 +59,6 @@ const loadKeys = async (deps: KeyRingDeps, before?: Loaded): Promise<Loaded> => 
   const stored = all.find((key) => key.state === 'active');
   if (stored === undefined) throw new Error('there is no active signing key');
   const active = before?.active.kid === stored.kid ? before.active : openSigningKey(deps.sealingKey, stored);
-  return { active, all };
+  const published = { keys: all.map(({ publicJwk }) => publicJwk) };
+  return { active, published, resolve: createLocalJWKSet(published) };
 };

@@ -19,7 +19,9 @@ export const readForm = async (deps: PagesDeps, req: Request): Promise<ReadForm>
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
   const read = deps.formTokens.read(fields.get('request') ?? '', readBrowserId(req));
-  if (read === undefined) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
+  // No browser sends NUL, and no column of ours can hold it.
+  const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
+  if (read === undefined || holdsNul) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
   const { query } = read.context;
   const judged = await judgeQuery(deps, query);
   if (!judged.isValid) return { isTaken: false, reply: faultPage(query.locale, judged.faults[0] ?? 'unknown_app') };
