@@ -1,0 +1,15 @@
+import { commonSettings } from '@svc/service-kit';
+import { z } from 'zod';
+
+const { PORT, INTERNAL_PORT, HOST, PUBLIC_BASE_URL, LOG_LEVEL, SHUTDOWN_GRACE_MS, SHUTDOWN_DELAY_MS } = commonSettings;
+
+/** The console's configuration: it serves files, so it needs neither a database nor the broker. */
+export const configSchema = z.object({
+  PORT,
+  INTERNAL_PORT,
+  HOST,
+  PUBLIC_BASE_URL,
+  LOG_LEVEL,
+  SHUTDOWN_GRACE_MS,
+  SHUTDOWN_DELAY_MS,
+});

@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+
+/** Encodings in which the build leaves a file beside the plain one, best first. */
+const ENCODINGS = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+] as const;
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/** The name of an encoding as `Content-Encoding` says it. */
+export type Encoding = (typeof ENCODINGS)[number]['name'];
+
+/** One built file. */
+export interface Asset {
+  contentType: string;
+  /** Strong validator of the plain bytes, without quotes. */
+  digest: string;
+  /** The name holds a hash of the content, so it never changes. */
+  isImmutable: boolean;
+  plain: Buffer;
+  encoded: ReadonlyMap<Encoding, Buffer>;
+}
+
+/** The built pages, held in memory; a new build is noticed by its `index.html`. */
+export interface AssetStore {
+  /** The file at a URL path such as `/assets/x.js`; undefined where there is none. */
+  find: (path: string) => Promise<Asset | undefined>;
+  isBuilt: () => Promise<boolean>;
+}
+
+/** Path of the one page. */
+export const INDEX_PATH = '/index.html';
+
+interface Loaded {
+  stamp: number;
+  files: ReadonlyMap<string, Asset>;
+}
+
+/** Opens the built pages of a directory, which may not be there yet. */
+export const createAssetStore = (directory: string): AssetStore => {
+  let loaded: Promise<Loaded> | undefined;
+  let stampOfLoaded = Number.NaN;
+  const current = async (): Promise<Loaded | undefined> => {
+    const stamp = await stampOf(directory);
+    if (stamp === undefined) return undefined;
+    if (loaded === undefined || stamp !== stampOfLoaded) {
+      stampOfLoaded = stamp;
+      loaded = load(directory, stamp);
+      // The next request tries again.
+      loaded.catch(() => {
+        loaded = undefined;
+      });
+    }
+    return await loaded;
+  };
+  return {
+    find: async (path) => (await current())?.files.get(path),
+    isBuilt: async () => (await current()) !== undefined,
+  };
+};
+
+const stampOf = async (directory: string): Promise<number | undefined> => {
+  try {
+    return (await stat(join(directory, INDEX_PATH))).mtimeMs;
+  } catch {
+    return undefined;
+  }
+};
+
+const load = async (directory: string, stamp: number): Promise<Loaded> => {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const contents = new Map<string, Buffer>();
+  for (const entry of entries.filter((item) => item.isFile())) {
+    const file = join(entry.parentPath, entry.name);
+    contents.set(file.slice(join(directory, sep).length - 1).replaceAll(sep, '/'), await readFile(file));
+  }
+  const plain = [...contents.keys()].filter((path) => !ENCODINGS.some(({ suffix }) => path.endsWith(suffix)));
+  return { stamp, files: new Map(plain.map((path) => [path, toAsset(path, contents)])) };
+};
+
+const toAsset = (path: string, contents: ReadonlyMap<string, Buffer>): Asset => {
+  const plain = contents.get(path) ?? Buffer.alloc(0);
+  const encoded = new Map<Encoding, Buffer>();
+  for (const { name, suffix } of ENCODINGS) {
+    const bytes = contents.get(path + suffix);
+    if (bytes !== undefined) encoded.set(name, bytes);
+  }
+  return {
+    contentType: CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
+    digest: hash('sha256', plain, 'base64url').slice(0, 22),
+    isImmutable: path.startsWith('/assets/'),
+    plain,
+    encoded,
+  };
+};

@@ -1,0 +1,3 @@
+export { type AssetStore, createAssetStore } from './asset-store.ts';
+export { createInternalHandler } from './internal-handler.ts';
+export { createWebHandler } from './web-handler.ts';

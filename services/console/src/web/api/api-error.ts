@@ -1,0 +1,105 @@
+import type { ErrorCode, ValidationIssue } from '@svc/contracts';
+
+/** Codes of failures that no service has told of. */
+export type LocalErrorCode = 'network_error' | 'timeout' | 'unreadable_answer' | 'validation_error';
+
+/** The `code` of a failed call; a service may be newer than these pages and send others. */
+export type ApiErrorCode = ErrorCode | LocalErrorCode | (string & {});
+
+/** What is known of a failed call. */
+export interface ApiErrorFields {
+  /** HTTP status; 0 where no answer came. */
+  status: number;
+  code: ApiErrorCode;
+  /** English text of the service. */
+  message: string;
+  /** Faults of the request, on 422. */
+  issues?: readonly ValidationIssue[];
+  /** From `X-Request-Id`: what support asks for. */
+  requestId?: string | undefined;
+  /** From `Retry-After`. */
+  retryAfterSeconds?: number | undefined;
+}
+
+const TRANSIENT_STATUSES = new Set([0, 502, 503, 504]);
+
+/** A call that did not succeed. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: ApiErrorCode;
+  readonly issues: readonly ValidationIssue[];
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(fields: ApiErrorFields, cause?: unknown) {
+    super(fields.message, cause === undefined ? undefined : { cause });
+    this.name = 'ApiError';
+    this.status = fields.status;
+    this.code = fields.code;
+    this.issues = fields.issues ?? [];
+    this.requestId = fields.requestId;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+  }
+
+  /** The same call may succeed a little later. */
+  get isTransient(): boolean {
+    return TRANSIENT_STATUSES.has(this.status);
+  }
+
+  /** The session that the call presented is not, or no longer, valid. */
+  get isSessionRefused(): boolean {
+    return this.status === 401 && this.code !== 'invalid_credentials';
+  }
+}
+
+const REQUEST_ID_CHARACTERS_MAX = 64;
+
+/** Reads the error that an answer tells of, in any of the contract's shapes. */
+export const readApiError = async (response: Response): Promise<ApiError> => {
+  const body: unknown = await response.json().catch(() => undefined);
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const common = {
+    status: response.status,
+    requestId: response.headers.get('x-request-id')?.slice(0, REQUEST_ID_CHARACTERS_MAX),
+    retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? Math.ceil(retryAfter) : undefined,
+  };
+  const detail = isRecord(body) ? body['detail'] : undefined;
+  if (Array.isArray(detail)) {
+    const issues = detail.filter(isIssue);
+    return new ApiError({ ...common, code: 'validation_error', message: 'The request is invalid.', issues });
+  }
+  const { code, message } = isRecord(detail) ? detail : {};
+  return new ApiError({
+    ...common,
+    code: typeof code === 'string' ? code : codeOfStatus(response.status),
+    message: typeof message === 'string' ? message : response.statusText,
+  });
+};
+
+/** For an answer that is none of ours, such as a load balancer's page. */
+const codeOfStatus = (status: number): ApiErrorCode => {
+  switch (status) {
+    case 401:
+      return 'invalid_token';
+    case 404:
+      return 'not_found';
+    case 413:
+      return 'payload_too_large';
+    case 501:
+      return 'not_implemented';
+    case 502:
+    case 503:
+    case 504:
+      return 'service_unavailable';
+    default:
+      return 'internal_error';
+  }
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isIssue = (value: unknown): value is ValidationIssue =>
+  isRecord(value) &&
+  Array.isArray(value['loc']) &&
+  typeof value['type'] === 'string' &&
+  typeof value['msg'] === 'string';

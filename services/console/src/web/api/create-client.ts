@@ -1,0 +1,34 @@
+import { ApiError } from './api-error.ts';
+import type { Answer, Input, OperationName } from './operations.ts';
+import type { Transport } from './send-request.ts';
+
+/** Where the session's token comes from. */
+export interface TokenSource {
+  /** The token in memory; undefined when nobody is signed in. */
+  current: () => string | undefined;
+  /** Asks for the session again; undefined when there is none any more. Rejects where that cannot be told. */
+  renew: () => Promise<string | undefined>;
+}
+
+/** Calls routes in the name of whoever is signed in. */
+export interface ApiClient {
+  call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
+}
+
+/**
+ * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once: the
+ * services refuse before they do anything, so nothing happens twice.
+ */
+export const createClient = (transport: Transport, tokens: TokenSource): ApiClient => ({
+  call: async (operation, input, signal) => {
+    const token = tokens.current();
+    try {
+      return await transport.send(operation, input, { token, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isSessionRefused || token === undefined) throw error;
+      const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
+      if (fresh === undefined) throw error;
+      return await transport.send(operation, input, { token: fresh, signal });
+    }
+  },
+});

@@ -1,0 +1,69 @@
+import type { routes } from '@svc/contracts';
+import type { z } from 'zod';
+
+type Routes = typeof routes;
+
+/** The routes that the pages call. Method and path are compared with the contract by the compiler: only types of it reach the browser. */
+export const operations = {
+  createAccount: { method: 'POST', path: '/v1/console/accounts' },
+  createSession: { method: 'POST', path: '/v1/console/sessions' },
+  deleteSession: { method: 'DELETE', path: '/v1/console/session' },
+  resumeSession: { method: 'POST', path: '/v1/console/session/resume' },
+  listApps: { method: 'GET', path: '/v1/integrations/apps' },
+  registerApp: { method: 'POST', path: '/v1/integrations/apps' },
+  updateApp: { method: 'PATCH', path: '/v1/integrations/apps/{client_id}' },
+  deleteApp: { method: 'DELETE', path: '/v1/integrations/apps/{client_id}' },
+  rotateAppSecret: { method: 'POST', path: '/v1/integrations/apps/{client_id}/rotate-secret' },
+  getAppIcon: { method: 'GET', path: '/v1/integrations/apps/{client_id}/icon' },
+  putAppIcon: { method: 'PUT', path: '/v1/integrations/apps/{client_id}/icon' },
+  listConnections: { method: 'GET', path: '/v1/integrations/connections' },
+  deleteConnection: { method: 'DELETE', path: '/v1/integrations/connections/{client_id}' },
+  getSubscription: { method: 'GET', path: '/v1/subscriptions' },
+  createCheckout: { method: 'POST', path: '/v1/subscriptions/checkout' },
+  confirmCheckout: { method: 'POST', path: '/v1/subscriptions/checkout/confirm' },
+  createPortalSession: { method: 'POST', path: '/v1/subscriptions/portal' },
+  listPlans: { method: 'GET', path: '/v1/subscriptions/plans' },
+  getSubscriptionUsage: { method: 'GET', path: '/v1/subscriptions/usage' },
+  getWallet: { method: 'GET', path: '/v1/gateway/wallet' },
+  createTopUp: { method: 'POST', path: '/v1/gateway/wallet/top-ups' },
+  createKey: { method: 'POST', path: '/v1/gateway/keys' },
+  listKeys: { method: 'GET', path: '/v1/gateway/keys' },
+  deleteKey: { method: 'DELETE', path: '/v1/gateway/keys/{key_id}' },
+  listGatewayUsage: { method: 'GET', path: '/v1/gateway/usage' },
+  configureWebhook: { method: 'PUT', path: '/v1/integrations/apps/{client_id}/webhook' },
+  getWebhookConfiguration: { method: 'GET', path: '/v1/integrations/apps/{client_id}/webhook' },
+  testWebhook: { method: 'POST', path: '/v1/integrations/apps/{client_id}/webhook/test' },
+  listWebhookEvents: { method: 'GET', path: '/v1/integrations/apps/{client_id}/webhook/events' },
+  recoverWebhookEvent: {
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/recover',
+  },
+} as const satisfies { [K in keyof Routes]?: Pick<Routes[K], 'method' | 'path'> };
+
+/** Name of a route that the pages call. */
+export type OperationName = keyof typeof operations;
+
+type RequestOf<K extends OperationName> = Routes[K]['request'];
+
+type ParamsOf<R> = R extends { params: infer P extends z.ZodType } ? { params: z.input<P> } : unknown;
+type QueryOf<R> = R extends { query: infer Q extends z.ZodType } ? { query?: z.input<Q> } : unknown;
+type BodyOf<R> = R extends { body: { raw: true } }
+  ? { file: Blob }
+  : R extends { body: { schema: infer S extends z.ZodType; required: true } }
+    ? { body: z.input<S> }
+    : R extends { body: { schema: infer S extends z.ZodType } }
+      ? { body?: z.input<S> }
+      : unknown;
+
+/** What a call of this route takes, by the contract. */
+export type Input<K extends OperationName> = ParamsOf<RequestOf<K>> & QueryOf<RequestOf<K>> & BodyOf<RequestOf<K>>;
+
+type AnswerOf<A> = {
+  [S in keyof A]: A[S] extends { schema: infer Z extends z.ZodType } ? z.output<Z> : undefined;
+}[keyof A];
+
+/** What this route answers, by the contract; undefined where it answers nothing. */
+export type Answer<K extends OperationName> = AnswerOf<Routes[K]['responses']>;
+
+/** One element of what a list answers. */
+export type ItemOf<K extends OperationName> = Answer<K> extends { data: (infer T)[] } ? T : never;

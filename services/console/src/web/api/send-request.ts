@@ -1,0 +1,99 @@
+import { ApiError, readApiError } from './api-error.ts';
+import { type Answer, type Input, type OperationName, operations } from './operations.ts';
+
+/** Longer than any answer of the console's routes takes, checking a webhook's destination included. */
+const TIMEOUT_MS = 30_000;
+
+/** What sending needs; tests bring their own. */
+export interface TransportOptions {
+  /** Origin of the API; empty for the page's own. */
+  baseUrl: string;
+  fetch: typeof globalThis.fetch;
+  timeoutMs?: number;
+}
+
+/** How one request is sent. */
+export interface SendOptions {
+  token?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sends requests of the contract. Rejects with ApiError, or with the reason of a signal that aborted. */
+export interface Transport {
+  send: <K extends OperationName>(operation: K, input: Input<K>, options?: SendOptions) => Promise<Answer<K>>;
+}
+
+interface AnyInput {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  file?: Blob;
+}
+
+/** Creates the transport of the pages. */
+export const createTransport = (options: TransportOptions): Transport => ({
+  send: async <K extends OperationName>(operation: K, input: Input<K>, { token, signal }: SendOptions = {}) => {
+    const { method, path } = operations[operation];
+    // Input<K> has at most these members, by its definition.
+    const parts = input as AnyInput;
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+    const request: RequestInit = {
+      method,
+      // What was read is remembered in the page, where a change can make it forgotten.
+      cache: 'no-store',
+      headers: headersFor(parts, token),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    };
+    const content = contentOf(parts);
+    if (content !== undefined) request.body = content;
+    const response = await options
+      .fetch(`${options.baseUrl}${urlFor(path, parts)}`, request)
+      .catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        throw timeout.aborted
+          ? new ApiError({ status: 0, code: 'timeout', message: 'No answer came in time.' }, cause)
+          : new ApiError({ status: 0, code: 'network_error', message: 'The service could not be reached.' }, cause);
+      });
+    if (!response.ok) throw await readApiError(response);
+    // The services check their answers against the contract, so what arrives has the contract's type.
+    return (await readAnswer(response, signal)) as Answer<K>;
+  },
+});
+
+/** Fills a path template and appends the query, without what is undefined. */
+export const urlFor = (path: string, { params = {}, query = {} }: Pick<AnyInput, 'params' | 'query'>): string => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? filled : `${filled}?${search}`;
+};
+
+const headersFor = ({ body, file }: AnyInput, token: string | undefined): Record<string, string> => ({
+  Accept: 'application/json, image/*',
+  ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+  ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  ...(file === undefined ? {} : { 'Content-Type': file.type || 'application/octet-stream' }),
+});
+
+const contentOf = ({ body, file }: AnyInput): BodyInit | undefined =>
+  file ?? (body === undefined ? undefined : JSON.stringify(body));
+
+const readAnswer = async (response: Response, signal: AbortSignal | undefined): Promise<unknown> => {
+  if (response.status === 204) return undefined;
+  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  try {
+    // Pictures are handed on as `data:` URLs: an <img> cannot send the session's token.
+    return isJson ? await response.json() : await toDataUrl(response);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const requestId = response.headers.get('x-request-id') ?? undefined;
+    const message = 'The answer could not be read.';
+    throw new ApiError({ status: 0, code: 'unreadable_answer', message, requestId }, cause);
+  }
+};
+
+const toDataUrl = async (response: Response): Promise<string> => {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const type = response.headers.get('content-type') ?? 'application/octet-stream';
+  return `data:${type};base64,${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`;
+};

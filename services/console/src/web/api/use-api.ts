@@ -1,0 +1,84 @@
+import {
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { createContext, use } from 'react';
+import { ApiError } from './api-error.ts';
+import type { ApiClient } from './create-client.ts';
+import type { Answer, Input, OperationName } from './operations.ts';
+
+const STALE_AFTER_MS = 10_000;
+const RETRIES_MAX = 2;
+
+/** Creates the memory of what was read: failures that may pass are tried again, all others are shown at once. */
+export const createQueryClient = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_AFTER_MS,
+        retry: (failures, error) => error instanceof ApiError && error.isTransient && failures < RETRIES_MAX,
+      },
+      // Some answers are secrets that are shown once: none is kept.
+      mutations: { retry: false, gcTime: 0 },
+    },
+  });
+
+/** The client that all pages share. */
+export const ApiContext = createContext<ApiClient | undefined>(undefined);
+
+/** The client of the pages. */
+export const useApi = (): ApiClient => {
+  const client = use(ApiContext);
+  if (client === undefined) throw new Error('there is no ApiContext above');
+  return client;
+};
+
+/** How a query differs from the usual. */
+export interface ApiQueryOptions<K extends OperationName> {
+  enabled?: boolean;
+  /** Milliseconds until it is read again; false for never. */
+  refetchInterval?: (answer: Answer<K> | undefined) => number | false;
+  staleTime?: number;
+  retry?: (failures: number, error: Error) => boolean;
+}
+
+/** Reads a route, and again when it may have changed. */
+export const useApiQuery = <K extends OperationName>(
+  operation: K,
+  input: Input<K>,
+  { refetchInterval, ...options }: ApiQueryOptions<K> = {},
+): UseQueryResult<Answer<K>, Error> => {
+  const { call } = useApi();
+  return useQuery<Answer<K>, Error, Answer<K>, readonly unknown[]>({
+    queryKey: [operation, input],
+    queryFn: ({ signal }) => call(operation, input, signal),
+    ...(refetchInterval === undefined ? {} : { refetchInterval: (query) => refetchInterval(query.state.data) }),
+    ...options,
+  });
+};
+
+/** What was on the page has changed meanwhile. */
+const OUTDATED_STATUSES = new Set([404, 409]);
+
+/** Calls a route that changes something, and then reads again what that has changed, or what turns out to be out of date. */
+export const useApiMutation = <K extends OperationName>(
+  operation: K,
+  { refreshes = [] }: { refreshes?: readonly OperationName[] } = {},
+): UseMutationResult<Answer<K>, Error, Input<K>> => {
+  const { call } = useApi();
+  const queries = useQueryClient();
+  const refresh = async (): Promise<void> => {
+    await Promise.all(refreshes.map((name) => queries.invalidateQueries({ queryKey: [name] })));
+  };
+  return useMutation<Answer<K>, Error, Input<K>>({
+    mutationFn: (input) => call(operation, input),
+    onSuccess: refresh,
+    onError: async (error) => {
+      if (error instanceof ApiError && OUTDATED_STATUSES.has(error.status)) await refresh();
+    },
+  });
+};

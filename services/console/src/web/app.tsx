@@ -1,0 +1,59 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { type ReactElement, type ReactNode, useMemo } from 'react';
+import { BrowserRouter } from 'react-router';
+import { ApiContext, createClient, createQueryClient, type Transport } from './api/index.ts';
+import type { Preferences } from './preferences.ts';
+import { Pages } from './routes.tsx';
+import { type Session, SessionContext, useSessionState } from './session/index.ts';
+import { LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
+import { Toasts } from './ui/index.ts';
+
+/** What the pages are made of. */
+export interface AppProps {
+  transport: Transport;
+  session: Session;
+  preferences: Preferences;
+  language: Awaited<ReturnType<typeof loadLanguage>>;
+}
+
+/** The console. */
+export const App = ({ transport, session, preferences, language }: AppProps): ReactElement => (
+  // Style elements that components write would be blocked, and are not needed.
+  <CSPProvider disableStyleElements>
+    <SessionContext value={session}>
+      <LanguageProvider initial={language} preferences={preferences}>
+        <ThemeProvider preferences={preferences}>
+          <BrowserRouter>
+            <AccountScope transport={transport} session={session}>
+              <Toasts>
+                <Pages />
+              </Toasts>
+            </AccountScope>
+          </BrowserRouter>
+        </ThemeProvider>
+      </LanguageProvider>
+    </SessionContext>
+  </CSPProvider>
+);
+
+/** What was read for one account is never shown to another one. */
+const AccountScope = ({
+  transport,
+  session,
+  children,
+}: {
+  transport: Transport;
+  session: Session;
+  children: ReactNode;
+}): ReactElement => {
+  const state = useSessionState();
+  const userId = state.status === 'signed_in' ? state.account.svc_user_id : undefined;
+  const client = useMemo(() => createClient(transport, session), [transport, session]);
+  const queries = useMemo(createQueryClient, [userId]);
+  return (
+    <ApiContext value={client}>
+      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+    </ApiContext>
+  );
+};

@@ -1,0 +1,65 @@
+import type { App } from '@svc/contracts';
+import type { ReactElement, ReactNode } from 'react';
+import { NavLink, useParams } from 'react-router';
+import { useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { AppIcon, Badge, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { ClientId } from './client-id.tsx';
+
+/** Frame of the pages about one app: who it is, and its sections. */
+export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): ReactElement => {
+  const { apps: texts } = useI18n().messages;
+  const { clientId = '' } = useParams();
+  const list = useApiQuery('listApps', {});
+  const app = list.data?.data.find((item) => item.client_id === clientId);
+  if (list.isSuccess && app === undefined) {
+    return (
+      <Page title={texts.missingTitle}>
+        <EmptyState
+          text={texts.missingText}
+          action={
+            <ButtonLink to="/apps" variant="primary">
+              {texts.toApps}
+            </ButtonLink>
+          }
+        />
+      </Page>
+    );
+  }
+  return (
+    <Page title={app?.name ?? texts.title}>
+      <Loaded query={list} lines={6}>
+        {() =>
+          app !== undefined && (
+            <>
+              <div className="app-head">
+                <AppIcon clientId={app.client_id} large />
+                <div>
+                  <ClientId id={app.client_id} />
+                  <p className="hint">
+                    <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? texts.active : texts.inactive}</Badge>{' '}
+                    {texts.types[app.client_type]} · {texts.connectionsCount(app.connections_count)}
+                  </p>
+                </div>
+              </div>
+              <Sections clientId={app.client_id} />
+              {children(app)}
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+};
+
+const Sections = ({ clientId }: { clientId: string }): ReactElement => {
+  const { apps } = useI18n().messages;
+  return (
+    <nav className="sections" aria-label={apps.sections}>
+      <NavLink to={`/apps/${clientId}`} end>
+        {apps.tabs.settings}
+      </NavLink>
+      <NavLink to={`/apps/${clientId}/webhook`}>{apps.tabs.webhook}</NavLink>
+    </nav>
+  );
+};

@@ -1,0 +1,64 @@
+import type { App, ValidationIssue } from '@svc/contracts';
+import type { Input } from '../api/index.ts';
+import { checkInteger, checkText } from '../ui/index.ts';
+
+/** What its owner says of an app, as typed. */
+export interface AppValues {
+  name: string;
+  description: string;
+  redirect_uris: readonly string[];
+  homepage_url: string;
+  privacy_policy_url: string;
+  refresh_grace_seconds: string;
+}
+
+const GRACE_SECONDS_MAX = 120;
+const URL_CHARACTERS_MAX = 2048;
+
+/** Redirect URIs of one app. */
+export const REDIRECT_URIS_MAX = 10;
+
+/** The form of a new app. */
+export const EMPTY_APP: AppValues = {
+  name: '',
+  description: '',
+  redirect_uris: [''],
+  homepage_url: '',
+  privacy_policy_url: '',
+  refresh_grace_seconds: '30',
+};
+
+/** The form of an app that is there. */
+export const toValues = (app: App): AppValues => ({
+  name: app.name,
+  description: app.description ?? '',
+  redirect_uris: app.redirect_uris,
+  homepage_url: app.homepage_url ?? '',
+  privacy_policy_url: app.privacy_policy_url ?? '',
+  refresh_grace_seconds: String(app.refresh_grace_seconds),
+});
+
+/** Faults that can be seen at once; what a redirect URI must look like is judged by the service. */
+export const checkApp = (values: AppValues): ValidationIssue[] => [
+  ...checkText('name', values.name, { required: true, max: 80 }),
+  ...checkText('description', values.description, { max: 500 }),
+  ...values.redirect_uris.flatMap((uri, index) =>
+    checkText(`redirect_uris.${index}`, uri, { required: true, max: URL_CHARACTERS_MAX }),
+  ),
+  ...checkText('homepage_url', values.homepage_url, { max: URL_CHARACTERS_MAX }),
+  ...checkText('privacy_policy_url', values.privacy_policy_url, { max: URL_CHARACTERS_MAX }),
+  ...checkText('refresh_grace_seconds', values.refresh_grace_seconds, { required: true }),
+  ...checkInteger('refresh_grace_seconds', values.refresh_grace_seconds, { min: 0, max: GRACE_SECONDS_MAX }),
+];
+
+/** The fields of a request that the form stands for; what is empty is taken away. */
+export const toFields = (values: AppValues): Omit<Input<'registerApp'>['body'], 'client_type'> => ({
+  name: values.name.trim(),
+  description: orNull(values.description),
+  redirect_uris: values.redirect_uris.map((uri) => uri.trim()),
+  homepage_url: orNull(values.homepage_url),
+  privacy_policy_url: orNull(values.privacy_policy_url),
+  refresh_grace_seconds: Number(values.refresh_grace_seconds),
+});
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());

@@ -1,0 +1,52 @@
+import type { App } from '@svc/contracts';
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { AppIcon, Badge, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+
+/** The apps of a business. */
+export const AppsPage = (): ReactElement => {
+  const { apps } = useI18n().messages;
+  const list = useApiQuery('listApps', {});
+  const register = (
+    <ButtonLink to="/apps/new" variant="primary" icon="plus">
+      {apps.register}
+    </ButtonLink>
+  );
+  return (
+    <Page title={apps.title} lead={apps.lead} actions={register}>
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState title={apps.emptyTitle} text={apps.emptyText} />
+          ) : (
+            <ul className="app-list">
+              {data.map((app) => (
+                <AppItem key={app.client_id} app={app} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+};
+
+const AppItem = ({ app }: { app: App }): ReactElement => {
+  const { apps } = useI18n().messages;
+  return (
+    <li className="app-item">
+      <AppIcon clientId={app.client_id} large />
+      <div>
+        <Link to={`/apps/${app.client_id}`} className="app-link">
+          {app.name}
+        </Link>
+        <p className="hint">
+          {apps.types[app.client_type]} · {apps.connectionsCount(app.connections_count)}
+        </p>
+      </div>
+      <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? apps.active : apps.inactive}</Badge>
+    </li>
+  );
+};

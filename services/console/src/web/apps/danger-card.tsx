@@ -1,0 +1,115 @@
+import type { App } from '@svc/contracts';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactElement, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { useApiMutation } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { Button, Card, ConfirmDialog, ErrorNotice, TextField, useToast } from '../ui/index.ts';
+
+/** What ends connections: deactivating, and deleting for good. */
+export const DangerCard = ({ app }: { app: App }): ReactElement => {
+  const { apps } = useI18n().messages;
+  const [asking, setAsking] = useState<'deactivate' | 'delete'>();
+  const close = (): void => setAsking(undefined);
+  return (
+    <Card title={apps.state} tone="danger">
+      <div className="danger-row">
+        <p>{app.active ? apps.deactivateHint : apps.activateHint}</p>
+        {app.active ? (
+          <Button onClick={() => setAsking('deactivate')}>{apps.deactivate}</Button>
+        ) : (
+          <ActivateButton app={app} />
+        )}
+      </div>
+      <div className="danger-row">
+        <p>{apps.deleteHint}</p>
+        <Button variant="danger" onClick={() => setAsking('delete')}>
+          {apps.delete}
+        </Button>
+      </div>
+      {asking === 'deactivate' && <DeactivateDialog app={app} onClose={close} />}
+      {asking === 'delete' && <DeleteDialog app={app} onClose={close} />}
+    </Card>
+  );
+};
+
+const ActivateButton = ({ app }: { app: App }): ReactElement => {
+  const { apps } = useI18n().messages;
+  const toast = useToast();
+  const update = useApiMutation('updateApp', { refreshes: ['listApps'] });
+  const activate = (): void =>
+    update.mutate(
+      { params: { client_id: app.client_id }, body: { active: true } },
+      { onSuccess: () => toast(apps.activated(app.name)) },
+    );
+  return (
+    <div>
+      <Button variant="primary" busyLabel={update.isPending ? apps.activating : undefined} onClick={activate}>
+        {apps.activate}
+      </Button>
+      {update.isError && <ErrorNotice error={update.error} onRetry={activate} />}
+    </div>
+  );
+};
+
+const DeactivateDialog = ({ app, onClose }: { app: App; onClose: () => void }): ReactElement => {
+  const { apps } = useI18n().messages;
+  const toast = useToast();
+  const update = useApiMutation('updateApp', { refreshes: ['listApps'] });
+  const onSuccess = (): void => {
+    toast(apps.deactivated(app.name));
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={apps.deactivateTitle(app.name)}
+      text={apps.deactivateText}
+      confirmLabel={apps.deactivate}
+      busyLabel={apps.deactivating}
+      isBusy={update.isPending}
+      isDangerous
+      error={update.error}
+      onConfirm={() => update.mutate({ params: { client_id: app.client_id }, body: { active: false } }, { onSuccess })}
+    />
+  );
+};
+
+const DeleteDialog = ({ app, onClose }: { app: App; onClose: () => void }): ReactElement => {
+  const { apps } = useI18n().messages;
+  const toast = useToast();
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState('');
+  const remove = useApiMutation('deleteApp');
+  const queries = useQueryClient();
+  const onSuccess = (): void => {
+    toast(apps.deleted(app.name));
+    // Leaves the page before the list says that the app is gone.
+    void navigate('/apps', { replace: true });
+    void queries.invalidateQueries({ queryKey: ['listApps'] });
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={apps.deleteTitle(app.name)}
+      text={apps.deleteText}
+      confirmLabel={apps.delete}
+      busyLabel={apps.deleting}
+      isBusy={remove.isPending}
+      isDangerous
+      canConfirm={typed.trim() === app.name}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { client_id: app.client_id } }, { onSuccess })}
+    >
+      <TextField
+        label={apps.deleteTypeName(app.name)}
+        value={typed}
+        onChange={setTyped}
+        autoComplete="off"
+        spellCheck={false}
+      />
+    </ConfirmDialog>
+  );
+};

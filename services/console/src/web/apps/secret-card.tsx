@@ -1,0 +1,95 @@
+import type { App } from '@svc/contracts';
+import { type ReactElement, useState } from 'react';
+import { type Answer, useApiMutation } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { Button, Card, ConfirmDialog, Dialog, Secret, SelectField, Time } from '../ui/index.ts';
+
+const OVERLAP_SECONDS = { now: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
+
+type Overlap = keyof typeof OVERLAP_SECONDS;
+type Rotated = Answer<'rotateAppSecret'>;
+
+/** The client secret: never shown again, only replaced. */
+export const SecretCard = ({ app }: { app: App }): ReactElement => {
+  const { apps } = useI18n().messages;
+  const [isAsking, setAsking] = useState(false);
+  const [rotated, setRotated] = useState<Rotated>();
+  if (app.client_type === 'public') return <Card title={apps.secret} lead={apps.noSecret} />;
+  return (
+    <Card
+      title={apps.secret}
+      lead={apps.secretNote}
+      actions={<Button onClick={() => setAsking(true)}>{apps.rotate}</Button>}
+    >
+      {app.secret_rotated_at !== null && (
+        <p className="hint">
+          {apps.updated} <Time at={app.secret_rotated_at} />
+        </p>
+      )}
+      {isAsking && <RotateDialog app={app} onClose={() => setAsking(false)} onRotated={setRotated} />}
+      {rotated !== undefined && <RotatedDialog rotated={rotated} onClose={() => setRotated(undefined)} />}
+    </Card>
+  );
+};
+
+const RotateDialog = ({
+  app,
+  onClose,
+  onRotated,
+}: {
+  app: App;
+  onClose: () => void;
+  onRotated: (rotated: Rotated) => void;
+}): ReactElement => {
+  const { apps } = useI18n().messages;
+  const [overlap, setOverlap] = useState<Overlap>('now');
+  const rotate = useApiMutation('rotateAppSecret', { refreshes: ['listApps'] });
+  const confirm = (): void =>
+    rotate.mutate(
+      { params: { client_id: app.client_id }, body: { overlap_seconds: OVERLAP_SECONDS[overlap] } },
+      {
+        onSuccess: (rotated) => {
+          onRotated(rotated);
+          onClose();
+        },
+      },
+    );
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={apps.rotateTitle}
+      text={apps.rotateText}
+      confirmLabel={apps.rotate}
+      busyLabel={apps.rotating}
+      isBusy={rotate.isPending}
+      isDangerous={overlap === 'now'}
+      error={rotate.error}
+      onConfirm={confirm}
+    >
+      <SelectField
+        label={apps.overlap}
+        value={overlap}
+        onChange={setOverlap}
+        options={(['now', 'hour', 'day', 'week'] as const).map((value) => ({ value, label: apps.overlaps[value] }))}
+      />
+    </ConfirmDialog>
+  );
+};
+
+const RotatedDialog = ({ rotated, onClose }: { rotated: Rotated; onClose: () => void }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { apps } = messages;
+  const until = rotated.previous_secret_expires_at;
+  return (
+    <Dialog isOpen onClose={onClose} title={apps.newSecret} canDismiss={false}>
+      <Secret label={apps.secretLabel} text={apps.secretText} value={rotated.client_secret} />
+      <p className="hint">{until === null ? apps.oldSecretDead : apps.oldSecretUntil(formats.dateTime(until))}</p>
+      <div className="dialog-actions">
+        <Button variant="primary" onClick={onClose}>
+          {apps.secretDone}
+        </Button>
+      </div>
+    </Dialog>
+  );
+};

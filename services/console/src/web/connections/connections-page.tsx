@@ -1,0 +1,122 @@
+import type { Connection } from '@svc/contracts';
+import { type ReactElement, useState } from 'react';
+import { useApiMutation, useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import {
+  AppIcon,
+  Button,
+  Card,
+  ConfirmDialog,
+  EmptyState,
+  Facts,
+  Icon,
+  Loaded,
+  Page,
+  Time,
+  useToast,
+} from '../ui/index.ts';
+
+/** The apps that may use the subscription, and the way to end that. */
+export const ConnectionsPage = (): ReactElement => {
+  const { connections } = useI18n().messages;
+  const list = useApiQuery('listConnections', {});
+  const [leaving, setLeaving] = useState<Connection>();
+  return (
+    <Page title={connections.title} lead={connections.lead}>
+      <Loaded query={list}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState title={connections.emptyTitle} text={connections.emptyText} />
+          ) : (
+            <div className="stack">
+              {data.map((connection) => (
+                <ConnectionCard
+                  key={connection.client_id}
+                  connection={connection}
+                  onDisconnect={() => setLeaving(connection)}
+                />
+              ))}
+            </div>
+          )
+        }
+      </Loaded>
+      {leaving !== undefined && <Disconnect connection={leaving} onClose={() => setLeaving(undefined)} />}
+    </Page>
+  );
+};
+
+const ConnectionCard = ({
+  connection,
+  onDisconnect,
+}: {
+  connection: Connection;
+  onDisconnect: () => void;
+}): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { connections, common } = messages;
+  const { app, client_id, scope, connected_at, last_used_at } = connection;
+  const texts: Readonly<Record<string, string>> = connections.scopes;
+  return (
+    <Card
+      title={app.name}
+      icon={<AppIcon clientId={client_id} />}
+      actions={
+        <Button onClick={onDisconnect} aria-label={connections.disconnectApp(app.name)}>
+          {connections.disconnect}
+        </Button>
+      }
+    >
+      <Facts
+        items={[
+          [connections.mayDo, formats.list(scope.split(' ').map((name) => texts[name] ?? name))],
+          [connections.lastUsed, last_used_at === null ? common.never : <Time at={last_used_at} />],
+          [connections.connectedAt, <Time key="connected" at={connected_at} />],
+          ...(app.homepage_url === null
+            ? []
+            : [[connections.website, <Website key="website" url={app.homepage_url} />] as const]),
+        ]}
+      />
+    </Card>
+  );
+};
+
+const Website = ({ url }: { url: string }): ReactElement => {
+  const { common } = useI18n().messages;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {new URL(url).host} <Icon name="external" />
+      <span className="visually-hidden"> {common.newTab}</span>
+    </a>
+  );
+};
+
+const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: () => void }): ReactElement => {
+  const { connections, common } = useI18n().messages;
+  const toast = useToast();
+  const disconnect = useApiMutation('deleteConnection', { refreshes: ['listConnections'] });
+  const { name } = connection.app;
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={connections.confirmTitle(name)}
+      text={connections.confirmText}
+      confirmLabel={connections.disconnect}
+      busyLabel={common.working}
+      isBusy={disconnect.isPending}
+      isDangerous
+      error={disconnect.error}
+      onConfirm={() =>
+        disconnect.mutate(
+          { params: { client_id: connection.client_id } },
+          {
+            onSuccess: () => {
+              toast(connections.done(name));
+              onClose();
+            },
+          },
+        )
+      }
+    />
+  );
+};

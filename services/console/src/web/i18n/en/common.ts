@@ -1,0 +1,122 @@
+/** Texts that every page uses. */
+export const common = {
+  product: 'svc console',
+  skipToContent: 'Skip to the content',
+  loading: 'Loading…',
+  working: 'Working…',
+  cancel: 'Cancel',
+  close: 'Close',
+  save: 'Save changes',
+  saved: 'Saved',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyFailed: 'Could not be copied. Select the text and copy it yourself.',
+  tryAgain: 'Try again',
+  loadMore: 'Load more',
+  optional: 'optional',
+  never: 'never',
+  none: 'none',
+  yes: 'yes',
+  no: 'no',
+  back: 'Back',
+  newTab: '(opens in a new tab)',
+  requestId: 'Request id',
+  notifications: 'Notifications',
+  dismiss: 'Dismiss',
+};
+
+/** Navigation and the menu of the account. */
+export const shell = {
+  navigation: 'Main',
+  openMenu: 'Open the menu',
+  overview: 'Overview',
+  plan: 'Plan',
+  connections: 'Connected apps',
+  gateway: 'API gateway',
+  keys: 'API keys',
+  wallet: 'Wallet',
+  usage: 'Usage',
+  developers: 'Developers',
+  apps: 'Apps',
+  account: 'Account',
+  signOut: 'Sign out',
+  signingOut: 'Signing out…',
+  language: 'Language',
+  theme: 'Appearance',
+  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  locales: { it: 'Italiano', en: 'English' },
+  notFoundTitle: 'There is no such page',
+  notFoundText: 'The address may be mistyped, or the page has moved.',
+  toOverview: 'Go to the overview',
+  crashTitle: 'This page has failed',
+  crashText: 'Nothing you have saved is lost. Load the page again; if it fails again, tell us what you did.',
+  reload: 'Load again',
+  businessOnlyTitle: 'For business accounts',
+  businessOnlyText:
+    'Apps are registered and managed by business accounts. To offer an app, sign out and sign up with a business account.',
+  unreachableTitle: 'The service cannot be reached',
+};
+
+/** What went wrong, and what to do next, by error code. */
+export const errors = {
+  title: 'That did not work',
+  next: {
+    network_error: 'The service could not be reached. Check your connection, then try again.',
+    timeout: 'No answer came in time. What you asked for may have been done: look before you repeat it.',
+    unreadable_answer:
+      'The answer could not be read. What you asked for may have been done: look before you repeat it.',
+    service_unavailable: 'A part of the service is unavailable for the moment. Try again in a minute.',
+    internal_error: 'Something failed on our side. Try again; if it fails again, send us the request id below.',
+    not_authenticated: 'Your session has ended. Sign in again.',
+    invalid_token: 'Your session has ended. Sign in again.',
+    business_account_required: 'Only a business account may do this. Sign in with one.',
+    not_found: 'It does not exist any more, or it belongs to another account. Go back and load the list again.',
+    payload_too_large: 'That is too large. Choose something smaller.',
+    unsupported_media_type: 'This kind of file is not accepted. Choose a PNG, JPEG or WebP image.',
+    invalid_credentials: 'Address or password are wrong. Check both, then try again.',
+    too_many_attempts: 'There were too many failed attempts. Wait before you try again.',
+    email_taken: 'There is an account with this address already. Sign in instead.',
+    public_client_has_no_secret:
+      'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',
+    subscription_already_active: 'A subscription is active already. Change it in the billing portal.',
+    checkout_not_completed:
+      'The payment is not complete, or the checkout has expired. If you have paid, try again in a minute; otherwise start anew.',
+    billing_account_missing:
+      'Nothing has been bought with this account yet, so there is no portal. Choose a plan first.',
+    payment_provider_unavailable:
+      'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
+    webhook_not_configured: 'No webhook address is set for this app. Set one first.',
+    event_not_failed:
+      'This event is not failed any more, so there is nothing to recover. The list has been read again.',
+    validation_error: 'Some of what was sent is not accepted. Correct it, then try again.',
+  },
+  notAvailableTitle: 'Not available in this release',
+  notAvailable: 'This part of the product is not available in this release. The rest works as usual.',
+  unknown: (message: string) => `The service says: ${message}`,
+  retryAfter: (wait: string) => `You can try again in ${wait}.`,
+};
+
+/** Faults at a field. */
+export const faults = {
+  summary: 'Correct the marked fields.',
+  missing: 'Fill in this field.',
+  tooShort: (count: number) => `At least ${count} characters.`,
+  tooLong: (count: number) => `At most ${count} characters.`,
+  tooFew: (count: number) => (count === 1 ? 'At least one is needed.' : `At least ${count} are needed.`),
+  tooMany: (count: number) => `At most ${count}.`,
+  atLeast: (limit: string) => `At least ${limit}.`,
+  atMost: (limit: string) => `At most ${limit}.`,
+  integer: 'A whole number.',
+  amount: 'An amount such as 25 or 25.50.',
+  email: 'An address such as name@example.com.',
+  url: 'An address that begins with https:// (or http:// on this machine).',
+  pattern: 'This is not in the form that is wanted.',
+  notAccepted: 'This value is not accepted.',
+};
+
+/** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
+export const serviceFaults: Readonly<Record<string, string>> = {
+  'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
+  'the password must not be the address': 'The password must not be made of your address.',
+  'the password must not be a simple pattern': 'The password is a simple pattern. Choose another.',
+};

@@ -1,0 +1,25 @@
+import { connections, overview, plans, session } from './account.ts';
+import { apps, webhooks } from './business.ts';
+import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { keys, usage, wallet } from './gateway.ts';
+
+/** English, and the shape of every language. */
+export const en = {
+  common,
+  shell,
+  errors,
+  faults,
+  serviceFaults,
+  session,
+  overview,
+  plans,
+  connections,
+  keys,
+  wallet,
+  usage,
+  apps,
+  webhooks,
+};
+
+/** All texts of the pages in one language. */
+export type Messages = typeof en;

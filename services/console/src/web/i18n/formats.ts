@@ -1,0 +1,99 @@
+import type { Locale } from '@svc/contracts';
+
+/** Writes numbers, money and times as people of a locale do. Times are in the person's own time zone. */
+export interface Formats {
+  number: (value: number) => string;
+  /** Few digits: `1.2K`. */
+  compact: (value: number) => string;
+  /** 0 to 100, whole. */
+  percent: (value: number) => string;
+  /** Micro-units of a currency: two digits, and as many more as the amount has. */
+  money: (micros: number, currency: string) => string;
+  date: (instant: string | Date) => string;
+  /** Day and month alone. */
+  shortDate: (instant: string | Date) => string;
+  dateTime: (instant: string | Date) => string;
+  /** `in 3 days`, `2 hours ago`. */
+  relative: (instant: string | Date, now: Date) => string;
+  /** Whole milliseconds: `420 ms`, `1.4 s`. */
+  duration: (milliseconds: number) => string;
+  /** How long somebody has to wait, rounded up: `30 seconds`, `12 minutes`. */
+  wait: (seconds: number) => string;
+  list: (items: readonly string[]) => string;
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const STEPS: readonly { unit: Intl.RelativeTimeFormatUnit; seconds: number; below: number }[] = [
+  { unit: 'minute', seconds: MINUTE, below: HOUR },
+  { unit: 'hour', seconds: HOUR, below: DAY },
+  { unit: 'day', seconds: DAY, below: 30 * DAY },
+  { unit: 'month', seconds: 30 * DAY, below: 365 * DAY },
+  { unit: 'year', seconds: 365 * DAY, below: Number.POSITIVE_INFINITY },
+];
+
+/** Creates the formats of a locale; `timeZone` is the browser's unless named. */
+export const createFormats = (locale: Locale, timeZone?: string): Formats => {
+  // British order of day and month: the product is European, its currency and zone too.
+  const tag = locale === 'en' ? 'en-GB' : 'it-IT';
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const number = new Intl.NumberFormat(tag);
+  const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
+  const percent = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 });
+  const date = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', ...zone });
+  const shortDate = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', ...zone });
+  const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', ...zone });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const list = new Intl.ListFormat(tag, { type: 'conjunction' });
+  const unit = (name: string, value: number, display: 'short' | 'long'): string =>
+    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: 1 }).format(
+      value,
+    );
+  return {
+    number: (value) => number.format(value),
+    compact: (value) => compact.format(value),
+    percent: (value) => percent.format(value / 100),
+    money: (micros, currency) => formatMoney(tag, micros, currency),
+    date: (instant) => date.format(toDate(instant)),
+    shortDate: (instant) => shortDate.format(toDate(instant)),
+    dateTime: (instant) => dateTime.format(toDate(instant)),
+    relative: (instant, now) => formatRelative(relative, toDate(instant), now),
+    duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'short') : unit('second', ms / 1000, 'short')),
+    wait: (seconds) =>
+      seconds < MINUTE * 2
+        ? unit('second', Math.ceil(seconds), 'long')
+        : unit('minute', Math.ceil(seconds / MINUTE), 'long'),
+    list: (items) => list.format(items),
+  };
+};
+
+const toDate = (instant: string | Date): Date => (typeof instant === 'string' ? new Date(instant) : instant);
+
+/** Without floats: the digits are taken from the integer. */
+const formatMoney = (tag: string, micros: number, currency: string): string => {
+  const text = decimalOf(micros);
+  // Digits, at most one point and a sign: a StringNumericLiteral.
+  const exact = text as Intl.StringNumericLiteral;
+  return new Intl.NumberFormat(tag, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 6,
+  }).format(exact);
+};
+
+/** Micro-units as a decimal number: 1234500 is `1.234500`. */
+export const decimalOf = (micros: number): string => {
+  const digits = String(Math.abs(Math.trunc(micros))).padStart(7, '0');
+  return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+};
+
+const formatRelative = (format: Intl.RelativeTimeFormat, instant: Date, now: Date): string => {
+  const seconds = (instant.getTime() - now.getTime()) / 1000;
+  const distance = Math.abs(seconds);
+  if (distance < MINUTE) return format.format(0, 'second');
+  const step = STEPS.find(({ below }) => distance < below);
+  return step === undefined ? '' : format.format(Math.trunc(seconds / step.seconds), step.unit);
+};

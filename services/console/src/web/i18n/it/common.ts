@@ -1,0 +1,154 @@
+import type { Messages } from '../en/index.ts';
+
+/** Texts that every page uses, in Italian. */
+export const common: Messages['common'] = {
+  product: 'console svc',
+  skipToContent: 'Vai al contenuto',
+  loading: 'Caricamento…',
+  working: 'Attendi…',
+  cancel: 'Annulla',
+  close: 'Chiudi',
+  save: 'Salva le modifiche',
+  saved: 'Salvato',
+  copy: 'Copia',
+  copied: 'Copiato',
+  copyFailed: 'Copia non riuscita. Seleziona il testo e copialo a mano.',
+  tryAgain: 'Riprova',
+  loadMore: 'Mostra altri',
+  optional: 'facoltativo',
+  never: 'mai',
+  none: 'nessuno',
+  yes: 'sì',
+  no: 'no',
+  back: 'Indietro',
+  newTab: '(si apre in una nuova scheda)',
+  requestId: 'Id della richiesta',
+  notifications: 'Notifiche',
+  dismiss: 'Chiudi la notifica',
+};
+
+/** Navigation and the menu of the account, in Italian. */
+export const shell: Messages['shell'] = {
+  navigation: 'Principale',
+  openMenu: 'Apri il menu',
+  overview: 'Panoramica',
+  plan: 'Piano',
+  connections: 'App collegate',
+  gateway: 'Gateway API',
+  keys: 'Chiavi API',
+  wallet: 'Portafoglio',
+  usage: 'Consumi',
+  developers: 'Sviluppatori',
+  apps: 'App',
+  account: 'Account',
+  signOut: 'Esci',
+  signingOut: 'Uscita in corso…',
+  language: 'Lingua',
+  theme: 'Aspetto',
+  themes: { system: 'Come il sistema', light: 'Chiaro', dark: 'Scuro' },
+  locales: { it: 'Italiano', en: 'English' },
+  notFoundTitle: 'Questa pagina non esiste',
+  notFoundText: 'L’indirizzo può essere sbagliato, oppure la pagina è stata spostata.',
+  toOverview: 'Vai alla panoramica',
+  crashTitle: 'Questa pagina ha avuto un problema',
+  crashText:
+    'Nulla di ciò che hai salvato è perso. Ricarica la pagina; se succede ancora, raccontaci che cosa hai fatto.',
+  reload: 'Ricarica',
+  businessOnlyTitle: 'Per gli account aziendali',
+  businessOnlyText:
+    'Le app si registrano e si gestiscono con un account aziendale. Per offrire un’app, esci e crea un account aziendale.',
+  unreachableTitle: 'Il servizio non è raggiungibile',
+};
+
+/** What went wrong, and what to do next, in Italian. */
+export const errors: Messages['errors'] = {
+  title: 'Non è riuscito',
+  next: {
+    network_error: 'Il servizio non è raggiungibile. Controlla la connessione e riprova.',
+    timeout: 'Nessuna risposta in tempo. L’operazione può essere avvenuta: controlla prima di ripeterla.',
+    unreadable_answer: 'La risposta non è leggibile. L’operazione può essere avvenuta: controlla prima di ripeterla.',
+    service_unavailable: 'Una parte del servizio non è disponibile al momento. Riprova fra un minuto.',
+    internal_error:
+      'Qualcosa non ha funzionato da parte nostra. Riprova; se succede ancora, mandaci l’id della richiesta qui sotto.',
+    not_authenticated: 'La sessione è terminata. Accedi di nuovo.',
+    invalid_token: 'La sessione è terminata. Accedi di nuovo.',
+    business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
+    not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
+    payload_too_large: 'È troppo grande. Scegli qualcosa di più piccolo.',
+    unsupported_media_type: 'Questo tipo di file non è accettato. Scegli un’immagine PNG, JPEG o WebP.',
+    invalid_credentials: 'Indirizzo o password non corretti. Controllali e riprova.',
+    too_many_attempts: 'Ci sono stati troppi tentativi falliti. Attendi prima di riprovare.',
+    email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
+    public_client_has_no_secret:
+      'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
+    subscription_already_active: 'C’è già un abbonamento attivo. Modificalo nel portale di fatturazione.',
+    checkout_not_completed:
+      'Il pagamento non è completo, oppure il checkout è scaduto. Se hai pagato, riprova fra un minuto; altrimenti ricomincia.',
+    billing_account_missing:
+      'Con questo account non è stato ancora acquistato nulla, quindi non c’è un portale. Scegli prima un piano.',
+    payment_provider_unavailable:
+      'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
+    webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    event_not_failed:
+      'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
+    validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',
+  },
+  notAvailableTitle: 'Non disponibile in questa versione',
+  notAvailable: 'Questa parte del prodotto non è disponibile in questa versione. Il resto funziona come al solito.',
+  unknown: (message) => `Il servizio dice: ${message}`,
+  retryAfter: (wait) => `Puoi riprovare fra ${wait}.`,
+};
+
+/** Faults at a field, in Italian. */
+export const faults: Messages['faults'] = {
+  summary: 'Correggi i campi segnalati.',
+  missing: 'Compila questo campo.',
+  tooShort: (count) => `Almeno ${count} caratteri.`,
+  tooLong: (count) => `Al massimo ${count} caratteri.`,
+  tooFew: (count) => (count === 1 ? 'Ne serve almeno uno.' : `Ne servono almeno ${count}.`),
+  tooMany: (count) => `Al massimo ${count}.`,
+  atLeast: (limit) => `Almeno ${limit}.`,
+  atMost: (limit) => `Al massimo ${limit}.`,
+  integer: 'Un numero intero.',
+  amount: 'Un importo come 25 o 25,50.',
+  email: 'Un indirizzo come nome@example.com.',
+  url: 'Un indirizzo che comincia con https:// (o http:// su questo computer).',
+  pattern: 'Non è nella forma richiesta.',
+  notAccepted: 'Questo valore non è accettato.',
+};
+
+/** What services say of a value, by their English text, in Italian. */
+export const serviceFaults: Messages['serviceFaults'] = {
+  'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
+  'the password must not be the address': 'La password non deve essere ricavata dal tuo indirizzo.',
+  'the password must not be a simple pattern': 'La password è una sequenza troppo semplice. Scegline un’altra.',
+  'must be an http or https URL': 'Un indirizzo che comincia con https:// o http://.',
+  'must be in the future': 'Deve essere nel futuro.',
+  'must be a whole number of cents': 'Un numero intero di centesimi.',
+  'the redirect URI stands twice': 'Questo redirect URI c’è già.',
+  'a redirect URI must have no fragment': 'Un redirect URI non può avere un frammento (#).',
+  'a redirect URI must have no wildcard': 'Un redirect URI non può avere caratteri jolly (*).',
+  'a redirect URI must have no userinfo': 'Un redirect URI non può contenere nome utente o password.',
+  'the redirect URI holds a character that must be percent-encoded': 'C’è un carattere che va codificato con %.',
+  'the redirect URI is not percent-encoded correctly': 'La codifica con % non è corretta.',
+  'the redirect URI must be absolute, its scheme in lower case':
+    'Serve un indirizzo assoluto, con lo schema in minuscolo.',
+  'the redirect URI must name a host after `://`': 'Dopo :// serve il nome di un host.',
+  'the redirect URI must be in its normal form': 'L’indirizzo non è nella sua forma normale.',
+  'http is only for loopback addresses: use https': 'http vale solo per indirizzi di questo computer: usa https.',
+  'the scheme must be https, http on loopback, or a reverse domain name':
+    'Lo schema deve essere https, http in locale, oppure un nome di dominio rovesciato.',
+  'a private scheme is only for public apps': 'Uno schema privato è solo per le app pubbliche.',
+  'a slash must follow the private scheme': 'Dopo lo schema privato serve una barra.',
+  'the path must have no empty segment': 'Il percorso non può avere segmenti vuoti.',
+  'the path must not encode delimiters or dots': 'Il percorso non può codificare separatori o punti.',
+  'a redirect URI must not encode control characters': 'Un redirect URI non può codificare caratteri di controllo.',
+  'the host name is malformed': 'Il nome dell’host non è valido.',
+  'the query must not hold parameters of the answer': 'La query non può contenere parametri della risposta.',
+  'the URL is not well-formed': 'L’indirizzo non è ben formato.',
+  'the URL must begin with https://': 'L’indirizzo deve cominciare con https://.',
+  'the URL must not contain a user name or password': 'L’indirizzo non può contenere nome utente o password.',
+  'the port must be 443 or from 1024 to 65535': 'La porta deve essere 443 oppure da 1024 a 65535.',
+  'the host must have public addresses, and no others': 'L’host deve avere indirizzi pubblici e nessun altro.',
+  'there is no such plan': 'Questo piano non esiste più. Ricarica la pagina.',
+};

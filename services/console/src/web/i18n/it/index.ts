@@ -1,0 +1,23 @@
+import type { Messages } from '../en/index.ts';
+import { connections, overview, plans, session } from './account.ts';
+import { apps, webhooks } from './business.ts';
+import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { keys, usage, wallet } from './gateway.ts';
+
+/** All texts in Italian. */
+export const it: Messages = {
+  common,
+  shell,
+  errors,
+  faults,
+  serviceFaults,
+  session,
+  overview,
+  plans,
+  connections,
+  keys,
+  wallet,
+  usage,
+  apps,
+  webhooks,
+};

@@ -1,0 +1,35 @@
+import type { ReactElement } from 'react';
+import { type ItemOf, useApiMutation } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { ConfirmDialog, useToast } from '../ui/index.ts';
+
+/** Asks once, then deletes a key. */
+export const DeleteKeyDialog = ({
+  apiKey,
+  onClose,
+}: {
+  apiKey: ItemOf<'listKeys'>;
+  onClose: () => void;
+}): ReactElement => {
+  const { keys, common } = useI18n().messages;
+  const toast = useToast();
+  const remove = useApiMutation('deleteKey', { refreshes: ['listKeys'] });
+  const onSuccess = (): void => {
+    toast(keys.deleted(apiKey.name));
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={keys.deleteTitle(apiKey.name)}
+      text={keys.deleteText}
+      confirmLabel={keys.delete}
+      busyLabel={common.working}
+      isBusy={remove.isPending}
+      isDangerous
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { key_id: apiKey.id } }, { onSuccess })}
+    />
+  );
+};

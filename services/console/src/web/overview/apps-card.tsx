@@ -1,0 +1,57 @@
+import type { App } from '@svc/contracts';
+import type { ReactElement } from 'react';
+import { Link } from 'react-router';
+import { useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { AppIcon, Badge, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
+
+const SHOWN_MAX = 5;
+
+/** The apps of a business, the newest first. */
+export const AppsCard = (): ReactElement => {
+  const { overview } = useI18n().messages;
+  const apps = useApiQuery('listApps', {});
+  return (
+    <Card
+      title={overview.appsTitle}
+      lead={overview.appsLead}
+      actions={<ButtonLink to="/apps">{overview.allApps}</ButtonLink>}
+    >
+      <Loaded query={apps}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState
+              title={overview.noAppsTitle}
+              text={overview.noAppsText}
+              action={
+                <ButtonLink to="/apps/new" variant="primary">
+                  {overview.registerApp}
+                </ButtonLink>
+              }
+            />
+          ) : (
+            <ul className="rows">
+              {data.slice(0, SHOWN_MAX).map((app) => (
+                <AppRow key={app.client_id} app={app} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+};
+
+const AppRow = ({ app }: { app: App }): ReactElement => {
+  const { apps } = useI18n().messages;
+  return (
+    <li className="row">
+      <AppIcon clientId={app.client_id} />
+      <Link to={`/apps/${app.client_id}`} className="row-title">
+        {app.name}
+      </Link>
+      <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? apps.active : apps.inactive}</Badge>
+      <span className="hint row-end">{apps.connectionsCount(app.connections_count)}</span>
+    </li>
+  );
+};

@@ -1,0 +1,75 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { Link } from 'react-router';
+import { useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { describeError, Icon, type IconName } from '../ui/index.ts';
+
+/** Small figures, each a way to its page. */
+export const Tiles = (): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { overview } = messages;
+  const connections = useApiQuery('listConnections', {});
+  const keys = useApiQuery('listKeys', {});
+  const wallet = useApiQuery('getWallet', {});
+  return (
+    <ul className="tiles">
+      <Tile to="/connections" icon="connections" title={overview.connectionsCard} query={connections}>
+        {({ data }) => overview.connectionsCount(data.length)}
+      </Tile>
+      <Tile to="/keys" icon="keys" title={overview.keysCard} query={keys}>
+        {({ data }) => overview.keysCount(data.length)}
+      </Tile>
+      <Tile to="/wallet" icon="wallet" title={overview.walletCard} hint={overview.walletHint} query={wallet}>
+        {({ balance_micros, currency }) => formats.money(balance_micros, currency)}
+      </Tile>
+    </ul>
+  );
+};
+
+const Tile = <T,>({
+  to,
+  icon,
+  title,
+  hint,
+  query,
+  children,
+}: {
+  to: string;
+  icon: IconName;
+  title: string;
+  hint?: string;
+  query: UseQueryResult<T, Error>;
+  children: (data: T) => string;
+}): ReactElement => (
+  <li>
+    <Link to={to} className="tile">
+      <span className="tile-title">
+        <Icon name={icon} />
+        {title}
+      </span>
+      <span className="tile-value">
+        <TileValue query={query}>{children}</TileValue>
+      </span>
+      {hint !== undefined && <span className="hint">{hint}</span>}
+    </Link>
+  </li>
+);
+
+const TileValue = <T,>({
+  query,
+  children,
+}: {
+  query: UseQueryResult<T, Error>;
+  children: (data: T) => string;
+}): ReactNode => {
+  const { messages, formats } = useI18n();
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <span className="tile-error">{describeError(query.error, messages, formats).title}</span>;
+  return (
+    <>
+      <span className="visually-hidden">{messages.common.loading}</span>
+      <span className="skeleton" aria-hidden="true" />
+    </>
+  );
+};

@@ -1,0 +1,100 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactElement, useEffect } from 'react';
+import { useSearchParams } from 'react-router';
+import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { ButtonLink, EmptyState, ErrorNotice, Loading, Notice, Page } from '../ui/index.ts';
+
+const CONFIRMATIONS_MAX = 4;
+
+/** Where checkouts return to: confirms what was bought. Confirming again answers the same, so loading it again does no harm. */
+export const ReturnPage = (): ReactElement => {
+  const { plans } = useI18n().messages;
+  const [search] = useSearchParams();
+  const sessionId = search.get('session_id') ?? '';
+  return (
+    <Page title={plans.returnTitle}>
+      {sessionId === '' ? (
+        <EmptyState
+          title={plans.noSessionTitle}
+          text={plans.noSessionText}
+          action={<ButtonLink to="/plans">{plans.toPlans}</ButtonLink>}
+        />
+      ) : (
+        <Confirmation sessionId={sessionId} />
+      )}
+    </Page>
+  );
+};
+
+const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
+  const { plans } = useI18n().messages;
+  const queries = useQueryClient();
+  const confirmation = useApiQuery(
+    'confirmCheckout',
+    { body: { session_id: sessionId } },
+    {
+      staleTime: Number.POSITIVE_INFINITY,
+      // A payment may reach the service a moment after the person does.
+      retry: (failures, error) => failures < CONFIRMATIONS_MAX && error instanceof ApiError && isPassing(error),
+    },
+  );
+  const isConfirmed = confirmation.isSuccess;
+  useEffect(() => {
+    if (!isConfirmed) return;
+    for (const operation of ['getSubscription', 'getSubscriptionUsage', 'getWallet']) {
+      void queries.invalidateQueries({ queryKey: [operation] });
+    }
+  }, [isConfirmed, queries]);
+  if (confirmation.isPending) {
+    return (
+      <>
+        <Notice title={plans.confirming}>
+          <p>{plans.confirmingHint}</p>
+        </Notice>
+        <Loading lines={2} />
+      </>
+    );
+  }
+  if (confirmation.isError) {
+    return (
+      <>
+        <ErrorNotice error={confirmation.error} onRetry={() => void confirmation.refetch()} />
+        <div className="actions">
+          <ButtonLink to="/plans">{plans.toPlans}</ButtonLink>
+          <ButtonLink to="/wallet">{plans.toWallet}</ButtonLink>
+        </div>
+      </>
+    );
+  }
+  return <Confirmed bought={confirmation.data} />;
+};
+
+const isPassing = (error: ApiError): boolean => error.isTransient || error.code === 'checkout_not_completed';
+
+const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { plans } = messages;
+  const { subscription, wallet } = bought;
+  return (
+    <>
+      <Notice tone="good" title={plans.confirmedTitle}>
+        {wallet !== undefined ? (
+          <p>{plans.confirmedWallet(formats.money(wallet.balance_micros, wallet.currency))}</p>
+        ) : (
+          subscription !== null && <p>{plans.confirmedPlan(subscription.plan.name)}</p>
+        )}
+      </Notice>
+      <div className="actions">
+        <ButtonLink to="/" variant="primary">
+          {plans.toOverview}
+        </ButtonLink>
+        {wallet === undefined ? (
+          <ButtonLink to="/plans">{plans.toPlans}</ButtonLink>
+        ) : (
+          <ButtonLink to="/wallet">{plans.toWallet}</ButtonLink>
+        )}
+      </div>
+    </>
+  );
+};

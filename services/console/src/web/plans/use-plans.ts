@@ -1,0 +1,14 @@
+import type { Plan, Subscription } from '@svc/contracts';
+import { useApiQuery } from '../api/index.ts';
+
+/** Where a plan says nothing else: the product's own currency. */
+const CURRENCY = 'EUR';
+
+/** The currency in which the caps of a subscription are counted: that of its plan. */
+export const currencyOf = (
+  plans: readonly Plan[] | undefined,
+  subscription: Pick<Subscription, 'plan'> | null,
+): string => (plans?.find(({ id }) => id === subscription?.plan.id) ?? plans?.[0])?.price.currency ?? CURRENCY;
+
+/** The plans on offer; they hardly ever change. */
+export const usePlans = () => useApiQuery('listPlans', {}, { staleTime: 5 * 60_000 });

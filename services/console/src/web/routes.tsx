@@ -1,0 +1,85 @@
+import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
+import { Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
+import { OverviewPage } from './overview/index.ts';
+import {
+  type SignedOutReason,
+  SignInPage,
+  SignUpPage,
+  safeNext,
+  useAccount,
+  useSessionState,
+} from './session/index.ts';
+import { BusinessOnlyPage, CrashBoundary, NotFoundPage, SignedInLayout, SignedOutLayout } from './shell/index.ts';
+import { Loading } from './ui/index.ts';
+
+const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
+const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
+const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
+const UsagePage = lazy(async () => ({ default: (await import('./usage/index.ts')).UsagePage }));
+const AppsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppsPage }));
+const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index.ts')).RegisterAppPage }));
+const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
+const WebhookPage = lazy(async () => ({ default: (await import('./webhooks/index.ts')).WebhookPage }));
+
+/** The pages, by whether somebody is signed in. */
+export const Pages = (): ReactElement => {
+  const state = useSessionState();
+  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages reason={state.reason} />;
+};
+
+const SignedOutPages = ({ reason }: { reason: SignedOutReason }): ReactElement => (
+  <SignedOutLayout>
+    <Routes>
+      <Route path="/sign-in" element={<SignInPage reason={reason} />} />
+      <Route path="/sign-up" element={<SignUpPage />} />
+      <Route path="*" element={<ToSignIn reason={reason} />} />
+    </Routes>
+  </SignedOutLayout>
+);
+
+/** Remembers where somebody wanted to go, unless that person has just left. */
+const ToSignIn = ({ reason }: { reason: SignedOutReason }): ReactElement => {
+  const { pathname, search } = useLocation();
+  const next = `${pathname}${search}`;
+  const isRemembered = reason !== 'signed_out' && next !== '/';
+  return <Navigate to={isRemembered ? `/sign-in?next=${encodeURIComponent(next)}` : '/sign-in'} replace />;
+};
+
+const SignedInPages = (): ReactElement => {
+  const { pathname } = useLocation();
+  return (
+    <SignedInLayout>
+      <CrashBoundary key={pathname}>
+        <Suspense fallback={<Loading lines={6} />}>
+          <Routes>
+            <Route path="/" element={<OverviewPage />} />
+            <Route path="/sign-in" element={<ToNext />} />
+            <Route path="/sign-up" element={<ToNext />} />
+            <Route path="/plans" element={<PlansPage />} />
+            <Route path="/plans/return" element={<ReturnPage />} />
+            <Route path="/connections" element={<ConnectionsPage />} />
+            <Route path="/keys" element={<KeysPage />} />
+            <Route path="/wallet" element={<WalletPage />} />
+            <Route path="/wallet/return" element={<ReturnPage />} />
+            <Route path="/usage" element={<UsagePage />} />
+            <Route path="/apps" element={<ForBusiness page={<AppsPage />} />} />
+            <Route path="/apps/new" element={<ForBusiness page={<RegisterAppPage />} />} />
+            <Route path="/apps/:clientId" element={<ForBusiness page={<AppSettingsPage />} />} />
+            <Route path="/apps/:clientId/webhook" element={<ForBusiness page={<WebhookPage />} />} />
+            <Route path="*" element={<NotFoundPage />} />
+          </Routes>
+        </Suspense>
+      </CrashBoundary>
+    </SignedInLayout>
+  );
+};
+
+const ToNext = (): ReactElement => {
+  const [search] = useSearchParams();
+  return <Navigate to={safeNext(search.get('next'))} replace />;
+};
+
+const ForBusiness = ({ page }: { page: ReactNode }): ReactNode => {
+  const { account_type } = useAccount();
+  return account_type === 'business' ? page : <BusinessOnlyPage />;
+};

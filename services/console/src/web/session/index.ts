@@ -1,0 +1,5 @@
+export { safeNext } from './safe-next.ts';
+export { createSession, type Session, type SessionState, type SignedOutReason } from './session.ts';
+export { SignInPage } from './sign-in-page.tsx';
+export { SignUpPage } from './sign-up-page.tsx';
+export { SessionContext, useAccount, useSession, useSessionState } from './use-session.ts';

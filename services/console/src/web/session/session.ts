@@ -1,0 +1,88 @@
+import type { Account } from '@svc/contracts';
+import { type Answer, ApiError, type Input, type TokenSource, type Transport } from '../api/index.ts';
+
+/** Why nobody is signed in. */
+export type SignedOutReason = 'none' | 'expired' | 'signed_out';
+
+/** Whether somebody is signed in. */
+export type SessionState =
+  | { status: 'signed_out'; reason: SignedOutReason }
+  | { status: 'signed_in'; account: Account };
+
+/** The one session of this page. Its token is in memory only: after a reload the session is asked for again by its HttpOnly cookie. */
+export interface Session extends TokenSource {
+  state: () => SessionState;
+  subscribe: (listener: () => void) => () => void;
+  /** Finds the session that the browser's cookie stands for. Rejects with ApiError where that cannot be told. */
+  resume: () => Promise<void>;
+  signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
+  signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
+  /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
+  signOut: () => Promise<void>;
+}
+
+/** No session, or a release that cannot resume one: both mean that a person signs in. */
+const MEANS_SIGNED_OUT = new Set([400, 401, 403, 404, 405, 501]);
+
+/** Creates the session; nobody is signed in until `resume` or `signIn`. */
+export const createSession = (transport: Transport): Session => {
+  let token: string | undefined;
+  let state: SessionState = { status: 'signed_out', reason: 'none' };
+  let renewing: Promise<string | undefined> | undefined;
+  const listeners = new Set<() => void>();
+  const set = (next: SessionState, nextToken: string | undefined): void => {
+    state = next;
+    token = nextToken;
+    for (const listener of listeners) listener();
+  };
+  const begin = ({ session_token, account }: Answer<'createSession'>): void =>
+    set({ status: 'signed_in', account }, session_token);
+  const askAgain = async (): Promise<string | undefined> => {
+    const found = await findSession(transport);
+    if (found === undefined) set({ status: 'signed_out', reason: 'expired' }, undefined);
+    else begin(found);
+    return token;
+  };
+
+  return {
+    state: () => state,
+    current: () => token,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    resume: async () => {
+      const found = await findSession(transport);
+      if (found !== undefined) begin(found);
+    },
+    renew: () => {
+      // Many calls may be refused at one time; all of them wait for the one question.
+      renewing ??= askAgain().finally(() => {
+        renewing = undefined;
+      });
+      return renewing;
+    },
+    signIn: async (credentials) => begin(await transport.send('createSession', { body: credentials })),
+    signUp: async (account) => {
+      await transport.send('createAccount', { body: account });
+      const { email, password } = account;
+      begin(await transport.send('createSession', { body: { email, password } }));
+    },
+    signOut: async () => {
+      await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {
+        // A session that is refused has ended already.
+        if (!(error instanceof ApiError) || !error.isSessionRefused) throw error;
+      });
+      set({ status: 'signed_out', reason: 'signed_out' }, undefined);
+    },
+  };
+};
+
+const findSession = async (transport: Transport): Promise<Answer<'resumeSession'> | undefined> => {
+  try {
+    return await transport.send('resumeSession', {});
+  } catch (error) {
+    if (error instanceof ApiError && MEANS_SIGNED_OUT.has(error.status)) return undefined;
+    throw error;
+  }
+};

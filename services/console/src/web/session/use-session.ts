@@ -1,0 +1,26 @@
+import type { Account } from '@svc/contracts';
+import { createContext, use, useSyncExternalStore } from 'react';
+import type { Session, SessionState } from './session.ts';
+
+/** The session that all pages share. */
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+/** The session of this page. */
+export const useSession = (): Session => {
+  const session = use(SessionContext);
+  if (session === undefined) throw new Error('there is no SessionContext above');
+  return session;
+};
+
+/** Whether somebody is signed in; the component follows its changes. */
+export const useSessionState = (): SessionState => {
+  const { subscribe, state } = useSession();
+  return useSyncExternalStore(subscribe, state);
+};
+
+/** The account that is signed in. Only for pages that nobody else sees. */
+export const useAccount = (): Account => {
+  const state = useSessionState();
+  if (state.status !== 'signed_in') throw new Error('nobody is signed in');
+  return state.account;
+};

@@ -1,0 +1,7 @@
+export { CrashBoundary } from './crash-boundary.tsx';
+export { LanguageProvider, loadLanguage } from './language.tsx';
+export { BusinessOnlyPage, NotFoundPage } from './message-pages.tsx';
+export { SignedInLayout } from './signed-in-layout.tsx';
+export { SignedOutLayout } from './signed-out-layout.tsx';
+export { ThemeProvider } from './theme.tsx';
+export { Unreachable } from './unreachable.tsx';

@@ -1,0 +1,57 @@
+import type { Locale } from '@svc/contracts';
+import { type ReactElement, type ReactNode, startTransition, useEffect, useMemo, useState } from 'react';
+import { chooseLocale, createFormats, I18nContext, loadMessages, type Messages } from '../i18n/index.ts';
+import type { Preferences } from '../preferences.ts';
+import { useSessionState } from '../session/index.ts';
+
+/** A language with its texts. */
+export interface Language {
+  locale: Locale;
+  messages: Messages;
+}
+
+/** Loads the language that suits what is known of the person. */
+export const loadLanguage = async (preferences: Preferences, account: Locale | undefined): Promise<Language> => {
+  const locale = chooseLocale({ chosen: preferences.locale(), account, browser: navigator.languages });
+  return { locale, messages: await loadMessages(locale) };
+};
+
+/** Gives the pages their language. It follows the account that signs in, unless the person has chosen one here. */
+export const LanguageProvider = ({
+  initial,
+  preferences,
+  children,
+}: {
+  initial: Language;
+  preferences: Preferences;
+  children: ReactNode;
+}): ReactElement => {
+  const [language, setLanguage] = useState(initial);
+  const state = useSessionState();
+  const accountLocale = state.status === 'signed_in' ? state.account.locale : undefined;
+  useEffect(() => {
+    document.documentElement.lang = language.locale;
+  }, [language]);
+  useEffect(() => {
+    if (accountLocale === undefined) return undefined;
+    let isCurrent = true;
+    void loadLanguage(preferences, accountLocale).then((next) => {
+      if (isCurrent) startTransition(() => setLanguage(next));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [accountLocale, preferences]);
+  const i18n = useMemo(
+    () => ({
+      ...language,
+      formats: createFormats(language.locale),
+      setLocale: (locale: Locale) => {
+        preferences.setLocale(locale);
+        void loadMessages(locale).then((messages) => startTransition(() => setLanguage({ locale, messages })));
+      },
+    }),
+    [language, preferences],
+  );
+  return <I18nContext value={i18n}>{children}</I18nContext>;
+};

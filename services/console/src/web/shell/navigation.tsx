@@ -1,0 +1,56 @@
+import type { ReactElement } from 'react';
+import { NavLink } from 'react-router';
+import { type Messages, useI18n } from '../i18n/index.ts';
+import { useAccount } from '../session/index.ts';
+import { Icon, type IconName } from '../ui/index.ts';
+
+interface Group {
+  title?: string;
+  items: readonly { to: string; label: string; icon: IconName }[];
+}
+
+const groupsFor = ({ shell }: Messages, isBusiness: boolean): readonly Group[] => [
+  {
+    items: [
+      { to: '/', label: shell.overview, icon: 'overview' },
+      { to: '/plans', label: shell.plan, icon: 'plan' },
+      { to: '/connections', label: shell.connections, icon: 'connections' },
+    ],
+  },
+  {
+    title: shell.gateway,
+    items: [
+      { to: '/keys', label: shell.keys, icon: 'keys' },
+      { to: '/wallet', label: shell.wallet, icon: 'wallet' },
+      { to: '/usage', label: shell.usage, icon: 'usage' },
+    ],
+  },
+  ...(isBusiness
+    ? [{ title: shell.developers, items: [{ to: '/apps', label: shell.apps, icon: 'apps' as const }] }]
+    : []),
+];
+
+/** The ways to all pages of the account. */
+export const Navigation = ({ onNavigate }: { onNavigate?: () => void }): ReactElement => {
+  const { messages } = useI18n();
+  const { account_type } = useAccount();
+  return (
+    <nav className="navigation" aria-label={messages.shell.navigation}>
+      {groupsFor(messages, account_type === 'business').map((group) => (
+        <div key={group.title ?? ''} className="navigation-group">
+          {group.title !== undefined && <p className="navigation-title">{group.title}</p>}
+          <ul>
+            {group.items.map(({ to, label, icon }) => (
+              <li key={to}>
+                <NavLink to={to} end={to === '/'} className="navigation-link" onClick={() => onNavigate?.()}>
+                  <Icon name={icon} />
+                  {label}
+                </NavLink>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+};

@@ -1,0 +1,30 @@
+import { type ReactElement, useMemo } from 'react';
+import { createFormats, I18nContext } from '../i18n/index.ts';
+import { ErrorNotice } from '../ui/index.ts';
+import type { Language } from './language.tsx';
+
+/** Instead of the pages, where it cannot be told whether somebody is signed in. */
+export const Unreachable = ({
+  language,
+  error,
+  onRetry,
+}: {
+  language: Language;
+  error: unknown;
+  onRetry: () => void;
+}): ReactElement => {
+  const { locale, messages } = language;
+  const i18n = useMemo(
+    () => ({ locale, messages, formats: createFormats(locale), setLocale: () => undefined }),
+    [locale, messages],
+  );
+  return (
+    <I18nContext value={i18n}>
+      <main className="boot">
+        <title>{`${messages.shell.unreachableTitle} · ${messages.common.product}`}</title>
+        <h1>{messages.shell.unreachableTitle}</h1>
+        <ErrorNotice error={error} onRetry={onRetry} />
+      </main>
+    </I18nContext>
+  );
+};

@@ -1,0 +1,58 @@
+import type { ComponentProps, ReactElement, ReactNode } from 'react';
+import { Link } from 'react-router';
+import { Icon, type IconName } from './icon.tsx';
+
+/** How much a button asks to be pressed. */
+export type ButtonVariant = 'primary' | 'secondary' | 'danger' | 'quiet';
+
+interface Look {
+  variant?: ButtonVariant;
+  small?: boolean;
+  icon?: IconName;
+}
+
+const classOf = ({ variant = 'secondary', small = false }: Look): string =>
+  `button button-${variant}${small ? ' button-small' : ''}`;
+
+/** A button. While `busyLabel` is given it shows that it works, keeps the focus, and takes no second press. */
+export const Button = ({
+  variant,
+  small,
+  icon,
+  busyLabel,
+  children,
+  onClick,
+  ...rest
+}: Look & { busyLabel?: string | undefined } & Omit<ComponentProps<'button'>, 'className'>): ReactElement => {
+  const isBusy = busyLabel !== undefined;
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classOf({ ...(variant && { variant }), ...(small && { small }) })}
+      aria-disabled={isBusy || undefined}
+      aria-busy={isBusy || undefined}
+      onClick={(event) => {
+        if (isBusy) event.preventDefault();
+        else onClick?.(event);
+      }}
+    >
+      {isBusy ? <span className="spinner" aria-hidden="true" /> : icon !== undefined && <Icon name={icon} />}
+      <span>{busyLabel ?? children}</span>
+    </button>
+  );
+};
+
+/** A link to another page that looks like a button. */
+export const ButtonLink = ({
+  to,
+  variant,
+  small,
+  icon,
+  children,
+}: Look & { to: string; children: ReactNode }): ReactElement => (
+  <Link to={to} className={classOf({ ...(variant && { variant }), ...(small && { small }) })}>
+    {icon !== undefined && <Icon name={icon} />}
+    <span>{children}</span>
+  </Link>
+);

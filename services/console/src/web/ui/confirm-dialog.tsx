@@ -1,0 +1,55 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog';
+import { type ReactElement, type ReactNode, useRef } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { Button } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+
+/** What a confirmation asks. */
+export interface ConfirmDialogProps {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  text: string;
+  confirmLabel: string;
+  busyLabel: string;
+  isBusy: boolean;
+  onConfirm: () => void;
+  isDangerous?: boolean;
+  /** False while something has to be typed first. */
+  canConfirm?: boolean;
+  error?: unknown;
+  children?: ReactNode;
+}
+
+/** Asks once before something that cannot be taken back. Cancel has the focus, and Escape cancels. */
+export const ConfirmDialog = (props: ConfirmDialogProps): ReactElement => {
+  const { messages } = useI18n();
+  const cancel = useRef<HTMLButtonElement>(null);
+  const { isBusy, canConfirm = true } = props;
+  return (
+    <AlertDialog.Root open={props.isOpen} onOpenChange={(isOpen) => !isOpen && !isBusy && props.onClose()}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="backdrop" />
+        <AlertDialog.Popup className="dialog" initialFocus={cancel}>
+          <AlertDialog.Title className="dialog-title">{props.title}</AlertDialog.Title>
+          <AlertDialog.Description className="dialog-text">{props.text}</AlertDialog.Description>
+          {props.children}
+          {props.error != null && <ErrorNotice error={props.error} />}
+          <div className="dialog-actions">
+            <Button ref={cancel} onClick={props.onClose} disabled={isBusy}>
+              {messages.common.cancel}
+            </Button>
+            <Button
+              variant={props.isDangerous === true ? 'danger' : 'primary'}
+              busyLabel={isBusy ? props.busyLabel : undefined}
+              disabled={!canConfirm}
+              onClick={props.onConfirm}
+            >
+              {props.confirmLabel}
+            </Button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+};

@@ -1,0 +1,42 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { Button } from './button.tsx';
+
+const SHOWN_MS = 2_500;
+
+/** Copies a text, and says whether it could. */
+export const CopyButton = ({
+  text,
+  label,
+  small = true,
+}: {
+  text: string;
+  label: string;
+  small?: boolean;
+}): ReactElement => {
+  const { messages } = useI18n();
+  const [outcome, setOutcome] = useState<'idle' | 'copied' | 'failed'>('idle');
+  useEffect(() => {
+    if (outcome === 'idle') return undefined;
+    const timer = setTimeout(() => setOutcome('idle'), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setOutcome('copied'),
+      () => setOutcome('failed'),
+    );
+  };
+  const { common } = messages;
+  return (
+    <>
+      <Button small={small} icon={outcome === 'copied' ? 'check' : 'copy'} onClick={copy} aria-label={label}>
+        {outcome === 'copied' ? common.copied : common.copy}
+      </Button>
+      <span role="status" className={outcome === 'failed' ? 'hint' : 'visually-hidden'}>
+        {outcome === 'copied' && common.copied}
+        {outcome === 'failed' && common.copyFailed}
+      </span>
+    </>
+  );
+};

@@ -1,0 +1,39 @@
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import type { ReactElement, ReactNode } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { Icon } from './icon.tsx';
+
+/** A dialog for a short form or a result. `canDismiss` false: it closes only by what is in it, so that nothing is lost by a stray press. */
+export const Dialog = ({
+  isOpen,
+  onClose,
+  title,
+  canDismiss = true,
+  children,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  title: string;
+  canDismiss?: boolean;
+  children: ReactNode;
+}): ReactElement => {
+  const { messages } = useI18n();
+  return (
+    <BaseDialog.Root open={isOpen} onOpenChange={(next) => !next && canDismiss && onClose()} disablePointerDismissal>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="backdrop" />
+        <BaseDialog.Popup className="dialog">
+          <header className="dialog-header">
+            <BaseDialog.Title className="dialog-title">{title}</BaseDialog.Title>
+            {canDismiss && (
+              <BaseDialog.Close className="icon-button" aria-label={messages.common.close}>
+                <Icon name="close" />
+              </BaseDialog.Close>
+            )}
+          </header>
+          {children}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+};

@@ -1,0 +1,31 @@
+import type { ReactElement, ReactNode } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { ErrorNotice } from './error-notice.tsx';
+import { Notice } from './notice.tsx';
+import type { FormState } from './use-form.ts';
+
+/** A form with its errors above the fields. */
+export const Form = <V extends object>({
+  form,
+  label,
+  children,
+}: {
+  form: FormState<V>;
+  label: string;
+  children: ReactNode;
+}): ReactElement => {
+  const { messages } = useI18n();
+  return (
+    <form className="form" aria-label={label} noValidate ref={form.formRef} onSubmit={form.onSubmit}>
+      {form.hasFaults && (
+        <Notice tone="bad" title={messages.faults.summary}>
+          {form.otherFaults.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </Notice>
+      )}
+      {form.error !== undefined && <ErrorNotice error={form.error} />}
+      {children}
+    </form>
+  );
+};

@@ -1,0 +1,32 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { ErrorNotice } from './error-notice.tsx';
+
+/** Shows that something is being read, in about the place that it will take. */
+export const Loading = ({ lines = 3 }: { lines?: number }): ReactElement => {
+  const { messages } = useI18n();
+  return (
+    <div className="loading" role="status">
+      <span className="visually-hidden">{messages.common.loading}</span>
+      {Array.from({ length: lines }, (_, index) => index).map((line) => (
+        <span key={line} className="skeleton" aria-hidden="true" />
+      ))}
+    </div>
+  );
+};
+
+/** What a query has read; until then that it is being read, or why it could not be. */
+export const Loaded = <T,>({
+  query,
+  lines,
+  children,
+}: {
+  query: UseQueryResult<T, Error>;
+  lines?: number;
+  children: (data: T) => ReactNode;
+}): ReactNode => {
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  return <Loading {...(lines === undefined ? {} : { lines })} />;
+};

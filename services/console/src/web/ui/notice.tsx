@@ -1,0 +1,21 @@
+import type { ReactElement, ReactNode } from 'react';
+import { Icon } from './icon.tsx';
+
+/** Something to know, beside what it is about. `warn` and `bad` are read out at once. */
+export const Notice = ({
+  tone = 'info',
+  title,
+  children,
+}: {
+  tone?: 'info' | 'good' | 'warn' | 'bad';
+  title?: string | undefined;
+  children?: ReactNode;
+}): ReactElement => (
+  <div className={`notice notice-${tone}`} role={tone === 'bad' || tone === 'warn' ? 'alert' : 'status'}>
+    <Icon name={tone === 'good' ? 'check' : tone === 'info' ? 'info' : 'alert'} />
+    <div>
+      {title !== undefined && <p className="notice-title">{title}</p>}
+      {children}
+    </div>
+  </div>
+);

@@ -1,0 +1,43 @@
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { useI18n } from '../i18n/index.ts';
+
+/** The first page of a visit leaves the focus where browsers put it; later ones take it to their heading. */
+let isFirstPage = true;
+
+/** A page: its title, what it is for, and what can be done on it. On a change of page the heading takes the focus, so that it is read out. */
+export const Page = ({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  title: string;
+  lead?: string | undefined;
+  actions?: ReactNode;
+  children: ReactNode;
+}): ReactElement => {
+  const { messages } = useI18n();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (!isFirstPage) {
+      window.scrollTo(0, 0);
+      heading.current?.focus({ preventScroll: true });
+    }
+    isFirstPage = false;
+  }, []);
+  return (
+    <div className="page">
+      <title>{`${title} · ${messages.common.product}`}</title>
+      <header className="page-header">
+        <div>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead !== undefined && <p className="lead">{lead}</p>}
+        </div>
+        {actions !== undefined && <div className="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+};

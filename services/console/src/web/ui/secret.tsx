@@ -1,0 +1,28 @@
+import { type ReactElement, useId } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { CopyButton } from './copy-button.tsx';
+
+/** A secret that is shown once: to be read, selected and copied, and kept nowhere. */
+export const Secret = ({ label, text, value }: { label: string; text: string; value: string }): ReactElement => {
+  const { messages } = useI18n();
+  const id = useId();
+  return (
+    <div className="secret">
+      <p id={`${id}-text`}>{text}</p>
+      <label htmlFor={id}>{label}</label>
+      <div className="secret-row">
+        <input
+          id={id}
+          className="input mono"
+          readOnly
+          value={value}
+          autoComplete="off"
+          spellCheck={false}
+          aria-describedby={`${id}-text`}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton text={value} label={`${messages.common.copy}: ${label}`} small={false} />
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,83 @@
+import { Fragment, type ReactElement, type ReactNode } from 'react';
+
+/** One column of a table. */
+export interface Column<T> {
+  title: string;
+  render: (row: T) => ReactNode;
+  /** Names its row for screen readers. */
+  isHeader?: boolean;
+  isNumber?: boolean;
+  /** Buttons: the title is for screen readers only. */
+  isAction?: boolean;
+}
+
+/** A table; where there is no room for columns, each row becomes a block of names and values. */
+export const Table = <T,>({
+  label,
+  rows,
+  keyOf,
+  columns,
+  detailsOf,
+}: {
+  label: string;
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  columns: readonly Column<T>[];
+  /** A second row below the first. */
+  detailsOf?: (row: T) => ReactNode;
+}): ReactElement => (
+  <div className="table-frame">
+    <table className="table" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ title, isNumber, isAction }) => (
+            <th key={title} scope="col" className={isNumber === true ? 'number' : undefined}>
+              {isAction === true ? <span className="visually-hidden">{title}</span> : title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const details = detailsOf?.(row);
+          return (
+            <Fragment key={keyOf(row)}>
+              <tr>
+                {columns.map((column) => (
+                  <Cell key={column.title} column={column} row={row} />
+                ))}
+              </tr>
+              {details !== undefined && details !== false && details !== null && (
+                <tr className="table-details">
+                  <td colSpan={columns.length}>{details}</td>
+                </tr>
+              )}
+            </Fragment>
+          );
+        })}
+      </tbody>
+    </table>
+  </div>
+);
+
+const Cell = <T,>({ column, row }: { column: Column<T>; row: T }): ReactElement => {
+  const { title, render, isHeader, isNumber, isAction } = column;
+  const className = [isNumber === true && 'number', isAction === true && 'table-action'].filter(Boolean).join(' ');
+  const content = (
+    <>
+      {isAction !== true && (
+        <span className="table-label" aria-hidden="true">
+          {title}
+        </span>
+      )}
+      <span className="table-value">{render(row)}</span>
+    </>
+  );
+  return isHeader === true ? (
+    <th scope="row" className={className}>
+      {content}
+    </th>
+  ) : (
+    <td className={className}>{content}</td>
+  );
+};

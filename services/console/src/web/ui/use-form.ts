@@ -1,0 +1,110 @@
+import type { ValidationIssue } from '@svc/contracts';
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { type FieldPath, pathOf } from './checks.ts';
+import { describeIssue } from './describe-error.ts';
+
+/** What a form does. */
+export interface FormOptions<V extends object> {
+  initial: V;
+  /** Faults that can be seen before asking a service. */
+  check?: (values: V) => readonly ValidationIssue[];
+  /** Rejects with ApiError; faults of fields are shown at the fields. */
+  submit: (values: V) => Promise<void>;
+  /** Turns an error into a fault of a field where it is about one. */
+  faultFor?: (error: ApiError) => ValidationIssue | undefined;
+}
+
+/** A form as its fields see it. */
+export interface FormState<V extends object> {
+  values: V;
+  set: <K extends keyof V>(name: K, value: V[K]) => void;
+  reset: (values: V) => void;
+  /** The text of the fault at a field. */
+  faultOf: (path: FieldPath) => string | undefined;
+  /** Faults that belong to no field of this form. */
+  otherFaults: readonly string[];
+  hasFaults: boolean;
+  error: unknown;
+  isBusy: boolean;
+  formRef: RefObject<HTMLFormElement | null>;
+  onSubmit: (event: FormEvent) => void;
+}
+
+/** Keeps the values of a form, checks them, sends them, and tells faults where they belong. */
+export const useForm = <V extends object>(options: FormOptions<V>): FormState<V> => {
+  const { messages, formats } = useI18n();
+  const [values, setValues] = useState(options.initial);
+  const [issues, setIssues] = useState<readonly ValidationIssue[]>([]);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const formRef = useRef<HTMLFormElement>(null);
+  useFocusOnFault(formRef, issues);
+
+  const submit = async (): Promise<void> => {
+    const found = options.check?.(values) ?? [];
+    setError(undefined);
+    setIssues(found);
+    if (found.length > 0) return;
+    setBusy(true);
+    try {
+      await options.submit(values);
+    } catch (failure) {
+      const { issues: told, rest } = sortFailure(failure, options);
+      setIssues(told);
+      setError(rest);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const textOf = (issue: ValidationIssue): string => describeIssue(issue, messages, formats);
+  const rootOf = (issue: ValidationIssue): string => (pathOf(issue) ?? '').split('.', 1)[0] ?? '';
+  const isOwn = (issue: ValidationIssue): boolean => Object.hasOwn(values, rootOf(issue));
+
+  return {
+    values,
+    set: (name, value) => {
+      setValues((current) => ({ ...current, [name]: value }));
+      setIssues((current) => current.filter((issue) => rootOf(issue) !== name));
+    },
+    reset: (next) => {
+      setValues(next);
+      setIssues([]);
+      setError(undefined);
+    },
+    faultOf: (path) => {
+      const issue = issues.find((item) => pathOf(item) === path);
+      return issue === undefined ? undefined : textOf(issue);
+    },
+    otherFaults: issues.filter((issue) => !isOwn(issue)).map(textOf),
+    hasFaults: issues.length > 0,
+    error,
+    isBusy,
+    formRef,
+    onSubmit: (event) => {
+      event.preventDefault();
+      if (!isBusy) void submit();
+    },
+  };
+};
+
+const sortFailure = <V extends object>(
+  failure: unknown,
+  { faultFor }: FormOptions<V>,
+): { issues: readonly ValidationIssue[]; rest: unknown } => {
+  if (!(failure instanceof ApiError)) return { issues: [], rest: failure };
+  if (failure.issues.length > 0) return { issues: failure.issues, rest: undefined };
+  const fault = faultFor?.(failure);
+  return fault === undefined ? { issues: [], rest: failure } : { issues: [fault], rest: undefined };
+};
+
+/** Takes whoever has submitted to the first field that has to be corrected. */
+const useFocusOnFault = (form: RefObject<HTMLFormElement | null>, issues: readonly ValidationIssue[]): void => {
+  const count = useRef(0);
+  useEffect(() => {
+    const hasGrown = issues.length > count.current;
+    count.current = issues.length;
+    if (hasGrown) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [form, issues]);
+};

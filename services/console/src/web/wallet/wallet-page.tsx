@@ -1,0 +1,44 @@
+import type { ReactElement } from 'react';
+import { useSearchParams } from 'react-router';
+import { type Answer, useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { Card, Loaded, Notice, Page } from '../ui/index.ts';
+import { TopUpForm } from './top-up-form.tsx';
+
+/** The prepaid balance of API keys. */
+export const WalletPage = (): ReactElement => {
+  const { wallet: texts } = useI18n().messages;
+  const [search] = useSearchParams();
+  const wallet = useApiQuery('getWallet', {}, { staleTime: 0 });
+  return (
+    <Page title={texts.title} lead={texts.lead}>
+      {search.has('cancelled') && <Notice>{texts.cancelled}</Notice>}
+      <Card title={texts.balance}>
+        <Loaded query={wallet}>{(data) => <Balance wallet={data} />}</Loaded>
+      </Card>
+      {wallet.data !== undefined && (
+        <Card title={texts.topUp} lead={texts.topUpLead}>
+          <TopUpForm currency={wallet.data.currency} />
+        </Card>
+      )}
+    </Page>
+  );
+};
+
+const Balance = ({ wallet }: { wallet: Answer<'getWallet'> }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { wallet: texts } = messages;
+  const { balance_micros, held_micros, currency } = wallet;
+  return (
+    <>
+      <p className="figure">{formats.money(balance_micros, currency)}</p>
+      {held_micros > 0 && (
+        <p className="hint">
+          {texts.held}: {formats.money(held_micros, currency)} · {texts.available}:{' '}
+          {formats.money(balance_micros - held_micros, currency)}
+        </p>
+      )}
+      {balance_micros <= 0 && <Notice tone="warn">{texts.empty}</Notice>}
+    </>
+  );
+};

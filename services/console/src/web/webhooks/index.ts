@@ -1,0 +1,1 @@
+export { WebhookPage } from './webhook-page.tsx';

@@ -1,0 +1,41 @@
+import type { ReactElement } from 'react';
+import { useApiMutation } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { ConfirmDialog, useToast } from '../ui/index.ts';
+import type { WebhookEventRecord } from './use-webhook-events.ts';
+
+/** Asks once before an event is given up. */
+export const SkipDialog = ({
+  clientId,
+  event,
+  onClose,
+}: {
+  clientId: string;
+  event: WebhookEventRecord;
+  onClose: () => void;
+}): ReactElement => {
+  const { webhooks } = useI18n().messages;
+  const toast = useToast();
+  const recover = useApiMutation('recoverWebhookEvent', {
+    refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+  });
+  const params = { client_id: clientId, event_id: event.event_id };
+  const onSuccess = (): void => {
+    toast(webhooks.skipped);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onClose}
+      title={webhooks.skipTitle(event.sequence)}
+      text={webhooks.skipText}
+      confirmLabel={webhooks.skip}
+      busyLabel={webhooks.skipping}
+      isBusy={recover.isPending}
+      isDangerous
+      error={recover.error}
+      onConfirm={() => recover.mutate({ params, body: { action: 'skip' } }, { onSuccess })}
+    />
+  );
+};

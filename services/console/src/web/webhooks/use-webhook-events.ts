@@ -1,0 +1,32 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ItemOf, useApi } from '../api/index.ts';
+
+/** A stored event and what became of it. */
+export type WebhookEventRecord = ItemOf<'listWebhookEvents'>;
+
+const PAGE_EVENTS = 50;
+const FOLLOW_MS = 3_000;
+
+/** Something about this event will change by itself. */
+const isUnderWay = ({ status }: WebhookEventRecord): boolean => status === 'queued' || status === 'delivering';
+
+/** The events of an app, newest first. While something is under way they are read again every few seconds. */
+export const useWebhookEvents = (clientId: string) => {
+  const { call } = useApi();
+  return useInfiniteQuery({
+    queryKey: ['listWebhookEvents', clientId],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        'listWebhookEvents',
+        { params: { client_id: clientId }, query: { limit: PAGE_EVENTS, after: pageParam } },
+        signal,
+      ),
+    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.event_id : undefined),
+    staleTime: 0,
+    refetchInterval: ({ state }) => {
+      const events = state.data?.pages.flatMap((page) => page.data) ?? [];
+      return events.some(isUnderWay) ? FOLLOW_MS : false;
+    },
+  });
+};

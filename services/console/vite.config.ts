@@ -1,0 +1,52 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+const COMPRESSED = new Set(['.css', '.html', '.js', '.svg']);
+
+/** Leaves `.br` and `.gz` beside every text file, so that the server compresses nothing while it serves. */
+const compress = (): Plugin => {
+  let directory = '';
+  return {
+    name: 'compress',
+    apply: 'build',
+    configResolved: ({ root, build }) => {
+      directory = join(root, build.outDir);
+    },
+    closeBundle: async () => {
+      const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+      for (const entry of entries.filter((item) => item.isFile() && COMPRESSED.has(extname(item.name)))) {
+        const file = join(entry.parentPath, entry.name);
+        const plain = await readFile(file);
+        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+        await writeFile(`${file}.br`, await promisify(brotliCompress)(plain, { params }));
+        await writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION }));
+      }
+    },
+  };
+};
+
+/** How the pages are built. */
+// biome-ignore lint/style/noDefaultExport: Vite takes its configuration from the default export.
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  plugins: [compress()],
+  build: {
+    outDir: 'dist/web',
+    emptyOutDir: true,
+    target: 'es2023',
+    // Inline data would need its own exception in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+    rolldownOptions: {
+      onLog: (level, log, handle) => {
+        // Libraries mark their modules for server rendering, which there is none of here.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
+      },
+    },
+  },
+});
