@@ -106,11 +106,12 @@ CREATE TABLE lanes (
   due_at timestamp with time zone,
   leased_until timestamp with time zone,
   lease_token bigint DEFAULT 0 NOT NULL,
-  is_slow boolean DEFAULT false NOT NULL,
+  pace text DEFAULT 'unknown'::text NOT NULL,
   CONSTRAINT lanes_pkey PRIMARY KEY (client_id),
   CONSTRAINT lanes_blocked CHECK (((blocked_sequence IS NULL) OR ((blocked_sequence = (done_sequence + 1)) AND (due_at IS NULL)))),
   CONSTRAINT lanes_idle CHECK (((due_at IS NULL) OR (done_sequence < last_sequence))),
   CONSTRAINT lanes_lease CHECK (((leased_until IS NULL) OR (due_at = leased_until))),
+  CONSTRAINT lanes_pace_check CHECK ((pace = ANY (ARRAY['prompt'::text, 'unknown'::text, 'slow'::text]))),
   CONSTRAINT lanes_sequences CHECK (((done_sequence >= 0) AND (done_sequence <= last_sequence)))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);
-CREATE INDEX lanes_due ON lanes USING btree (is_slow, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX lanes_due ON lanes USING btree (pace, due_at) WHERE (due_at IS NOT NULL);

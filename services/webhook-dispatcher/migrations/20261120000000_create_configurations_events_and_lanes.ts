@@ -22,13 +22,13 @@ export async function up(knex: Knex): Promise<void> {
       due_at timestamptz,
       leased_until timestamptz,
       lease_token bigint NOT NULL DEFAULT 0,
-      is_slow boolean NOT NULL DEFAULT false,
+      pace text NOT NULL DEFAULT 'unknown' CHECK (pace IN ('prompt', 'unknown', 'slow')),
       CONSTRAINT lanes_sequences CHECK (done_sequence BETWEEN 0 AND last_sequence),
       CONSTRAINT lanes_blocked CHECK (blocked_sequence IS NULL OR (blocked_sequence = done_sequence + 1 AND due_at IS NULL)),
       CONSTRAINT lanes_idle CHECK (due_at IS NULL OR done_sequence < last_sequence),
       CONSTRAINT lanes_lease CHECK (leased_until IS NULL OR due_at = leased_until)
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02)`);
-  await knex.raw('CREATE INDEX lanes_due ON lanes (is_slow, due_at) WHERE due_at IS NOT NULL');
+  await knex.raw('CREATE INDEX lanes_due ON lanes (pace, due_at) WHERE due_at IS NOT NULL');
   await knex.raw(`
     CREATE TABLE events (
       client_id text NOT NULL,

@@ -40,10 +40,10 @@ export const configSchema = z
     }),
     WEBHOOK_SLOTS: setting.integer({
       description:
-        'Attempts at one time in one process that are not known to be slow; slow ones have places of their own.',
+        'Attempts at one time in one process at receivers that answer soon; slow and unknown ones have places of their own.',
       min: 1,
       max: 2_000,
-      default: 128,
+      default: 256,
     }),
     DATABASE_POOL_MAX: setting.integer({
       description: 'Most connections to the database from one process.',

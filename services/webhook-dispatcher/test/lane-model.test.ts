@@ -55,7 +55,7 @@ const outcome = (
   result: AttemptOutcome['result'],
   given: { attempt: number; keepLane: boolean },
 ): AttemptOutcome => ({
-  ...{ lane, result, retryDelayMs: 0, isSlow: false, at: new Date(), durationMs: 1, ...given },
+  ...{ lane, result, retryDelayMs: 0, pace: 'prompt', at: new Date(), durationMs: 1, ...given },
   ...(result === 'delivered' ? { statusCode: 204, error: null } : { statusCode: 500, error: 'unexpected_status' }),
 });
 
@@ -73,7 +73,7 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
     expect(stored?.sequence).toBe(model.events.length);
   },
   async claim({ model }) {
-    const [lane] = await claimDueLanes(database.knex, { isSlow: false, limit: 10 });
+    const [lane] = await claimDueLanes(database.knex, { prompt: 10, unknown: 10, slow: 10 });
     const isFree = model.holder === undefined || model.holder.expired;
     const isDue = isFree && !isBlocked(model) && model.done < model.events.length;
     expect(lane !== undefined).toBe(isDue);

@@ -48,14 +48,15 @@ describe('one blocked app with 100,000 waiting events', () => {
     }));
     await knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
     const { rows } = await knex.raw(
-      'EXPLAIN SELECT client_id FROM lanes WHERE due_at <= now() AND is_slow = false ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED',
+      'EXPLAIN SELECT client_id FROM lanes WHERE due_at <= now() AND pace = ? ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED',
+      ['unknown'],
     );
     const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('Index Scan using lanes_due');
     expect(plan).not.toContain('Seq Scan');
     expect(plan).not.toContain('Sort');
     const startMs = performance.now();
-    const claimed = await claimDueLanes(knex, { isSlow: false, limit: 100 });
+    const claimed = await claimDueLanes(knex, { prompt: 100, unknown: 100, slow: 100 });
     expect(performance.now() - startMs).toBeLessThan(200);
     expect(claimed.map(({ clientId }) => clientId).sort()).toEqual([...due].sort());
   });

@@ -33,8 +33,6 @@ export interface Worker {
 const POLL_MS = 250;
 /** The database is away: no need to ask at every hint. */
 const FAILURE_PAUSE_MS = 500;
-/** Lanes of one claim; several claims follow each other when more are due. */
-const CLAIM_MAX = 200;
 const STOP_GRACE_MS = 8_000;
 /** A retry further away is found by the poll as well. */
 const RETRY_HINT_MS_MAX = 60_000;
@@ -65,18 +63,13 @@ export function startWorker(deps: WorkerDeps): Worker {
     underWay.add(work);
   };
   const claimRound = async (): Promise<boolean> => {
-    const kinds = [false, true].map((isSlow) => ({
-      isSlow,
-      limit: Math.min(CLAIM_MAX, slots.free(isSlow ? 'slow' : 'prompt')),
-    }));
-    let mayBeMore = false;
-    for (const options of kinds.filter(({ limit }) => limit > 0)) {
-      const claimedAtMs = performance.now();
-      const lanes = await claimDueLanes(deps.database, options);
-      for (const lane of lanes) begin({ lane, slot: slots.take(options.isSlow), claimedAtMs });
-      mayBeMore ||= lanes.length === options.limit;
-    }
-    return mayBeMore;
+    const limits = slots.free();
+    const paces = Object.entries(limits).filter(([, limit]) => limit > 0);
+    if (paces.length === 0) return false;
+    const claimedAtMs = performance.now();
+    const lanes = await claimDueLanes(deps.database, limits);
+    for (const lane of lanes) begin({ lane, slot: slots.take(lane.pace), claimedAtMs });
+    return paces.some(([pace, limit]) => lanes.filter((lane) => lane.pace === pace).length === limit);
   };
   const loop = (async () => {
     while (!state.isStopping) {

@@ -35,7 +35,7 @@ export type LaneEnd = 'held' | 'gone';
 /** Then the lane goes to the back of the row, so that a busy app does not keep a place to itself. */
 const EVENTS_PER_CLAIM_MAX = 50;
 /** An attempt that takes longer leaves its place to others. */
-const SLOW_AFTER_MS = 1_000;
+const SLOW_AFTER_MS = 500;
 /** Left of the lease when an attempt that takes all its time has ended. */
 const WRITE_BACK_MS = 2_000;
 
@@ -52,9 +52,9 @@ export async function workLane({ lane: claimed, slot, claimedAtMs }: HeldLane, d
     if (deps.aborted.aborted) return 'held';
     const result = await attemptTimed(work, slot, deps);
     if (result === undefined) return 'held';
-    const keepLane = count < EVENTS_PER_CLAIM_MAX && !slot.isSlow && !deps.isStopping();
+    const keepLane = count < EVENTS_PER_CLAIM_MAX && slot.pace() !== 'slow' && !deps.isStopping();
     const outcome = toOutcome(
-      { lane, work, result, keepLane, isSlow: result.durationMs > SLOW_AFTER_MS },
+      { lane, work, result, keepLane, pace: result.durationMs > SLOW_AFTER_MS ? 'slow' : 'prompt' },
       deps.schedule,
     );
     leaseStartMs = performance.now();
@@ -86,10 +86,10 @@ interface Attempted {
   readonly work: LaneWork;
   readonly result: AttemptResult;
   readonly keepLane: boolean;
-  readonly isSlow: boolean;
+  readonly pace: AttemptOutcome['pace'];
 }
 
-function toOutcome({ lane, work, result, keepLane, isSlow }: Attempted, schedule: RetrySchedule): AttemptOutcome {
+function toOutcome({ lane, work, result, keepLane, pace }: Attempted, schedule: RetrySchedule): AttemptOutcome {
   const inRound = work.content.attemptsInRound + 1;
   const mayRetry = inRound < WEBHOOK_ATTEMPTS_MAX;
   return {
@@ -98,7 +98,7 @@ function toOutcome({ lane, work, result, keepLane, isSlow }: Attempted, schedule
     result: result.isDelivered ? 'delivered' : mayRetry ? 'retry' : 'failed',
     retryDelayMs: mayRetry && !result.isDelivered ? retryDelayMs(inRound, result.retryAfterMs, schedule) : 0,
     keepLane,
-    isSlow,
+    pace,
     at: result.at,
     statusCode: result.statusCode,
     error: result.error,

@@ -7,6 +7,7 @@ export {
   deleteLane,
   findBlockingEventId,
   LEASE_MS,
+  type Pace,
   releaseLanes,
 } from './lane-queries.ts';
 export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';

@@ -15,7 +15,15 @@ export interface ClaimedLane {
   /** The event that is next. */
   readonly sequence: number;
   readonly leaseToken: number;
+  /** As it was when the lane was claimed. */
+  readonly pace: Pace;
 }
+
+/**
+ * How an app's receiver answered last: soon, late or not at all; unknown in a new generation. Lanes of each pace have their
+ * own places in a worker, so that receivers that hang, and those that might, keep no other waiting.
+ */
+export type Pace = 'prompt' | 'unknown' | 'slow';
 
 /** Longer than an attempt (10 s) with its write-back; a worker that dies is replaced after so long. */
 export const LEASE_MS = 15_000;
@@ -65,7 +73,7 @@ export async function startLaneGeneration(
   );
   const { rows } = await trx.raw<{ rows: { generation: number }[] }>(
     `UPDATE lanes SET generation = generation + 1, done_sequence = last_sequence, blocked_sequence = NULL, due_at = NULL,
-       leased_until = NULL, lease_token = lease_token + 1, is_slow = false
+       leased_until = NULL, lease_token = lease_token + 1, pace = 'unknown'
      WHERE client_id = ? RETURNING generation`,
     [clientId],
   );
@@ -97,31 +105,36 @@ export async function unblockLane(trx: Knex.Transaction, clientId: string, passO
 }
 
 /**
- * Takes up to `limit` due lanes that nobody else is taking. A lease that has run out is due like any other: its holder is
- * gone, or has lost it.
+ * Takes due lanes that nobody else is taking, up to a number for each pace. A lease that has run out is due like any other:
+ * its holder is gone, or has lost it.
  */
-export async function claimDueLanes(
-  database: Knex,
-  options: { isSlow: boolean; limit: number },
-): Promise<ClaimedLane[]> {
-  const { rows } = await database.raw<{
-    rows: { client_id: string; generation: number; sequence: number; lease_token: number }[];
-  }>(
-    `WITH due AS (
-       SELECT client_id FROM lanes WHERE due_at <= now() AND is_slow = :isSlow
-       ORDER BY due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
-     )
+export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace, number>>): Promise<ClaimedLane[]> {
+  const due = (pace: Pace) =>
+    `SELECT client_id FROM lanes WHERE pace = '${pace}' AND due_at <= now()
+     ORDER BY due_at LIMIT :${pace} FOR NO KEY UPDATE SKIP LOCKED`;
+  const { rows } = await database.raw<{ rows: ClaimedRow[] }>(
+    `WITH prompt AS (${due('prompt')}), unknown AS (${due('unknown')}), slow AS (${due('slow')}),
+     due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow)
      UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
      FROM due WHERE lanes.client_id = due.client_id
-     RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token`,
-    options,
+     RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace`,
+    limits,
   );
   return rows.map((row) => ({
     clientId: row.client_id,
     generation: row.generation,
     sequence: row.sequence,
     leaseToken: row.lease_token,
+    pace: row.pace,
   }));
+}
+
+interface ClaimedRow {
+  client_id: string;
+  generation: number;
+  sequence: number;
+  lease_token: number;
+  pace: Pace;
 }
 
 /** Gives claimed lanes back untouched, due at once for whoever comes next. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlColumn } from '../sql-array.ts';
-import { type ClaimedLane, LEASE_MS } from './lane-queries.ts';
+import { type ClaimedLane, LEASE_MS, type Pace } from './lane-queries.ts';
 import { type ContentRow, type EventContent, toContent } from './queries.ts';
 
 /** What an attempt came to, and what follows for its event. */
@@ -13,8 +13,8 @@ export interface AttemptOutcome {
   readonly retryDelayMs: number;
   /** Go on with the lane's next event, when there is one, under the same lease, renewed. */
   readonly keepLane: boolean;
-  /** The receiver was slow or silent: its lane waits among its like. */
-  readonly isSlow: boolean;
+  /** How the receiver answered: its lane then waits among its like. */
+  readonly pace: Exclude<Pace, 'unknown'>;
   readonly at: Date;
   readonly statusCode: number | null;
   readonly error: string | null;
@@ -41,9 +41,9 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
   const { rows } = await database.raw<{ rows: RecordedRow[] }>(
     `WITH given AS (
        SELECT * FROM unnest(
-         ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::bigint[], ?::boolean[], ?::boolean[],
+         ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::bigint[], ?::boolean[], ?::text[],
          ?::timestamptz[], ?::int[], ?::text[], ?::int[]
-       ) AS g (client_id, lease_token, sequence, attempt, result, delay_ms, keep, is_slow, at, status_code, error, duration_ms)
+       ) AS g (client_id, lease_token, sequence, attempt, result, delay_ms, keep, pace, at, status_code, error, duration_ms)
      ), held AS (
        SELECT l.client_id FROM lanes l JOIN given g USING (client_id, lease_token)
        WHERE l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
@@ -60,7 +60,7 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
            ELSE now()
          END,
          leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN now() + ${LEASE} END,
-         is_slow = g.is_slow
+         pace = g.pace
        FROM held JOIN given g USING (client_id)
        WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token
          AND l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
@@ -110,7 +110,7 @@ function columnsOf(outcomes: readonly AttemptOutcome[]): Knex.Value[] {
     sqlColumn(outcomes, ({ result }) => result),
     sqlColumn(outcomes, ({ retryDelayMs }) => retryDelayMs),
     sqlColumn(outcomes, ({ keepLane }) => keepLane),
-    sqlColumn(outcomes, ({ isSlow }) => isSlow),
+    sqlColumn(outcomes, ({ pace }) => pace),
     sqlColumn(outcomes, ({ at }) => at),
     sqlColumn(outcomes, ({ statusCode }) => statusCode),
     sqlColumn(outcomes, ({ error }) => error),

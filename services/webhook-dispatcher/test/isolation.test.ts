@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seedApps, seedEvents, startDispatcher, startWorld, type World } from './support/dispatcher.ts';
+
+const HEALTHY = 20;
+const HANGING = 1_000;
+const ROUNDS = 15;
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => {
+  await world?.stop();
+});
+
+/** Milliseconds from commit to receiver for events of these apps, the slowest of a hundred left out. */
+const measure = async (clientIds: readonly string[]): Promise<number> => {
+  const latencies: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = world.receiver.received.length;
+    const storedMs = performance.now();
+    await seedEvents(world, clientIds);
+    const arrived = () =>
+      world.receiver.received.slice(before).filter(({ event }) => clientIds.includes(event.integration_id));
+    await waitFor(() => arrived().length === clientIds.length, { timeoutMs: 20_000 });
+    latencies.push(...arrived().map(({ atMs }) => atMs - storedMs));
+    await sleep(50);
+  }
+  latencies.sort((a, b) => a - b);
+  return latencies[Math.floor(latencies.length * 0.99)] ?? 0;
+};
+
+it('1,000 apps whose receivers hang at most double what the others wait', { timeout: 120_000 }, async () => {
+  world.receiver.otherwise = (response, { path }) => {
+    if (path !== '/hang') response.writeHead(204).end();
+  };
+  const dispatcher = await startDispatcher(world, { env: { WEBHOOK_SLOTS: '64', LOG_LEVEL: 'warn' } });
+  const healthy = await seedApps(world, HEALTHY);
+  await measure(healthy);
+  const alone = await measure(healthy);
+  const hanging = await seedApps(world, HANGING, world.receiver.url.replace('/hook', '/hang'));
+  await seedEvents(world, hanging);
+  const beside = await measure(healthy);
+  expect(world.receiver.received.filter(({ path }) => path === '/hang').length).toBeGreaterThan(100);
+  // The poll alone is a quarter of a second; on top of twice that, a busy machine gets a little room.
+  expect(beside).toBeLessThan(2 * alone + 200);
+  await dispatcher.stop();
+});
