@@ -629,6 +629,7 @@ CREATE TABLE plans (
   includes_audio_transcription boolean NOT NULL,
   weekly_limit_micros bigint NOT NULL,
   monthly_limit_micros bigint NOT NULL,
+  stripe_price_id text,
   is_offered boolean NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT plans_pkey PRIMARY KEY (id),
@@ -636,6 +637,7 @@ CREATE TABLE plans (
   CONSTRAINT plans_monthly_limit_micros_check CHECK ((monthly_limit_micros >= 0)),
   CONSTRAINT plans_weekly_limit_micros_check CHECK ((weekly_limit_micros >= 0))
 );
+CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
 
 CREATE TABLE reservations (
   request_id text NOT NULL,
@@ -722,6 +724,13 @@ CREATE TABLE sandbox_subscriptions (
 CREATE INDEX sandbox_subscriptions_by_customer ON sandbox_subscriptions USING btree (customer);
 CREATE INDEX sandbox_subscriptions_due ON sandbox_subscriptions USING btree (period_end) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text]));
 CREATE INDEX sandbox_subscriptions_unannounced ON sandbox_subscriptions USING btree (id) WHERE (NOT is_announced);
+
+CREATE TABLE stripe_customers (
+  svc_user_id text NOT NULL,
+  customer_id text NOT NULL,
+  CONSTRAINT stripe_customers_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT stripe_customers_once UNIQUE (customer_id)
+);
 
 CREATE TABLE subscriptions (
   id text NOT NULL,

@@ -11,8 +11,10 @@ export async function up(knex: Knex): Promise<void> {
       includes_audio_transcription boolean NOT NULL,
       weekly_limit_micros bigint NOT NULL CHECK (weekly_limit_micros >= 0),
       monthly_limit_micros bigint NOT NULL CHECK (monthly_limit_micros >= 0),
+      stripe_price_id text,
       is_offered boolean NOT NULL,
       updated_at timestamptz NOT NULL
     );
+    CREATE INDEX plans_by_stripe_price ON plans (stripe_price_id) WHERE stripe_price_id IS NOT NULL;
   `);
 }

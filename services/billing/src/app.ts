@@ -1,4 +1,4 @@
-import { newId, routesOf } from '@svc/contracts';
+import { routesOf } from '@svc/contracts';
 import {
   type Authenticators,
   type Binding,
@@ -10,14 +10,6 @@ import {
 import type { Express } from 'express';
 import type { Knex } from 'knex';
 import type { BillingConfig } from './config.ts';
-import { findCheckoutSession, paymentRoutes, refreshSubscription, settleCheckout } from './payments/index.ts';
-import {
-  announceChanges,
-  createSandboxProvider,
-  renewDue,
-  type SandboxDeps,
-  sandboxRoutes,
-} from './payments/sandbox/index.ts';
 import { type PlanOffer, planRoutes } from './plans/index.ts';
 import {
   createReservationMeters,
@@ -25,9 +17,10 @@ import {
   type SettlementDeps,
   sweepReservations,
 } from './reservations/index.ts';
-import { findSubscriptionById, subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
+import { subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
 import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
 import { walletRoutes } from './wallets/index.ts';
+import { wirePayments } from './wire-payments.ts';
 
 const SERVICE = 'billing';
 const SECONDS_PER_HOUR = 3600;
@@ -54,8 +47,9 @@ export interface BillingApp {
   readonly settlement: SettlementDeps;
   /** Lets reservations go uncertain and settles them; to be called periodically. */
   readonly sweep: () => Promise<void>;
-  /** Renews sandbox subscriptions and tells what is yet to be told; to be called periodically. */
+  /** Does what the payment provider wants done, whatever it tells; to be called every `paymentsIntervalMs`. */
   readonly tickPayments: () => Promise<void>;
+  readonly paymentsIntervalMs: number;
 }
 
 /** Wires the service together. */
@@ -91,44 +85,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
         settleAfterSeconds: config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR,
       }),
     tickPayments: payments.tick,
-  };
-};
-
-interface Payments {
-  readonly bindings: readonly Binding[];
-  readonly tick: () => Promise<void>;
-}
-
-const wirePayments = (parts: BillingParts): Payments => {
-  const { config, database, offer, relay } = parts;
-  const provider = createSandboxProvider({
-    database,
-    publicBaseUrl: config.PUBLIC_BASE_URL,
-    newPortalId: () => newId('cs').replace(/^cs/, 'portal'),
-  });
-  const deps = {
-    ...{ database, provider, offer, relay, newId },
-    currency: config.BILLING_CURRENCY,
-    pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
-  };
-  const sandbox: SandboxDeps = {
-    database,
-    newSubscriptionId: () => `sandbox_${newId('sub')}`,
-    listener: {
-      async sessionPaid(sessionId) {
-        const session = await findCheckoutSession(database, sessionId);
-        return session === undefined ? 'open' : settleCheckout(deps, session);
-      },
-      subscriptionChanged: (id) => refreshSubscription(deps, id),
-    },
-  };
-  const findProviderId = async (id: string) => (await findSubscriptionById(database, id))?.providerSubscriptionId;
-  return {
-    bindings: [...paymentRoutes(deps), ...sandboxRoutes({ ...sandbox, offer, findProviderId })],
-    async tick() {
-      await renewDue(sandbox);
-      await announceChanges(sandbox);
-    },
+    paymentsIntervalMs: payments.tickIntervalMs,
   };
 };
 

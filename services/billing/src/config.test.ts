@@ -18,9 +18,13 @@ describe('the configuration', () => {
     expect(existsSync(plansFileOf(config))).toBe(true);
     expect(jwksUrlOf(config)).toBe('http://127.0.0.1:3101/v1/integrations/oauth/jwks');
   });
-  it('refuses a payment provider that is not there, and a currency that is none', () => {
-    const load = () => loadConfig(billingConfigSchema, { ...ENVIRONMENT, PAYMENTS: 'stripe' });
-    expect(load).toThrow(/PAYMENTS: stripe is not available in this release/);
-    expect(() => loadConfig(billingConfigSchema, { ...ENVIRONMENT, BILLING_CURRENCY: 'euro' })).toThrow(/ISO 4217/);
+  it('names everything that Stripe needs, and refuses a currency that is none', () => {
+    const load = (more: object) => loadConfig(billingConfigSchema, { ...ENVIRONMENT, ...more });
+    expect(() => load({ PAYMENTS: 'stripe' })).toThrow(
+      /STRIPE_SECRET_KEY: must be set.*\n.*STRIPE_WEBHOOK_SECRET: must be set/s,
+    );
+    const stripe = { PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_new,whsec_old' };
+    expect(load(stripe).STRIPE_WEBHOOK_SECRET).toEqual(['whsec_new', 'whsec_old']);
+    expect(() => load({ BILLING_CURRENCY: 'euro' })).toThrow(/ISO 4217/);
   });
 });

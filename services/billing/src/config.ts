@@ -38,6 +38,17 @@ export const billingConfigSchema = z
       values: ['sandbox', 'stripe'],
       default: 'sandbox',
     }),
+    STRIPE_SECRET_KEY: setting.string({
+      description: 'Secret key of the Stripe account.',
+      secret: true,
+      optional: true,
+    }),
+    STRIPE_WEBHOOK_SECRET: setting.list({
+      description: 'Signing secrets of the Stripe event endpoint; each is accepted, so that they can be rotated.',
+      secret: true,
+      optional: true,
+    }),
+    STRIPE_API_BASE: setting.url({ description: 'Address of the Stripe API.', default: 'https://api.stripe.com' }),
     PAST_DUE_GRACE_DAYS: setting.integer({
       description: 'Days for which a subscription whose payment failed still admits requests.',
       min: 0,
@@ -69,11 +80,10 @@ export const billingConfigSchema = z
   })
   .superRefine((config, context) => {
     if (config.PAYMENTS !== 'stripe') return;
-    context.addIssue({
-      code: 'custom',
-      path: ['PAYMENTS'],
-      message: 'stripe is not available in this release; use sandbox',
-    });
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const) {
+      if (config[name] !== undefined) continue;
+      context.addIssue({ code: 'custom', path: [name], message: 'must be set with PAYMENTS=stripe' });
+    }
   });
 
 /** The configuration of the billing service. */
@@ -85,3 +95,9 @@ export const plansFileOf = (config: BillingConfig): string => config.PLANS_FILE 
 /** Where the signing keys are read from. */
 export const jwksUrlOf = (config: BillingConfig): string =>
   config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
+
+/** What the configured plans must fit. */
+export const planRulesOf = (config: BillingConfig) => ({
+  currency: config.BILLING_CURRENCY,
+  needsStripePrice: config.PAYMENTS === 'stripe',
+});

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { createBillingApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
-import { billingConfigSchema, jwksUrlOf, plansFileOf } from './config.ts';
+import { billingConfigSchema, jwksUrlOf, planRulesOf, plansFileOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
@@ -26,7 +26,7 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
-  const plans = loadPlans(plansFileOf(config), config.BILLING_CURRENCY);
+  const plans = loadPlans(plansFileOf(config), planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
   life.onStop('database', () => database.destroy());
@@ -53,7 +53,9 @@ async function start(life: Lifecycle): Promise<void> {
   const intervalMs = config.SWEEP_INTERVAL_MS;
   const sweeping = runPeriodically({ name: 'sweep', intervalMs, run: app.sweep, logger });
   life.onStop('sweep', () => sweeping.stop());
-  const ticking = runPeriodically({ name: 'payments', intervalMs, run: app.tickPayments, logger });
+  const ticking = runPeriodically({
+    ...{ name: 'payments', intervalMs: app.paymentsIntervalMs, run: app.tickPayments, logger },
+  });
   life.onStop('payments', () => ticking.stop());
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });

@@ -35,9 +35,11 @@ export async function insertCheckoutSession(database: Knex, session: NewCheckout
   return row.expires_at;
 }
 
-/** Notes the provider's id of a session. */
+/** Notes the provider's id of a session, unless it is known already. */
 export async function updateProviderSession(database: Knex, id: string, providerSessionId: string): Promise<void> {
-  await database('checkout_sessions').where({ id }).update({ provider_session_id: providerSessionId });
+  await database('checkout_sessions')
+    .where({ id, provider_session_id: null })
+    .update({ provider_session_id: providerSessionId });
 }
 
 /** A session by its id. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPlans } from './load-plans.ts';
 
+const EUROS = { currency: 'EUR', needsStripePrice: false };
 const PLAN = `
   - id: basic
     name: Basic
@@ -24,11 +25,11 @@ describe('the file of plans', () => {
   const load = (text: string) => {
     const path = join(directory, 'plans.yaml');
     writeFileSync(path, text);
-    return loadPlans(path, 'EUR');
+    return loadPlans(path, EUROS);
   };
 
   it('that comes with the service holds three plans', () => {
-    const plans = loadPlans(fileURLToPath(new URL('../../plans.yaml', import.meta.url)), 'EUR');
+    const plans = loadPlans(fileURLToPath(new URL('../../plans.yaml', import.meta.url)), EUROS);
     expect(plans.map(({ id }) => id)).toEqual(['starter', 'pro', 'pro-yearly']);
   });
 
@@ -48,8 +49,16 @@ describe('the file of plans', () => {
     ['two plans of one id', `plans:${PLAN}${PLAN}`, /plan ids must differ/],
     ['another currency', `plans:${PLAN.replace('EUR', 'USD')}`, /plan basic: is priced in USD/],
   ])('is refused for %s, naming the fault', (_what, text, fault) => {
-    const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), 'EUR') : load(text));
+    const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), EUROS) : load(text));
     expect(act).toThrow(fault);
+  });
+
+  it('must name a price at Stripe for each plan where Stripe is paid through', () => {
+    const path = join(directory, 'plans.yaml');
+    writeFileSync(path, `plans:${PLAN}`);
+    expect(() => loadPlans(path, { ...EUROS, needsStripePrice: true })).toThrow(
+      /plan basic: stripe_price_id is missing/,
+    );
   });
 
   it('is refused with all faults at once', () => {

@@ -3,7 +3,7 @@ import { type ConfiguredPlan, plansFileSchema } from '@svc/contracts';
 import { parseDocument } from 'yaml';
 
 /** The file of plans cannot be used; the message names the file and lists every fault. */
-export class PlansFileError extends Error {
+class PlansFileError extends Error {
   override readonly name = 'PlansFileError';
   readonly code = 'plans_file_invalid';
 
@@ -12,8 +12,15 @@ export class PlansFileError extends Error {
   }
 }
 
+/** What plans must fit, beside their schema. */
+export interface PlanRules {
+  readonly currency: string;
+  /** Whether each plan must name its price at Stripe. */
+  readonly needsStripePrice: boolean;
+}
+
 /** Reads and checks the file of plans. Throws PlansFileError with all faults at once. */
-export const loadPlans = (path: string, currency: string): readonly ConfiguredPlan[] => {
+export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPlan[] => {
   const document = parseDocument(readText(path), { prettyErrors: true, uniqueKeys: true });
   if (document.errors.length > 0) {
     const faults = document.errors.map((error) => error.message.split('\n')[0] ?? error.code);
@@ -26,15 +33,18 @@ export const loadPlans = (path: string, currency: string): readonly ConfiguredPl
     );
     throw new PlansFileError(path, faults);
   }
-  const foreign = result.data.plans.filter((plan) => plan.price.currency !== currency);
-  if (foreign.length > 0) {
-    const faults = foreign.map(
-      ({ id, price }) => `plan ${id}: is priced in ${price.currency}, but billing is in ${currency}`,
-    );
-    throw new PlansFileError(path, faults);
-  }
-  return result.data.plans;
+  const { plans } = result.data;
+  const faults = plans.flatMap((plan) => faultsOf(plan, rules));
+  if (faults.length > 0) throw new PlansFileError(path, faults);
+  return plans;
 };
+
+const faultsOf = ({ id, price, stripe_price_id }: ConfiguredPlan, rules: PlanRules): string[] => [
+  ...(price.currency === rules.currency
+    ? []
+    : [`plan ${id}: is priced in ${price.currency}, but billing is in ${rules.currency}`]),
+  ...(rules.needsStripePrice && stripe_price_id === undefined ? [`plan ${id}: stripe_price_id is missing`] : []),
+];
 
 const readText = (path: string): string => {
   try {

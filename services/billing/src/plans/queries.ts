@@ -31,6 +31,7 @@ export async function replaceOffer(trx: Knex.Transaction, plans: readonly Config
     includes_audio_transcription: plan.services.audio_transcription,
     weekly_limit_micros: plan.weekly_limit_micros,
     monthly_limit_micros: plan.monthly_limit_micros,
+    stripe_price_id: plan.stripe_price_id ?? null,
     is_offered: true,
     updated_at: trx.raw('billing_now()'),
   }));
@@ -51,4 +52,16 @@ export async function findPlanById(database: Knex, id: string): Promise<PlanTerm
     weeklyLimitMicros: row.weekly_limit_micros,
     monthlyLimitMicros: row.monthly_limit_micros,
   };
+}
+
+/** The plan that a price at Stripe stands for; an offered one before one that no longer is. */
+export async function findPlanIdByStripePrice(database: Knex, stripePriceId: string): Promise<string | undefined> {
+  const row: { id: string } | undefined = await database('plans')
+    .where({ stripe_price_id: stripePriceId })
+    .orderBy([
+      { column: 'is_offered', order: 'desc' },
+      { column: 'updated_at', order: 'desc' },
+    ])
+    .first('id');
+  return row?.id;
 }

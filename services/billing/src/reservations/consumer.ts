@@ -24,7 +24,7 @@ export const startUsageConsumer = (deps: SettlementDeps & { readonly messaging: 
   });
 
 /** Settles every request that the events tell of; usage of a request that was never admitted is kept, with an alert. */
-export const settleUsage = async (
+const settleUsage = async (
   deps: SettlementDeps,
   trx: Knex.Transaction,
   usageEvents: readonly UsageEvent[],

@@ -1,5 +1,5 @@
 export type { AdmissionDeps } from './admit-request.ts';
-export { settleUsage, startUsageConsumer } from './consumer.ts';
+export { startUsageConsumer } from './consumer.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { type AccountEntitlement, entitleAccount, findRequestByOwner } from './queries.ts';
 export { type AccountStanding, readStanding, type WindowUse } from './read-standing.ts';

@@ -1,5 +1,12 @@
 export { applyProviderState, type ReducerDeps, type ReducerOutcome } from './apply-provider-state.ts';
-export { findLiveSubscription, findSubscriptionById, isCustomer, lockCustomer, nextProviderTicket } from './queries.ts';
+export {
+  findLiveSubscription,
+  findSubscriptionById,
+  isCustomer,
+  listSilentSubscriptions,
+  lockCustomer,
+  nextProviderTicket,
+} from './queries.ts';
 export { readSubscription } from './read-subscription.ts';
 export { subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
-export { isEnded, type ProviderName, type ProviderSubscription, type StoredSubscription } from './subscription.ts';
+export type { ProviderName, ProviderSubscription, StoredSubscription } from './subscription.ts';

@@ -85,6 +85,23 @@ export async function findLiveSubscription(database: Knex, userId: string): Prom
   return row === undefined ? undefined : toSubscription(row);
 }
 
+/** Live subscriptions of a provider whose period is over, and of which nothing was heard in the last hour. */
+export async function listSilentSubscriptions(
+  database: Knex,
+  provider: ProviderName,
+  limit: number,
+): Promise<string[]> {
+  return await database('subscriptions')
+    .where({ provider })
+    .whereNotIn('status', ENDED)
+    .whereRaw(
+      "current_period_end < billing_now() - interval '1 hour' AND updated_at < billing_now() - interval '1 hour'",
+    )
+    .orderBy('updated_at')
+    .limit(limit)
+    .pluck('provider_subscription_id');
+}
+
 /** Stores what is known of a subscription, new or not. */
 export async function upsertSubscription(trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> {
   const changing = {

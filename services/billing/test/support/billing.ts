@@ -6,7 +6,7 @@ import { type TestDatabase, type TestTokens, testDatabase, testTokens } from '@s
 import type { Express } from 'express';
 import type { Knex } from 'knex';
 import { type BillingApp, createBillingApp } from '../../src/app.ts';
-import { type BillingConfig, billingConfigSchema } from '../../src/config.ts';
+import { type BillingConfig, billingConfigSchema, planRulesOf } from '../../src/config.ts';
 import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -68,7 +68,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
     ...settings,
   };
   const config = loadConfig(billingConfigSchema, environment);
-  const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, config.BILLING_CURRENCY));
+  const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
   const app = createBillingApp({
     ...{ config, database: db, offer, relay: { hint: () => undefined }, ready: () => ({}) },
     logger: createLogger({ service: 'billing', level: 'silent' }),

@@ -1,0 +1,22 @@
+import type { Knex } from 'knex';
+
+/** The customer at Stripe that stands for an account. */
+export async function findCustomerId(database: Knex, userId: string): Promise<string | undefined> {
+  const row = await database('stripe_customers').where({ svc_user_id: userId }).first('customer_id');
+  return row?.customer_id;
+}
+
+/** The account for which a customer at Stripe stands. */
+export async function findUserByCustomer(database: Knex, customerId: string): Promise<string | undefined> {
+  const row = await database('stripe_customers').where({ customer_id: customerId }).first('svc_user_id');
+  return row?.svc_user_id;
+}
+
+/** Remembers a customer; the first one remembered for an account stays, and is answered. */
+export async function insertCustomer(database: Knex, userId: string, customerId: string): Promise<string> {
+  await database('stripe_customers')
+    .insert({ svc_user_id: userId, customer_id: customerId })
+    .onConflict('svc_user_id')
+    .ignore();
+  return (await findCustomerId(database, userId)) ?? customerId;
+}

@@ -1,0 +1,37 @@
+import { subscriptionStatusSchema } from '@svc/contracts';
+import type { Knex } from 'knex';
+import type { Stripe } from 'stripe';
+import { findPlanIdByStripePrice } from '../../plans/index.ts';
+import type { ProviderSubscription } from '../../subscriptions/index.ts';
+import { findUserByCustomer } from './queries.ts';
+
+/**
+ * A subscription of Stripe's in our words; undefined for one that no account of ours has. Since API version 2025-03-31 the
+ * period stands on the item, and one that is to end may say so by `cancel_at` alone.
+ */
+export const toSubscriptionState = async (
+  database: Knex,
+  subscription: Stripe.Subscription,
+): Promise<ProviderSubscription | undefined> => {
+  const customer = typeof subscription.customer === 'string' ? subscription.customer : subscription.customer.id;
+  const userId = subscription.metadata['svc_user_id'] ?? (await findUserByCustomer(database, customer));
+  if (userId === undefined) return undefined;
+  const [item] = subscription.items.data;
+  if (item === undefined) throw new Error(`the subscription ${subscription.id} has no item`);
+  const planId = await findPlanIdByStripePrice(database, item.price.id);
+  if (planId === undefined)
+    throw new Error(`no plan has the price ${item.price.id} of the subscription ${subscription.id}`);
+  return {
+    providerSubscriptionId: subscription.id,
+    userId,
+    planId,
+    status: subscriptionStatusSchema.parse(subscription.status),
+    anchor: fromUnix(subscription.billing_cycle_anchor),
+    periodStart: fromUnix(item.current_period_start),
+    periodEnd: fromUnix(item.current_period_end),
+    cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
+    endedAt: subscription.ended_at === null ? null : fromUnix(subscription.ended_at),
+  };
+};
+
+const fromUnix = (seconds: number): Date => new Date(seconds * 1000);

@@ -1,0 +1,204 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+type Fields = Record<string, unknown>;
+
+/** One request that the stand-in was sent. */
+export interface StripeCall {
+  readonly method: string;
+  readonly path: string;
+  readonly params: Fields;
+  readonly idempotencyKey: string | undefined;
+  readonly version: string | undefined;
+}
+
+/**
+ * Speaks the part of Stripe's wire format that billing uses: form-encoded requests, JSON objects of API version 2026-09-30,
+ * idempotency keys, signed events. Its state is changed by `pay` and `update`, as people and time do at Stripe.
+ */
+export class StripeStandIn {
+  readonly calls: StripeCall[] = [];
+  readonly secret = `whsec_${randomBytes(12).toString('hex')}`;
+  /** Answers of the next requests instead of the right ones: a status, or a closed connection. */
+  readonly faults: (number | 'reset')[] = [];
+  /** Awaited before an object is read, so that a test can hold a fetch back; and after, with what was read. */
+  afterRead: (path: string) => Promise<void> = async () => undefined;
+  /** Called within a request that makes a session, before it is answered. */
+  onSessionMade: (session: Fields) => Promise<void> = async () => undefined;
+  undelivered: Fields[] = [];
+  readonly #objects = new Map<string, Fields>();
+  readonly #answers = new Map<string, Fields>();
+  #server: Server | undefined;
+  #url = '';
+  #count = 0;
+
+  get url(): string {
+    return this.#url;
+  }
+
+  async start(): Promise<this> {
+    const server = createServer((req, res) => void this.#serve(req, res));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    this.#url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+    this.#server = server;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server?.close(() => resolve());
+      this.#server?.closeAllConnections();
+    });
+  }
+
+  object(id: string): Fields {
+    const object = this.#objects.get(id);
+    if (object === undefined) throw new Error(`the stand-in has no ${id}`);
+    return object;
+  }
+
+  list(kind: string): Fields[] {
+    return [...this.#objects.values()].filter(({ object }) => object === kind);
+  }
+
+  update(id: string, changes: Fields): void {
+    Object.assign(this.object(id), changes);
+  }
+
+  /** Pays a session as its customer would: a subscription is made only now. */
+  pay(sessionId: string, at: Date): Fields {
+    const session = this.object(sessionId);
+    const started = Math.floor(at.getTime() / 1000);
+    this.update(sessionId, { status: 'complete', payment_status: 'paid' });
+    if (session['mode'] !== 'subscription') return session;
+    const subscription = this.#put('subscription', 'sub', {
+      ...{ customer: session['customer'], status: 'active', billing_cycle_anchor: started, cancel_at: null },
+      ...{ cancel_at_period_end: false, ended_at: null, metadata: session['subscription_metadata'] },
+      items: {
+        object: 'list',
+        data: [
+          {
+            ...{ id: this.#id('si'), object: 'subscription_item', price: { id: session['price'], object: 'price' } },
+            ...{ current_period_start: started, current_period_end: started + 31 * 86_400 },
+          },
+        ],
+      },
+    });
+    const payment = { type: 'payment_intent', payment_intent: this.#id('pi') };
+    const payments = { object: 'list', data: [{ object: 'invoice_payment', status: 'paid', payment }] };
+    const invoice = this.#put('invoice', 'in', {
+      payments,
+      parent: { type: 'subscription_details', subscription_details: { subscription: subscription['id'] } },
+    });
+    this.update(String(subscription['id']), { latest_invoice: invoice['id'] });
+    this.update(sessionId, { subscription: subscription['id'] });
+    return session;
+  }
+
+  /** An event about an object as it is now. */
+  event(type: string, id: string): Fields {
+    return {
+      ...{ id: this.#id('evt'), object: 'event', api_version: '2026-09-30.endive', type },
+      data: { object: structuredClone(this.object(id)) },
+    };
+  }
+
+  /** The header that signs a body. */
+  sign(body: string, secret = this.secret, at = Date.now()): string {
+    const timestamp = Math.floor(at / 1000);
+    return `t=${timestamp},v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    const { pathname, search } = new URL(req.url ?? '', 'http://stripe.test');
+    const params = nested(new URLSearchParams(Buffer.concat(chunks).toString() || search));
+    const header = req.headers['idempotency-key'];
+    const idempotencyKey = typeof header === 'string' ? header : undefined;
+    const version = req.headers['stripe-version']?.toString();
+    this.calls.push({ method: req.method ?? '', path: pathname, params, idempotencyKey, version });
+    const fault = this.faults.shift();
+    if (fault === 'reset') {
+      req.socket.destroy();
+      return;
+    }
+    if (fault !== undefined) {
+      answer(res, fault, { error: { type: 'api_error', message: 'the stand-in is out of order' } });
+      return;
+    }
+    const known = idempotencyKey === undefined ? undefined : this.#answers.get(idempotencyKey);
+    const made = known ?? (await this.#route(req.method ?? '', pathname, params));
+    if (idempotencyKey !== undefined && made !== undefined) this.#answers.set(idempotencyKey, made);
+    const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } };
+    answer(res, made === undefined ? 404 : 200, made ?? missing);
+  }
+
+  async #route(method: string, path: string, params: Fields): Promise<Fields | undefined> {
+    const [, , ...parts] = path.split('/');
+    const id = parts.at(-1) ?? '';
+    if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
+    if (method === 'POST' && path === '/v1/checkout/sessions') return await this.#makeSession(params);
+    if (method === 'POST' && path === '/v1/refunds') return this.#put('refund', 're', params);
+    if (method === 'POST' && path === '/v1/billing_portal/sessions') {
+      const portal = this.#put('billing_portal.session', 'bps', params);
+      return Object.assign(portal, { url: `https://billing.stripe.test/${String(portal['id'])}` });
+    }
+    if (method === 'GET' && path === '/v1/events') return { object: 'list', data: this.undelivered, has_more: false };
+    const object = this.#objects.get(id);
+    if (object === undefined) return undefined;
+    if (method === 'DELETE') Object.assign(object, { status: 'canceled', ended_at: Math.floor(Date.now() / 1000) });
+    const read = structuredClone(object);
+    const latest = read['latest_invoice'];
+    if (params['expand'] !== undefined && typeof latest === 'string') read['latest_invoice'] = this.object(latest);
+    await this.afterRead(path);
+    return read;
+  }
+
+  async #makeSession(params: Fields): Promise<Fields> {
+    const lines = params['line_items'];
+    const [line] = Array.isArray(lines) ? lines : [];
+    const session = this.#put('checkout.session', 'cs_test', {
+      ...{ status: 'open', payment_status: 'unpaid', mode: params['mode'], customer: params['customer'] },
+      ...{ client_reference_id: params['client_reference_id'], subscription: null, price: line?.price },
+      subscription_metadata: Object(params['subscription_data'])['metadata'],
+    });
+    session['url'] = `https://checkout.stripe.test/${String(session['id'])}`;
+    await this.onSessionMade(session);
+    return structuredClone(session);
+  }
+
+  #put(kind: string, prefix: string, fields: Fields): Fields {
+    const object = { ...fields, id: this.#id(prefix), object: kind };
+    this.#objects.set(object.id, object);
+    return object;
+  }
+
+  #id(prefix: string): string {
+    this.#count += 1;
+    return `${prefix}_${String(this.#count).padStart(14, '0')}`;
+  }
+}
+
+function answer(res: ServerResponse, status: number, body: Fields): void {
+  res.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_of_stripe' });
+  res.end(JSON.stringify(body));
+}
+
+/** `a[b][0][c]=d` as the object that it stands for. */
+function nested(pairs: URLSearchParams): Fields {
+  const root: Fields = {};
+  for (const [name, value] of pairs) {
+    const keys = name.split(/[[\]]+/).filter((key) => key !== '');
+    let place: Fields = root;
+    for (const [index, key] of keys.entries()) {
+      const isLast = index === keys.length - 1;
+      const next = /^\d+$/.test(keys[index + 1] ?? '') ? [] : {};
+      place[key] ??= isLast ? value : next;
+      // What was just put there, or found there, is one of the two containers.
+      if (!isLast) place = place[key] as Fields;
+    }
+  }
+  return root;
+}
