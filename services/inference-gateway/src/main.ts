@@ -7,7 +7,7 @@ runService({
   start: async (life) => {
     const config = loadConfig(configSchema, process.env);
     const logger = createLogger({ service: 'inference-gateway', level: config.LOG_LEVEL });
-    life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS });
+    life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
     logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
     const app = await startApp(life, { config, logger, secret: (name) => process.env[name], clock: Date.now });
     process.on('SIGHUP', () => void app.routes.reload());

@@ -9,6 +9,7 @@ import {
   estimateUsage,
   type JsonRequest,
   readJsonRequest,
+  recordableName,
   sendJsonText,
   toUpstreamBody,
   wantsUsage,
@@ -126,7 +127,4 @@ const publicIdentity = (deps: DelegatedDeps, { context }: Chat): PublicIdentity 
   created: Math.floor(deps.clock() / 1000),
 });
 
-const requestIdOf = ({ headers }: UpstreamAnswer): string | null => {
-  const id = headers['x-request-id'];
-  return typeof id === 'string' ? id.slice(0, 200) : null;
-};
+const requestIdOf = ({ headers }: UpstreamAnswer): string | null => recordableName(headers['x-request-id']);

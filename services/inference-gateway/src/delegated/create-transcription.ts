@@ -5,7 +5,7 @@ import type { PartHeaders } from '../multipart/index.ts';
 import { collectBody, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
-import { sendJsonText } from '../wire/index.ts';
+import { recordableName, sendJsonText } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 import { estimateAudioMs } from './estimate-audio.ts';
@@ -143,7 +143,4 @@ const filePartHead = (boundary: string, { filename = '', contentType = '' }: Par
   return `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="audio${extension}"\r\ncontent-type: ${type}\r\n\r\n`;
 };
 
-const requestIdOf = ({ headers }: UpstreamAnswer): string | null => {
-  const id = headers['x-request-id'];
-  return typeof id === 'string' ? id.slice(0, 200) : null;
-};
+const requestIdOf = ({ headers }: UpstreamAnswer): string | null => recordableName(headers['x-request-id']);

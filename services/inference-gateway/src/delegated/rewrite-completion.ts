@@ -1,6 +1,6 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { UpstreamFailure } from '../providers/index.ts';
-import { isRecord, outputBytesOf, parseRecord, readUsage, type TokenUsage } from '../wire/index.ts';
+import { isRecord, outputBytesOf, parseRecord, readUsage, recordableName, type TokenUsage } from '../wire/index.ts';
 import { publicChoices, publicUsage } from './public-shape.ts';
 
 /** How an answer names itself to the caller. */
@@ -41,6 +41,6 @@ export const rewriteCompletion = (body: Buffer, identity: PublicIdentity): Rewri
     body: JSON.stringify(shown),
     usage: readUsage(usage),
     outputBytes: outputBytesOf(choices),
-    upstreamModel: typeof model === 'string' ? model : null,
+    upstreamModel: recordableName(model),
   };
 };

@@ -45,7 +45,10 @@ const audioMsOf = (answer: Record<string, unknown>): number | undefined => {
   return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(duration);
 };
 
+/** Far beyond what fits into a file: more is a fault of the provider's, not something to charge. */
+const AUDIO_SECONDS_MAX = 1_000_000;
+
 const toMs = (seconds: unknown): number | undefined =>
-  typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0
+  typeof seconds === 'number' && seconds >= 0 && seconds <= AUDIO_SECONDS_MAX
     ? Math.ceil(seconds * 1000 - 1e-6)
     : undefined;

@@ -8,7 +8,7 @@ export {
   type JsonObjectSpan,
   scanObject,
 } from './json-members.ts';
-export { isRecord, parseRecord } from './json-value.ts';
+export { isRecord, parseRecord, recordableName } from './json-value.ts';
 export { outputBytesOf } from './output-bytes.ts';
 export { type JsonRequest, readJsonRequest } from './read-json-request.ts';
 export { sendJsonText } from './send-json.ts';

@@ -16,3 +16,7 @@ export const parseRecord = (text: Buffer): Record<string, unknown> => {
   if (!isRecord(value)) throw new UpstreamFailure('garbled');
   return value;
 };
+
+/** A name that a provider gives, if it is fit to be recorded: short and printable. */
+export const recordableName = (value: unknown): string | null =>
+  typeof value === 'string' && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null;

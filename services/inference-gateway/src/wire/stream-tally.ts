@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../providers/index.ts';
-import { isRecord, parseRecord } from './json-value.ts';
+import { isRecord, parseRecord, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { readUsage, type TokenUsage } from './token-usage.ts';
 
@@ -43,6 +43,6 @@ export const parseChunk = (data: Buffer): Chunk => {
 export const countChunk = (tally: StreamTally, chunk: Chunk): void => {
   tally.outputBytes += outputBytesOf(chunk.choices);
   tally.usage = readUsage(chunk.usage) ?? tally.usage;
-  if (tally.upstreamModel === null && typeof chunk.model === 'string') tally.upstreamModel = chunk.model;
+  tally.upstreamModel ??= recordableName(chunk.model);
   tally.isFinished ||= chunk.choices.some((choice) => isRecord(choice) && typeof choice['finish_reason'] === 'string');
 };

@@ -6,7 +6,10 @@ export interface TokenUsage {
   readonly output: number;
 }
 
-const count = z.int().min(0);
+/** Far beyond any context window: a larger count is a fault of the provider's, not something to charge. */
+const TOKENS_MAX = 1_000_000_000;
+
+const count = z.int().min(0).max(TOKENS_MAX);
 const usageSchema = z.object({ prompt_tokens: count, completion_tokens: count.nullish() });
 
 /** Reads a `usage` object of the common wire format; undefined where there is none or it makes no sense. */

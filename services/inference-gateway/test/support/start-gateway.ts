@@ -10,7 +10,7 @@ import { configSchema } from '../../src/config.ts';
 import { type BillingStandIn, startBilling, TOKEN } from './billing-stand-in.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
-export const PROVIDER_KEY = 'the-key-of-the-provider';
+const PROVIDER_KEY = 'the-key-of-the-provider';
 export const PRICE = { input_micros_per_million: 2_000_000, output_micros_per_million: 6_000_000 };
 
 /** The gateway with real database, NATS and provider sockets, and everything around it. */
@@ -23,6 +23,10 @@ export interface TestGateway {
   readonly billing: BillingStandIn;
   readonly provider: SandboxProvider;
   readonly routesFile: string;
+  /** What stood in the routes file at the start. */
+  readonly routesText: string;
+  /** What the service was started with. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Everything logged so far. */
   readonly logs: () => string;
   readonly reload: () => Promise<boolean>;
@@ -48,7 +52,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   ]);
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
   const routesFile = join(directory, 'routes.yaml');
-  await writeFile(routesFile, (options.routes ?? defaultRoutes)(`${provider.url}/v1`));
+  const routesText = (options.routes ?? defaultRoutes)(`${provider.url}/v1`);
+  await writeFile(routesFile, routesText);
   const lines: string[] = [];
   const logger = createLogger({
     service: 'inference-gateway',
@@ -56,7 +61,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     destination: { write: (line: string) => void lines.push(line) },
   });
   const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
-  const config = loadConfig(configSchema, {
+  const environment = {
     DATABASE_URL: database.url,
     NATS_URL: nats.url,
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
@@ -70,7 +75,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     INGRESS_REGION: 'test-region',
     RESPONSE_VALIDATION: 'true',
     ...options.environment,
-  });
+  };
+  const config = loadConfig(configSchema, environment);
   const app = await startApp(life, {
     config,
     logger,
@@ -86,6 +92,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     billing,
     provider,
     routesFile,
+    routesText,
+    environment,
     logs: () => lines.join(''),
     reload: app.routes.reload,
     stopService: life.stop,

@@ -7,5 +7,5 @@ export {
   type UpstreamRequest,
   type UpstreamSink,
 } from './open-upstream.ts';
-export { readRefusal, readWireError } from './read-refusal.ts';
+export { readRefusal } from './read-refusal.ts';
 export { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';

@@ -64,7 +64,7 @@ const errorBody = z.union([
 ]);
 
 /** The error that a body tells of; undefined where it tells of none. */
-export const readWireError = (body: Buffer): WireError | undefined => {
+const readWireError = (body: Buffer): WireError | undefined => {
   const parsed = errorBody.safeParse(parseJson(body));
   if (!parsed.success) return undefined;
   const error: z.input<typeof errorObject> = parsed.data;

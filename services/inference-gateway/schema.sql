@@ -1,0 +1,116 @@
+-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
+
+CREATE TABLE api_keys (
+  id text NOT NULL,
+  svc_user_id text NOT NULL,
+  name text NOT NULL,
+  prefix text NOT NULL,
+  hash bytea NOT NULL,
+  expires_at timestamp with time zone,
+  requests_per_minute integer,
+  monthly_limit_micros bigint,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_hash_unique UNIQUE (hash),
+  CONSTRAINT api_keys_hash_length CHECK ((octet_length(hash) = 32)),
+  CONSTRAINT api_keys_monthly_limit_not_negative CHECK ((monthly_limit_micros >= 0)),
+  CONSTRAINT api_keys_requests_per_minute_positive CHECK ((requests_per_minute > 0))
+);
+CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC) WHERE (deleted_at IS NULL);
+
+CREATE TABLE outbox (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id uuid NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  stream text NOT NULL,
+  subject text NOT NULL,
+  payload jsonb NOT NULL,
+  occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+  published_at timestamp with time zone,
+  stream_seq bigint,
+  CONSTRAINT outbox_pkey PRIMARY KEY (seq),
+  CONSTRAINT outbox_id_unique UNIQUE (id),
+  CONSTRAINT outbox_version_positive CHECK ((version > 0))
+);
+CREATE INDEX outbox_unpublished ON outbox USING btree (stream, seq) WHERE (published_at IS NULL);
+
+CREATE TABLE outbox_streams (
+  stream text NOT NULL,
+  created text NOT NULL,
+  last_stream_seq bigint NOT NULL,
+  last_event_id uuid NOT NULL,
+  CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
+);
+
+CREATE TABLE usage_records (
+  request_id text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  kind text NOT NULL,
+  svc_user_id text NOT NULL,
+  client_id text,
+  key_id text,
+  service text NOT NULL,
+  model text NOT NULL,
+  upstream_model text,
+  provider text,
+  route_id text,
+  data_zone text,
+  ingress_region text NOT NULL,
+  upstream_request_id text,
+  input_tokens bigint,
+  output_tokens bigint,
+  audio_ms bigint,
+  is_estimated boolean NOT NULL,
+  outcome text NOT NULL,
+  cost_micros bigint NOT NULL,
+  status smallint NOT NULL,
+  streamed boolean NOT NULL,
+  first_event_ms integer,
+  duration_ms integer NOT NULL,
+  CONSTRAINT usage_records_pkey PRIMARY KEY (request_id, started_at),
+  CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
+  CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
+  CONSTRAINT usage_records_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
+  CONSTRAINT usage_records_outcome_known CHECK ((outcome = ANY (ARRAY['settled'::text, 'released'::text, 'uncertain'::text]))),
+  CONSTRAINT usage_records_released_is_free CHECK (((outcome <> 'released'::text) OR (cost_micros = 0)))
+) PARTITION BY RANGE (started_at);
+CREATE INDEX usage_records_by_account ON ONLY public.usage_records USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
+CREATE INDEX usage_records_by_key ON ONLY public.usage_records USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
+
+CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
+  request_id text NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  kind text NOT NULL,
+  svc_user_id text NOT NULL,
+  client_id text,
+  key_id text,
+  service text NOT NULL,
+  model text NOT NULL,
+  upstream_model text,
+  provider text,
+  route_id text,
+  data_zone text,
+  ingress_region text NOT NULL,
+  upstream_request_id text,
+  input_tokens bigint,
+  output_tokens bigint,
+  audio_ms bigint,
+  is_estimated boolean NOT NULL,
+  outcome text NOT NULL,
+  cost_micros bigint NOT NULL,
+  status smallint NOT NULL,
+  streamed boolean NOT NULL,
+  first_event_ms integer,
+  duration_ms integer NOT NULL,
+  CONSTRAINT usage_records_other_pkey PRIMARY KEY (request_id, started_at),
+  CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
+  CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
+  CONSTRAINT usage_records_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
+  CONSTRAINT usage_records_outcome_known CHECK ((outcome = ANY (ARRAY['settled'::text, 'released'::text, 'uncertain'::text]))),
+  CONSTRAINT usage_records_released_is_free CHECK (((outcome <> 'released'::text) OR (cost_micros = 0)))
+);
+CREATE INDEX usage_records_other_key_id_started_at_request_id_idx ON usage_records_other USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
+CREATE INDEX usage_records_other_svc_user_id_started_at_request_id_idx ON usage_records_other USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort, waitFor } from '@svc/testing';
+
+/** The service as its own process, as it runs in production. */
+export interface GatewayProcess {
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly output: () => string;
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Starts `main.ts` with this environment and waits until it is ready; without `waits`, only starts it. */
+export const startProcess = async (
+  environment: Readonly<Record<string, string>>,
+  { waits = true }: { readonly waits?: boolean } = {},
+): Promise<GatewayProcess> => {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+    env: { ...environment, PORT: String(port), INTERNAL_PORT: String(internalPort) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  if (waits) {
+    await waitFor(async () => child.exitCode !== null || (await fetch(`${internalUrl}/readyz`)).ok, {
+      timeoutMs: 20_000,
+    });
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    internalUrl,
+    output: () => text,
+    signal: (name) => child.kill(name),
+    ended,
+  };
+};
