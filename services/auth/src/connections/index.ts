@@ -1,10 +1,10 @@
 export type { GrantRecord } from './connection.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';
-export { deleteGrantsExpiredBefore, findGrant } from './grant-queries.ts';
+export { deleteGrantsExpiredBefore, findGrant, TOUCH_GRANT } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
 export type { ConnectedApp } from './list-connections.ts';
 export { openGrant } from './open-grant.ts';
 export { countStandingConnections } from './queries.ts';
 export { connectionRoutes } from './routes.ts';
-export { useGrant } from './use-grant.ts';
+export { grantUse, useGrant } from './use-grant.ts';

@@ -1,13 +1,13 @@
-import { AppError } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import { endGrant, useGrant } from '../connections/index.ts';
-import type { Transact, Transaction } from '../transact.ts';
-import { consumeCode, consumeRefreshToken, findRefreshToken, insertRefreshToken } from './queries.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
+import { exchangeUnused, findRefreshToken, insertRefreshToken } from './queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
 import type { Consumption, NewRefreshToken, TokenWork } from './token-work.ts';
 
 /** What committing needs. */
 export interface CommitTokenWorkDeps {
+  database: Executor;
   transact: Transact;
   clock: Clock;
 }
@@ -16,15 +16,18 @@ export interface CommitTokenWorkDeps {
 export type TokenWorkOutcome = 'issued' | 'grant_ended' | 'reused';
 
 /**
- * Writes in one transaction what a token answer rests on: the code or token is used up, and the new refresh token stored.
- * Only then may the answer go out. Competing requests take turns on the grant's row, so at most one of them wins.
+ * Writes what a token answer rests on, all or nothing: the code or token is used up, and the new refresh token stored. Only
+ * then may the answer go out. Competing requests take turns on the grant's row, so at most one of them is the first.
  */
 export const commitTokenWork = async (deps: CommitTokenWorkDeps, work: TokenWork): Promise<TokenWorkOutcome> => {
   const { consumption, refreshToken } = work;
   if (consumption === undefined || refreshToken === undefined) throw new Error('a token answer rests on nothing');
+  if (consumption.grantId !== refreshToken.grantId) throw new Error('a refresh token belongs to another grant');
+  const now = deps.clock();
+  if (await exchangeUnused(deps.database, { consumption, refreshToken, now })) return 'issued';
   const graceSeconds = work.app?.refreshGraceSeconds ?? 0;
   try {
-    return await deps.transact((trx) => issue(trx, { consumption, refreshToken, graceSeconds, now: deps.clock() }));
+    return await deps.transact((trx) => issueAgain(trx, { consumption, refreshToken, graceSeconds, now }));
   } catch (error) {
     if (error instanceof Reused) return 'reused';
     throw error;
@@ -43,25 +46,18 @@ interface Issue {
   now: Date;
 }
 
-const issue = async (trx: Transaction, input: Issue): Promise<TokenWorkOutcome> => {
-  const { consumption, refreshToken, now } = input;
-  if (consumption.grantId !== refreshToken.grantId) throw new Error('a refresh token belongs to another grant');
-  const grant = await useGrant(trx, consumption.grantId, now);
-  if (grant === undefined) return 'grant_ended';
-  if (consumption.kind === 'authorization_code') {
-    if (!(await consumeCode(trx, consumption.digest, now))) throw new Reused();
-  } else {
-    await useRefreshToken(trx, input);
-  }
+/** Judges what was used before: a code never again, a refresh token within its grace. */
+const issueAgain = async (trx: Transaction, input: Issue): Promise<TokenWorkOutcome> => {
+  const { consumption, refreshToken, graceSeconds, now } = input;
+  if (!(await useGrant(trx, consumption.grantId, now))) return 'grant_ended';
+  if (consumption.kind === 'authorization_code') throw new Reused();
+  const token = await findRefreshToken(trx, consumption.digest);
+  if (token === undefined) throw new Error('a refresh token vanished while its grant holds');
+  const use = judgeRefreshUse(token, graceSeconds, now);
+  if (use === 'reuse') throw new Reused();
+  if (use === 'first') throw new Error('an unused refresh token of a grant that holds was refused');
   await insertRefreshToken(trx, refreshToken);
   return 'issued';
-};
-
-const useRefreshToken = async (trx: Transaction, { consumption, graceSeconds, now }: Issue): Promise<void> => {
-  const token = await findRefreshToken(trx, consumption.digest);
-  if (token === undefined) throw new AppError('internal_error', undefined, { cause: new Error('a token vanished') });
-  if (judgeRefreshUse(token, graceSeconds, now) === 'reuse') throw new Reused();
-  await consumeRefreshToken(trx, consumption.digest, now);
 };
 
 /** Ends the grants that a request has given cause to end, each with its revocation. */

@@ -1,5 +1,6 @@
+import { grantUse, TOUCH_GRANT } from '../connections/index.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import type { NewRefreshToken } from './token-work.ts';
+import type { Consumption, NewRefreshToken } from './token-work.ts';
 
 /** An authorization code as stored: what it allows stands in its grant. */
 export interface CodeRecord {
@@ -55,10 +56,6 @@ export const findCode = async (executor: Executor, digest: Buffer): Promise<Code
   };
 };
 
-/** Uses up a code; false where somebody else has. */
-export const consumeCode = async (trx: Transaction, digest: Buffer, now: Date): Promise<boolean> =>
-  (await trx('authorization_codes').where('digest', digest).whereNull('consumed_at').update({ consumed_at: now })) > 0;
-
 /** A refresh token as stored. */
 export interface RefreshTokenRecord {
   grantId: string;
@@ -103,11 +100,6 @@ export const findRefreshToken = async (executor: Executor, digest: Buffer): Prom
   };
 };
 
-/** Notes the first use of a refresh token. The caller holds its grant. */
-export const consumeRefreshToken = async (trx: Transaction, digest: Buffer, now: Date): Promise<void> => {
-  await trx('refresh_tokens').where('digest', digest).whereNull('consumed_at').update({ consumed_at: now });
-};
-
 /** Stores the digest of a new refresh token. */
 export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToken): Promise<void> => {
   await trx('refresh_tokens').insert({
@@ -117,6 +109,29 @@ export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToke
     issued_at: token.issuedAt,
     expires_at: token.expiresAt,
   });
+};
+
+const CONSUMED_TABLES = { authorization_code: 'authorization_codes', refresh_token: 'refresh_tokens' } as const;
+
+/**
+ * Uses up a code or token that nobody has used before, under a grant that holds, and stores the refresh token that it is
+ * exchanged for: all of it in one round trip, or nothing and false. The grant is locked first, as everywhere.
+ */
+export const exchangeUnused = async (
+  executor: Executor,
+  { consumption, refreshToken, now }: { consumption: Consumption; refreshToken: NewRefreshToken; now: Date },
+): Promise<boolean> => {
+  const result: { rowCount: number } = await executor.raw(
+    `WITH touched AS (${TOUCH_GRANT}),
+     used AS (
+       UPDATE ${CONSUMED_TABLES[consumption.kind]} SET consumed_at = :usedAt
+       WHERE digest = :usedDigest AND consumed_at IS NULL AND grant_id = (SELECT id FROM touched) RETURNING grant_id
+     )
+     INSERT INTO refresh_tokens (digest, grant_id, generation, issued_at, expires_at)
+     SELECT :digest, grant_id, :generation, :issuedAt, :expiresAt FROM used`,
+    { ...grantUse(consumption.grantId, now), usedDigest: consumption.digest, ...refreshToken },
+  );
+  return result.rowCount > 0;
 };
 
 /** Removes at most `limit` codes that expired unused before an instant, and answers how many. */
