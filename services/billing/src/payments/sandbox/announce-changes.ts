@@ -40,6 +40,13 @@ export const announceSubscription = async ({ database, listener }: SandboxDeps, 
 
 /** Tells of what could not be told at once, as a payment provider delivers its events again. */
 export const announceChanges = async (deps: SandboxDeps): Promise<void> => {
-  for (const id of await listUnannouncedSessions(deps.database, BATCH)) await announceSession(deps, id);
-  for (const id of await listUnannouncedSubscriptions(deps.database, BATCH)) await announceSubscription(deps, id);
+  await attemptEach(await listUnannouncedSessions(deps.database, BATCH), (id) => announceSession(deps, id));
+  await attemptEach(await listUnannouncedSubscriptions(deps.database, BATCH), (id) => announceSubscription(deps, id));
+};
+
+/** Does the work for each, so that one that fails holds nobody else up; throws the first failure in the end. */
+export const attemptEach = async (ids: readonly string[], work: (id: string) => Promise<unknown>): Promise<void> => {
+  const failures: unknown[] = [];
+  for (const id of ids) await work(id).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 };

@@ -3,7 +3,7 @@ import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { PlanOffer } from '../../plans/index.ts';
-import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { announceSubscription, attemptEach, type SandboxDeps } from './announce-changes.ts';
 import {
   findSubscription,
   listDueSubscriptions,
@@ -78,7 +78,7 @@ const changed = async (
 
 /** Renews what is due, or ends it where that was asked for, as a payment provider does on its own. */
 export const renewDue = async (deps: SandboxDeps): Promise<void> => {
-  for (const id of await listDueSubscriptions(deps.database, BATCH)) {
+  await attemptEach(await listDueSubscriptions(deps.database, BATCH), async (id) => {
     await inTransaction(deps.database, async (trx) => {
       const subscription = await lockSubscription(trx, id);
       const now = await readNow(trx);
@@ -87,5 +87,5 @@ export const renewDue = async (deps: SandboxDeps): Promise<void> => {
       await saveSubscription(trx, renew(subscription, now));
     });
     await announceSubscription(deps, id);
-  }
+  });
 };
