@@ -112,9 +112,16 @@ describe('success', () => {
 
 describe('limits', () => {
   test('a file of exactly 25,000,000 bytes passes, one byte more does not', async () => {
+    let received = 0;
+    raw.handle = (_req, res, body) => {
+      received = body.length;
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x"}');
+    };
+    await useProviders(gateway, { raw: raw.url });
     const answer = await post(audio(FILE_BYTES_MAX));
     expect(answer.status).toBe(200);
     await answer.text();
+    expect(received).toBeGreaterThan(FILE_BYTES_MAX);
     const larger = await post(audio(FILE_BYTES_MAX + 1));
     expect([larger.status, (await json(larger)).detail.code]).toEqual([413, 'payload_too_large']);
     expect(outcomeOf(larger)).toBe('released');

@@ -13,9 +13,9 @@ export interface RawProvider {
 
 export const startRawProvider = async (): Promise<RawProvider> => {
   const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body = await readAll(req).catch(() => undefined);
+    // A request that broke off is not answered.
+    if (body === undefined) return;
     provider.bodies.push(body);
     provider.handle(req, res, body);
   });
@@ -33,6 +33,12 @@ export const startRawProvider = async (): Promise<RawProvider> => {
     },
   };
   return provider;
+};
+
+const readAll = async (req: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk);
+  return Buffer.concat(chunks);
 };
 
 export const eventStream = (res: ServerResponse): ServerResponse =>
