@@ -3,7 +3,7 @@ import { accessTokenAudience, type Binding, createServiceApp, type Logger, type 
 import type { Express } from 'express';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
-import { appInternalRoutes, appRoutes, findConnectedApps, startSuspensions } from './apps/index.ts';
+import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
@@ -42,6 +42,12 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
   const server = createOauthServer(deps);
+  parts.metrics.gauge({
+    name: 'auth_suspensions_waiting',
+    help: 'Suspended or deleted apps whose connections are still to be ended.',
+    // A scrape must not fail with the database.
+    read: () => countSuspensions(deps.database).catch(() => Number.NaN),
+  });
   const bindings = [
     ...accountRoutes(deps),
     ...sessionRoutes(deps),
@@ -75,7 +81,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
   };
 };
 
-const createDeps = async ({ config, database, hint, clock, logger }: ApplicationParts) => {
+const createDeps = async ({ config, database, hint, clock, logger, metrics }: ApplicationParts) => {
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const transact = createTransact(database, hint);
   const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
@@ -90,6 +96,10 @@ const createDeps = async ({ config, database, hint, clock, logger }: Application
     resource: accessTokenAudience(publicBaseUrl),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
+    reuses: metrics.counter({
+      name: 'auth_grants_ended_by_reuse_total',
+      help: 'Grants ended because a code or refresh token was presented again.',
+    }),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     decisionKey: encryptionKey.derive('decision-codes'),
   };

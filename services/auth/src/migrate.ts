@@ -9,4 +9,4 @@ const ran = await migrate({
   url: DATABASE_URL,
   directory: fileURLToPath(new URL('../migrations', import.meta.url)),
 });
-console.log(ran.length === 0 ? 'nothing to migrate' : `migrated: ${ran.join(', ')}`);
+process.stdout.write(`${ran.length === 0 ? 'nothing to migrate' : `migrated: ${ran.join(', ')}`}\n`);

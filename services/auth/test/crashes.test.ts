@@ -2,6 +2,7 @@ import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { stepOf } from './support/background-work.ts';
 import { call, textAt } from './support/http.ts';
 import {
   approve,
@@ -15,7 +16,6 @@ import {
   redeem,
   refresh,
 } from './support/partner.ts';
-import { stepOf } from './support/suspension-step.ts';
 
 let service: AuthService;
 let owner: Person;

@@ -9,3 +9,4 @@ export { findAppById, holdApp } from './queries.ts';
 export { addToRedirectUri, isRegisteredRedirectUri, toFormActionSource, toRedirectHost } from './redirect-uri.ts';
 export { appRoutes } from './routes.ts';
 export { type SuspensionWorker, startSuspensions } from './run-suspensions.ts';
+export { countSuspensions } from './suspension-queries.ts';

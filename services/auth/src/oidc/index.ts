@@ -4,4 +4,3 @@ export { createOauthServer, type OauthServer } from './oauth-server.ts';
 export { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
 export { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, findCode } from './queries.ts';
 export { mountPreflight, oidcRoutes } from './routes.ts';
-export { OAUTH_PATH } from './server-metadata.ts';

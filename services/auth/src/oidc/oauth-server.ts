@@ -12,6 +12,8 @@ import { type TokenWork, withTokenWork } from './token-work.ts';
 export interface OauthServerDeps extends LibraryProviderDeps {
   transact: Transact;
   keys: KeyRing;
+  /** Counts the grants that end because something was presented again. */
+  reuses: { inc: () => void };
 }
 
 /** Answers a request to the token or the revocation endpoint. */
@@ -62,6 +64,11 @@ const finishToken = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work:
     ctx.body = INVALID_GRANT;
   }
   await endGrantsOfWork(deps, work);
+  for (const grantId of work.endedGrantIds) {
+    deps.reuses.inc();
+    const fields = { grant_id: grantId, client_id: work.app?.clientId, reason: 'reuse' };
+    deps.logger.warn(fields, 'a code or refresh token was presented again: its grant is ended');
+  }
   if (errorOf(ctx.body) === 'invalid_request' && hasMalformedVerifier(ctx)) ctx.body = INVALID_GRANT;
   const issues = ctx.status < 500 ? findFormIssues(ctx) : [];
   if (issues.length === 0) return;

@@ -31,7 +31,7 @@ export interface SigningKey {
 }
 
 /** Seconds that a retired key stays published: the longest token's life (12 h) and an hour for clocks. */
-export const RETIRED_KEY_SECONDS = 13 * 3600;
+const RETIRED_KEY_SECONDS = 13 * 3600;
 
 /** Says whether every token that a retired key has signed is expired by now. */
 export const isKeyForgettable = (key: StoredSigningKey, now: Date): boolean =>

@@ -56,7 +56,7 @@ const keep = (cookies: Map<string, string>, header: string): void => {
 };
 
 /** The signed field of a form. Throws where the page has no such form. */
-export const hiddenField = (page: Shown, action: string): string => {
+const hiddenField = (page: Shown, action: string): string => {
   const form = new RegExp(
     `<form[^>]*action="[^"]*/${action}"[^>]*>\\s*<input type="hidden" name="request" value="([^"]+)"`,
   );

@@ -11,7 +11,7 @@ export interface FormState {
 }
 
 /** A form that nobody has sent yet. */
-export const emptyForm: FormState = { email: '', displayName: '', errors: {} };
+const emptyForm: FormState = { email: '', displayName: '', errors: {} };
 
 /** Asks for address and password. */
 export const signInPage = (context: PageContext, state: FormState = emptyForm): ReplyContent => {

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { tidyUpOf } from './support/background-work.ts';
+import { call, textAt } from './support/http.ts';
+import { approve, connect, newApp, newPerson, newVerifier, redeem, refresh } from './support/partner.ts';
+
+let service: AuthService;
+
+beforeAll(async () => {
+  service = await startAuthService();
+});
+afterAll(() => service.stop());
+
+const DAY_MS = 24 * 3600 * 1000;
+const count = async (table: string): Promise<number> => (await service.database(table)).length;
+const tidy = () => tidyUpOf(service);
+
+test('what can still be asked for stays, what cannot is removed', async () => {
+  const owner = await newPerson(service, 'business');
+  const person = await newPerson(service);
+  const app = await newApp(service, owner);
+  const used = await connect(service, { app, person });
+  await approve(service, { app, person, verifier: newVerifier() });
+  await call(`${service.url}/v1/console/sessions`, { json: { email: person.email, password: 'not the password' } });
+  const before = await Promise.all(['console_sessions', 'authorization_codes', 'refresh_tokens', 'grants'].map(count));
+
+  await tidy();
+  expect(await Promise.all(['console_sessions', 'authorization_codes', 'refresh_tokens', 'grants'].map(count))).toEqual(
+    before,
+  );
+  expect(await count('sign_in_attempts')).toBe(1);
+
+  service.clock.advanceMs(2 * DAY_MS);
+  await tidy();
+  expect([await count('console_sessions'), await count('sign_in_attempts')]).toEqual([0, 0]);
+  // The code that was used stays: presented again, it still ends its grant.
+  expect(await service.database('authorization_codes')).toMatchObject([{ grant_id: used.grantId }]);
+  expect((await redeem(service, { app, ...used })).status).toBe(400);
+  expect((await refresh(service, { app, token: used.refreshToken })).status).toBe(400);
+
+  service.clock.advanceMs(40 * DAY_MS);
+  const lastUse = await service.database('connections').where({ user_id: person.userId }).first();
+  expect(lastUse.last_used_at).not.toBeNull();
+  await tidy();
+  expect(await Promise.all(['authorization_codes', 'refresh_tokens', 'grants'].map(count))).toEqual([0, 0, 0]);
+});
+
+test('a grant that nobody used for a month is forgotten; its connection stays and remembers the last use', async () => {
+  const person = await newPerson(service);
+  const app = await newApp(service, await newPerson(service, 'business'));
+  const { grantId } = await connect(service, { app, person });
+  const list = () => call(`${service.url}/v1/integrations/connections`, { token: person.token });
+  const lastUse = textAt(await list(), 'data', 0, 'last_used_at');
+  service.clock.advanceMs(32 * DAY_MS);
+  await tidy();
+  service.clock.advanceMs(-32 * DAY_MS);
+  expect(await service.database('grants').where({ id: grantId })).toEqual([]);
+  const row = await service.database('connections').where({ user_id: person.userId }).first();
+  expect([row.ended_at, row.last_used_at.toISOString()]).toEqual([null, lastUse]);
+});

@@ -1,0 +1,18 @@
+import { createLogger } from '@svc/service-kit';
+import { stepSuspension } from '../../src/apps/run-suspensions.ts';
+import { tidyUp } from '../../src/housekeeping.ts';
+import { createTransact } from '../../src/transact.ts';
+import type { AuthService } from './auth-service.ts';
+
+const depsOf = (service: AuthService) => ({
+  database: service.database,
+  transact: createTransact(service.database, () => undefined),
+  clock: service.clock,
+  logger: createLogger({ service: 'auth', level: 'silent' }),
+});
+
+/** One batch of the suspension worker of a replica of its own; false where there was nothing to do. */
+export const stepOf = (service: AuthService) => (): Promise<boolean> => stepSuspension(depsOf(service));
+
+/** One round of tidying up, by the service's clock. */
+export const tidyUpOf = (service: AuthService): Promise<void> => tidyUp(depsOf(service));
