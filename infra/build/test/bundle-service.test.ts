@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorCodes } from '@svc/contracts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
 import { bundleService } from '../src/bundle-service.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/service', import.meta.url));
@@ -24,7 +26,7 @@ it('bundles entries and migrations that run without the sources', async () => {
     'src/main.js',
     'src/migrate.js',
   ]);
-  expect(run('src/main.js')).toBe('bundled x 404\n');
+  expect(run('src/main.js')).toBe(`bundled ${z.string().parse('x')} ${errorCodes.not_found.status}\n`);
   expect(run('src/migrate.js')).toBe('20260101000000_make_it.js ran\n');
   expect(existsSync(join(DIRECTORY, 'dist/src/main.js.map'))).toBe(true);
 });

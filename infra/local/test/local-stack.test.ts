@@ -145,6 +145,16 @@ describe('stopping and starting again', () => {
     expect(await untilReady(stack)).toBe(baseUrl);
   });
 
+  it('stops in order when whoever waits for it in the foreground is gone', async () => {
+    const pids = stack.pids();
+    stack.child.disconnect();
+    expect(await stack.exited).toBe(0);
+    expect(stack.output()).toContain('stopped');
+    expect(pids.filter(isAlive)).toEqual([]);
+    stack = startStack(data.path);
+    expect(await untilReady(stack)).toBe(baseUrl);
+  });
+
   it('does not wait for leftovers to go by themselves', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');

@@ -31,11 +31,11 @@ export const makeDataDirectory = (): { path: string; remove: () => void } => {
 export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): RunningStack => {
   const child = spawn(process.execPath, [RUNNER], {
     env: { PATH: process.env['PATH'], PORT: '0', SVC_DATA_DIR: dataDirectory, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
+    stream?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
     });
   }

@@ -2,7 +2,7 @@
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Length of a text in Unicode code points, so that an emoji counts once whatever its encoding. */
-export const countCharacters = (text: string): number => {
+const countCharacters = (text: string): number => {
   let characters = 0;
   for (const _character of text) characters += 1;
   return characters;

@@ -53,7 +53,7 @@ const readForm = async ({ req }: Exchange): Promise<z.infer<typeof transcription
 };
 
 /** Length of a recording: from the header of a PCM WAV file, otherwise from its size at 128 kbit/s. Rounded to centiseconds. */
-export const durationSeconds = (audio: Buffer): number => {
+const durationSeconds = (audio: Buffer): number => {
   const seconds = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;
   return Math.max(0.01, Math.round(seconds * 100) / 100);
 };

@@ -38,7 +38,7 @@ export const isPortFree = (port: number, host: string = LOOPBACK): Promise<boole
   });
 
 /** The variable that sets a port. */
-export const portVariable = (name: string): string => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;
+const portVariable = (name: string): string => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;
 
 const choosePort = async (
   name: string,

@@ -93,7 +93,7 @@ export const readablePath = (path: string): string => {
 };
 
 /** How a process ended, in words. */
-export const describeExit = ({ code, signal }: ProcessExit): string =>
+const describeExit = ({ code, signal }: ProcessExit): string =>
   signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
 
 const pathsOf = (dataDirectory: string): StackPaths => ({

@@ -15,6 +15,7 @@ import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer
 const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
+const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provider/main'));
 /** Stands in `config/routes.yaml`; the stack puts the provider's real address in its place. */
 const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
 
@@ -132,7 +133,7 @@ const startSandboxProvider = async (context: StackContext): Promise<void> => {
   const url = loopbackUrl(ports, 'sandbox-provider');
   await startNodeApp(context, {
     name: 'sandbox-provider',
-    script: join(settings.root, 'packages', 'sandbox-provider', 'src', 'main.ts'),
+    script: SANDBOX_PROVIDER,
     directory: settings.root,
     env: {
       SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
