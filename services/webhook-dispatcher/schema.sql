@@ -79,6 +79,7 @@ CREATE TABLE events (
   CONSTRAINT events_sequence_check CHECK ((sequence >= 1)),
   CONSTRAINT events_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'delivered'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
 ) WITH (fillfactor=85);
+CREATE INDEX events_created ON events USING brin (created);
 CREATE UNIQUE INDEX events_fact ON events USING btree (fact_id, client_id, event) WHERE (fact_id IS NOT NULL);
 
 CREATE TABLE inbox (

@@ -48,6 +48,7 @@ export async function up(knex: Knex): Promise<void> {
     ) WITH (fillfactor = 85)`);
   // One event per fact, app and kind, whatever else goes wrong.
   await knex.raw('CREATE UNIQUE INDEX events_fact ON events (fact_id, client_id, event) WHERE fact_id IS NOT NULL');
+  await knex.raw('CREATE INDEX events_created ON events USING brin (created)');
   // Without a foreign key: attempts are written by the very statement that moves their event, thousands in a second.
   await knex.raw(`
     CREATE TABLE delivery_attempts (

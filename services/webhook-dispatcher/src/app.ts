@@ -19,7 +19,7 @@ import type { Config } from './config.ts';
 import { configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
 import { startWorker, type Worker } from './deliveries/index.ts';
 import { createPinnedAgent, type Lookup, parseAllowTargets, systemLookup } from './destinations/index.ts';
-import { eventRoutes } from './events/index.ts';
+import { eventRoutes, startEventPruning } from './events/index.ts';
 import { startFactConsumers } from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
 
@@ -63,6 +63,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     schedule: { baseMs: config.WEBHOOK_BACKOFF_BASE_MS, random: parts.random ?? Math.random },
   });
   life.onStop('worker', () => worker.stop());
+  const pruning = startEventPruning({ database, clock, logger, retentionDays: config.WEBHOOK_EVENT_RETENTION_DAYS });
+  life.onStop('pruning', pruning.stop);
   const clients = createClients(config, life);
   const stored = { clock, newId };
   const consumers = startFactConsumers({

@@ -45,6 +45,12 @@ export const configSchema = z
       max: 2_000,
       default: 256,
     }),
+    WEBHOOK_EVENT_RETENTION_DAYS: setting.integer({
+      description: 'Days after which delivered, skipped and cancelled events are forgotten; open ones stay.',
+      min: 1,
+      max: 3_650,
+      default: 30,
+    }),
     DATABASE_POOL_MAX: setting.integer({
       description: 'Most connections to the database from one process.',
       min: 4,

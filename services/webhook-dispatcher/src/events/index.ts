@@ -14,4 +14,5 @@ export { deleteEvents, type EventContent, listQueuedContents } from './queries.t
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';
 export { recoverEvent } from './recover-event.ts';
 export { type EventRoutesDeps, eventRoutes } from './routes.ts';
+export { startEventPruning } from './start-event-pruning.ts';
 export { type StoreDeps, storeEvents } from './store-events.ts';

@@ -143,6 +143,23 @@ export async function listEventRecords(
   return rows.map(toRecord);
 }
 
+/** Removes up to `limit` events that are done and were stored before this time, with their attempts; answers how many. */
+export async function deleteDoneEventsBefore(database: Knex, createdSeconds: number, limit: number): Promise<number> {
+  const { rows } = await database.raw<{ rows: { count: number }[] }>(
+    `WITH done AS (
+       SELECT client_id, sequence FROM events
+       WHERE created < ? AND status IN ('delivered', 'skipped', 'cancelled') LIMIT ? FOR UPDATE SKIP LOCKED
+     ), attempts AS (
+       DELETE FROM delivery_attempts d USING done WHERE d.client_id = done.client_id AND d.sequence = done.sequence
+     ), removed AS (
+       DELETE FROM events e USING done WHERE e.client_id = done.client_id AND e.sequence = done.sequence RETURNING 1
+     )
+     SELECT count(*)::int AS count FROM removed`,
+    [createdSeconds, limit],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Removes all events of an app, with their attempts. */
 export async function deleteEvents(trx: Knex.Transaction, clientId: string): Promise<void> {
   await trx('delivery_attempts').where({ client_id: clientId }).delete();
