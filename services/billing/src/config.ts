@@ -1,9 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
-
-/** The plans that come with the service; beside `src` here and beside the bundle in an image. */
-const SHIPPED_PLANS = fileURLToPath(new URL('../plans.yaml', import.meta.url));
 
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
@@ -22,11 +18,7 @@ export const billingConfigSchema = z
       description: 'Where the signing keys are read instead, such as a public address.',
       optional: true,
     }),
-    PLANS_FILE: setting.string({
-      description:
-        'YAML file of the plans on offer, checked at start. Unset: the three plans that come with the service.',
-      optional: true,
-    }),
+    PLANS_FILE: setting.string({ description: 'YAML file of the plans on offer, checked at start.' }),
     BILLING_CURRENCY: setting.string({
       description: 'The one currency of this deployment: of all plans, wallets and ledger postings.',
       pattern: /^[A-Z]{3}$/,
@@ -88,9 +80,6 @@ export const billingConfigSchema = z
 
 /** The configuration of the billing service. */
 export type BillingConfig = z.infer<typeof billingConfigSchema>;
-
-/** Where the plans are read from. */
-export const plansFileOf = (config: BillingConfig): string => config.PLANS_FILE ?? SHIPPED_PLANS;
 
 /** Where the signing keys are read from. */
 export const jwksUrlOf = (config: BillingConfig): string =>

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { createBillingApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
-import { billingConfigSchema, jwksUrlOf, planRulesOf, plansFileOf } from './config.ts';
+import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
@@ -26,7 +26,7 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
-  const plans = loadPlans(plansFileOf(config), planRulesOf(config));
+  const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
   life.onStop('database', () => database.destroy());
