@@ -53,7 +53,7 @@ export const billingConfigSchema = z
         'last longer are rare and lose nothing: their true usage settles them whenever it comes.',
       min: 1,
       max: 86_400,
-      default: 300,
+      default: 120,
     }),
     UNCERTAIN_SETTLE_AFTER_HOURS: setting.integer({
       description:
