@@ -39,8 +39,9 @@ export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): 
       output += chunk.toString();
     });
   }
-  // `close` comes after the last output.
-  const exited = once(child, 'close').then(() => child.exitCode);
+  // With the last output: `close` alone does not come where the channel was closed from here.
+  const ends = [child.stdout, child.stderr].flatMap((stream) => (stream === null ? [] : [once(stream, 'close')]));
+  const exited = Promise.all([once(child, 'exit'), ...ends]).then(() => child.exitCode);
   // The file is written by the stack itself, whose own type this is.
   const description = () => JSON.parse(readFileSync(join(dataDirectory, 'stack.json'), 'utf8')) as StackDescription;
   const pids = () => Object.values(description().processes).map(({ pid }) => pid);
