@@ -22,6 +22,16 @@ it('passes the supervisor’s message and exit code on', () => {
   expect(stderr.trim()).toBe('PORT=http is not a port: use 0 to 65535.');
 });
 
+it('says what to do about a data directory that cannot be made', () => {
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  const env = { PATH: process.env['PATH'], SVC_DATA_DIR: join(file, 'data'), PORT: '0' };
+  const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toContain('cannot be used as the data directory');
+  expect(stderr).not.toContain('    at ');
+});
+
 it('finds the package managers above a process, and neither the shells between nor the program before', () => {
   const ask = join(directory, 'ask.mjs');
   const pnpm = join(directory, 'pnpm.cjs');

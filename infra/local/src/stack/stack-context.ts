@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { serviceNames } from '@svc/contracts';
 import { type BoundedLog, openLog } from '../process/bounded-log.ts';
@@ -47,7 +47,7 @@ export const prepareStack = async (
   { report, signal }: { report: Report; signal: AbortSignal },
 ): Promise<StackContext> => {
   const { dataDirectory } = settings;
-  mkdirSync(dataDirectory, { recursive: true });
+  makeDataDirectory(dataDirectory);
   const record = await openRunRecord(dataDirectory);
   try {
     const paths = pathsOf(dataDirectory);
@@ -95,6 +95,18 @@ export const readablePath = (path: string): string => {
 /** How a process ended, in words. */
 const describeExit = ({ code, signal }: ProcessExit): string =>
   signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+
+const makeDataDirectory = (path: string): void => {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(
+      `${path} cannot be used as the data directory (${reason}). Choose another one: SVC_DATA_DIR=<path>, or run as its owner.`,
+    );
+  }
+};
 
 const pathsOf = (dataDirectory: string): StackPaths => ({
   cluster: join(dataDirectory, 'postgres'),
