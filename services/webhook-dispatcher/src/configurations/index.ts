@@ -1,4 +1,3 @@
-export { type ConfigureDeps, configureWebhook } from './configure-webhook.ts';
 export { deleteConfiguration } from './delete-configuration.ts';
 export { createDeliveryTargets, type DeliveryTarget, type DeliveryTargets } from './delivery-targets.ts';
 export { reencryptSecrets } from './reencrypt-secrets.ts';

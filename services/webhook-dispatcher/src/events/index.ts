@@ -1,6 +1,5 @@
 export { beginGeneration } from './begin-generation.ts';
 export type { EventDraft, EventName, EventRecord, LastAttempt, StoredEvent } from './event.ts';
-export { toWireRecord } from './event.ts';
 export {
   type ClaimedLane,
   claimDueLanes,

@@ -167,6 +167,23 @@ export async function seedEvents(world: World, clientIds: readonly string[]): Pr
   await world.database.knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
 }
 
+/** Stores a test event that has one attempt left; answers its id. */
+export async function seedLastAttempt(world: World, clientId: string): Promise<string> {
+  const draft = {
+    clientId,
+    userId: newId('usr'),
+    event: 'integration.test',
+    data: { message: 'x' },
+    factId: null,
+  } as const;
+  return await world.database.knex.transaction(async (trx) => {
+    const [stored] = await storeEvents(trx, [draft], { clock: () => new Date(), newId });
+    if (stored === undefined) throw new Error('the app has no configuration');
+    await trx('events').where({ event_id: stored.eventId }).update({ attempts: 7, attempts_in_round: 7 });
+    return stored.eventId;
+  });
+}
+
 /** Calls the webhook endpoints of the owner's app. */
 export async function call(
   dispatcher: Dispatcher,
