@@ -115,4 +115,5 @@ CREATE TABLE lanes (
   CONSTRAINT lanes_pace_check CHECK ((pace = ANY (ARRAY['prompt'::text, 'unknown'::text, 'slow'::text]))),
   CONSTRAINT lanes_sequences CHECK (((done_sequence >= 0) AND (done_sequence <= last_sequence)))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX lanes_blocked_apps ON lanes USING btree (client_id) WHERE (blocked_sequence IS NOT NULL);
 CREATE INDEX lanes_due ON lanes USING btree (pace, due_at) WHERE (due_at IS NOT NULL);

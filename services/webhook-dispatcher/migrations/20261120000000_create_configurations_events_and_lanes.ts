@@ -29,6 +29,7 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT lanes_lease CHECK (leased_until IS NULL OR due_at = leased_until)
     ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02)`);
   await knex.raw('CREATE INDEX lanes_due ON lanes (pace, due_at) WHERE due_at IS NOT NULL');
+  await knex.raw('CREATE INDEX lanes_blocked_apps ON lanes (client_id) WHERE blocked_sequence IS NOT NULL');
   await knex.raw(`
     CREATE TABLE events (
       client_id text NOT NULL,

@@ -147,6 +147,10 @@ describe('a failed event', () => {
     await queueTest();
     const state = (await call(dispatcher, owner, ['GET', ''])).body;
     expect(state).toMatchObject({ state: 'blocked', blocked_by_event_id: eventId });
+    const metrics = await (await fetch(`${dispatcher.internalUrl}/metrics`)).text();
+    expect(metrics).toMatch(/^webhook_blocked_apps\{.*\} 1$/m);
+    expect(metrics).toMatch(/^webhook_attempts_total\{outcome="failed".*\} \d+$/m);
+    expect(metrics).toMatch(/^webhook_oldest_due_seconds\{.*\} [\d.e-]+$/m);
     world.receiver.otherwise = 204;
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(received().length).toBe(8);

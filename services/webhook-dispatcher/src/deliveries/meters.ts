@@ -7,11 +7,15 @@ export interface DeliveryMeters {
 
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Makes the meters; `inUse` and `openSockets` are read at each scrape. */
-export function createDeliveryMeters(
-  metrics: Metrics,
-  read: { inUse: () => number; openSockets: () => number },
-): DeliveryMeters {
+/** What is read at each scrape. */
+export interface DeliveryReadings {
+  readonly inUse: () => number;
+  readonly openSockets: () => number;
+  readonly laneHealth: () => Promise<{ blockedApps: number; oldestDueSeconds: number }>;
+}
+
+/** Makes the meters. */
+export function createDeliveryMeters(metrics: Metrics, read: DeliveryReadings): DeliveryMeters {
   const outcomes = metrics.counter({
     name: 'webhook_attempts_total',
     help: 'Delivery attempts by what they came to; lease_lost ones are repeated by another worker.',
@@ -25,6 +29,22 @@ export function createDeliveryMeters(
   });
   metrics.gauge({ name: 'webhook_attempts_in_flight', help: 'Lanes under way in this process.', read: read.inUse });
   metrics.gauge({ name: 'webhook_receiver_sockets', help: 'Open connections to receivers.', read: read.openSockets });
+  // Without the database there is no value, and the other metrics are still to be read.
+  const health = (field: 'blockedApps' | 'oldestDueSeconds') => () =>
+    read.laneHealth().then(
+      (found) => found[field],
+      () => Number.NaN,
+    );
+  metrics.gauge({
+    name: 'webhook_blocked_apps',
+    help: 'Apps whose events wait behind a failed one, in the whole service.',
+    read: health('blockedApps'),
+  });
+  metrics.gauge({
+    name: 'webhook_oldest_due_seconds',
+    help: 'For how long the lane that is due the longest has been waiting, in the whole service.',
+    read: health('oldestDueSeconds'),
+  });
   return {
     attempted(outcome, durationMs) {
       outcomes.inc({ outcome });

@@ -1,7 +1,7 @@
 import type { Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { DeliveryTargets } from '../configurations/index.ts';
-import { claimDueLanes, releaseLanes } from '../events/index.ts';
+import { claimDueLanes, findLaneHealth, releaseLanes } from '../events/index.ts';
 import { createAlarm } from './alarm.ts';
 import { createLaneStore } from './lane-store.ts';
 import { createDeliveryMeters } from './meters.ts';
@@ -44,7 +44,11 @@ export function startWorker(deps: WorkerDeps): Worker {
   const underWay = new Set<Promise<void>>();
   const state = { isStopping: false };
   const slots = createSlots({ slots: deps.slots }, alarm.ring);
-  const meters = createDeliveryMeters(deps.metrics, { inUse: slots.inUse, openSockets: deps.agent.openSockets });
+  const meters = createDeliveryMeters(deps.metrics, {
+    inUse: slots.inUse,
+    openSockets: deps.agent.openSockets,
+    laneHealth: () => findLaneHealth(deps.database),
+  });
   const laneDeps: WorkLaneDeps = {
     ...deps,
     store: createLaneStore(deps.database, deps.targets),

@@ -5,6 +5,7 @@ export {
   claimDueLanes,
   deleteLane,
   findBlockingEventId,
+  findLaneHealth,
   LEASE_MS,
   type Pace,
   releaseLanes,

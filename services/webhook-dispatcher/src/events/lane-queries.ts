@@ -147,6 +147,16 @@ export async function releaseLanes(database: Knex, lanes: readonly ClaimedLane[]
   );
 }
 
+/** How many apps are blocked, and for how long the lane that is due the longest has been waiting. */
+export async function findLaneHealth(database: Knex): Promise<{ blockedApps: number; oldestDueSeconds: number }> {
+  const due = (pace: Pace) => `(SELECT min(due_at) FROM lanes WHERE pace = '${pace}' AND due_at <= now())`;
+  const { rows } = await database.raw<{ rows: { blocked: number; seconds: number }[] }>(
+    `SELECT (SELECT count(*)::int FROM lanes WHERE blocked_sequence IS NOT NULL) AS blocked,
+       coalesce(extract(epoch FROM now() - least(${due('prompt')}, ${due('unknown')}, ${due('slow')})), 0)::float8 AS seconds`,
+  );
+  return { blockedApps: rows[0]?.blocked ?? 0, oldestDueSeconds: rows[0]?.seconds ?? 0 };
+}
+
 /** Removes a lane; whoever works on it has lost its lease. */
 export async function deleteLane(trx: Knex.Transaction, clientId: string): Promise<void> {
   await trx('lanes').where({ client_id: clientId }).delete();
