@@ -24,6 +24,8 @@ import { wirePayments } from './wire-payments.ts';
 
 const SERVICE = 'billing';
 const SECONDS_PER_HOUR = 3600;
+/** The paths that a payment provider does without. */
+const PATHS_WITHOUT = { sandbox: '/v1/payments/stripe/', stripe: '/sandbox/payments/' } as const;
 
 /** What the application stands on; a test brings its own. */
 export interface BillingParts {
@@ -96,10 +98,8 @@ const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Exp
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
-    // What only the sandbox has does not exist beside a real payment provider.
-    contract: routesOf(SERVICE).filter(
-      (route) => config.PAYMENTS === 'sandbox' || !route.path.startsWith('/sandbox/payments/'),
-    ),
+    // What belongs to the other payment provider does not exist.
+    contract: routesOf(SERVICE).filter((route) => !route.path.startsWith(PATHS_WITHOUT[config.PAYMENTS])),
   });
 };
 

@@ -132,8 +132,8 @@ describe('the portal', () => {
 });
 
 describe('the sandbox', () => {
-  it('answers 501 to the events of the other provider', async () => {
+  it('knows nothing of the other provider's events', async () => {
     const answer = await billing.call('POST', '/v1/payments/stripe/events', { json: {} });
-    expect([answer.status, answer.body.detail.code]).toEqual([501, 'not_implemented']);
+    expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);
   });
 });
