@@ -13,14 +13,20 @@ const WELL_FORMED = /^[\x21-\x7e]{1,200}$/;
  * `provider_attribution_ambiguous` where headers contradict each other.
  */
 export const readRequestId = (headers: IncomingHttpHeaders, bodyId: unknown): string | undefined => {
-  const primary = new Set(PRIMARY_HEADERS.flatMap((name) => valuesOf(headers[name])));
-  if (primary.size > 1) throw new AppError('provider_attribution_ambiguous');
-  const [fromPrimary] = primary;
-  if (fromPrimary !== undefined) return fromPrimary;
-  const [fromSecondary] = SECONDARY_HEADERS.flatMap((name) => valuesOf(headers[name]));
-  if (fromSecondary !== undefined) return fromSecondary;
-  return typeof bodyId === 'string' && WELL_FORMED.test(bodyId) ? bodyId : undefined;
+  let id: string | undefined;
+  for (const name of PRIMARY_HEADERS) {
+    for (const value of valuesOf(headers[name])) {
+      if (id !== undefined && id !== value) throw new AppError('provider_attribution_ambiguous');
+      id = value;
+    }
+  }
+  for (const name of SECONDARY_HEADERS) id ??= valuesOf(headers[name])[0];
+  return id ?? (typeof bodyId === 'string' && WELL_FORMED.test(bodyId) ? bodyId : undefined);
 };
 
-const valuesOf = (value: string | string[] | undefined): string[] =>
-  (Array.isArray(value) ? value : [value ?? '']).filter((text) => WELL_FORMED.test(text));
+const NONE: readonly string[] = [];
+
+const valuesOf = (value: string | string[] | undefined): readonly string[] => {
+  if (value === undefined) return NONE;
+  return (Array.isArray(value) ? value : [value]).filter((text) => WELL_FORMED.test(text));
+};

@@ -10,6 +10,8 @@ import { toUsageFact, type UsageRecord } from './usage-record.ts';
 
 /** Records that one transaction, and so one fact, holds. */
 const BATCH_RECORDS_MAX = 200;
+/** Under load a transaction waits so long after the one before, and then holds more: most of its cost is its own. */
+const PACE_MS = 10;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 /** Records that are refused so often are split up, to find the one at fault. */
@@ -35,7 +37,7 @@ export interface UsageWriterOptions {
   readonly metrics: Metrics;
 }
 
-/** Creates the writer. One transaction is open at a time; what arrives meanwhile goes into the next. */
+/** Creates the writer. A lone record is written at once; one transaction is open at a time, and what arrives meanwhile shares the next. */
 export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   const queue: UsageRecord[] = [];
   let running: Promise<void> | undefined;
@@ -48,6 +50,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
       const batch = queue.slice(0, BATCH_RECORDS_MAX);
       await writePatiently(options, batch, meters);
       queue.splice(0, batch.length);
+      if (queue.length > 0 && queue.length < BATCH_RECORDS_MAX) await sleep(PACE_MS);
     }
   };
   const start = (): void => {

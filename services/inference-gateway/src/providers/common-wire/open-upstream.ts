@@ -6,9 +6,11 @@ import { UpstreamFailure } from './upstream-failure.ts';
 /** One request to a provider. */
 export interface UpstreamRequest {
   readonly origin: string;
+  /** POST unless said otherwise. */
+  readonly method?: Dispatcher.HttpMethod;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | Readable;
+  readonly body: Buffer | Readable | string | null;
   /** Gives up waiting for the head of the answer, as a `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
 }
@@ -58,7 +60,7 @@ export const openUpstream = (
       {
         origin: request.origin,
         path: request.path,
-        method: 'POST',
+        method: request.method ?? 'POST',
         headers: request.headers,
         body: request.body,
         headersTimeout: limits.firstByteTimeoutMs,
