@@ -132,7 +132,7 @@ describe('the portal', () => {
 });
 
 describe('the sandbox', () => {
-  it('knows nothing of the other provider's events', async () => {
+  it('knows no events of the other provider', async () => {
     const answer = await billing.call('POST', '/v1/payments/stripe/events', { json: {} });
     expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);
   });
