@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
+import { createTestAuthority, type Identity, type TestAuthority } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AttemptDeps, type AttemptResult, sendAttempt } from '../src/deliveries/send-attempt.ts';
 import { createPinnedAgent, type Lookup, type PinnedAgent, parseAllowTargets } from '../src/destinations/index.ts';
-import { createTestAuthority, type Identity, type TestAuthority } from './support/certificates.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type SocketWatch, watchSockets } from './support/socket-watch.ts';
 

@@ -4,14 +4,22 @@ import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
 import { connectMessaging, type EventOf, type EventSubject, type Messaging } from '@svc/messaging';
 import { createLifecycle, createLogger, createMetrics, type Logger, loadConfig, type Metrics } from '@svc/service-kit';
-import { type TestDatabase, type TestNats, type TestTokens, testDatabase, testNats, testTokens } from '@svc/testing';
+import {
+  createTestAuthority,
+  type TestAuthority,
+  type TestDatabase,
+  type TestNats,
+  type TestTokens,
+  testDatabase,
+  testNats,
+  testTokens,
+} from '@svc/testing';
 import type { Knex } from 'knex';
 import { createApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import type { Lookup } from '../../src/destinations/index.ts';
 import { storeEvents } from '../../src/events/index.ts';
 import { createSecretBox, newSigningSecret, parseEncryptionKeys } from '../../src/signatures/index.ts';
-import { createTestAuthority, type TestAuthority } from './certificates.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
-import type { Identity } from './certificates.ts';
+import type { Identity } from '@svc/testing';
 
 /** One request as a receiver got it. */
 export interface Received {
