@@ -1,5 +1,5 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -14,7 +14,7 @@ const compress = (): Plugin => {
     name: 'compress',
     apply: 'build',
     configResolved: ({ root, build }) => {
-      directory = join(root, build.outDir);
+      directory = resolve(root, build.outDir);
     },
     closeBundle: async () => {
       const entries = await readdir(directory, { recursive: true, withFileTypes: true });

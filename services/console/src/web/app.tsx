@@ -6,7 +6,7 @@ import { ApiContext, createClient, createQueryClient, type Transport } from './a
 import type { Preferences } from './preferences.ts';
 import { Pages } from './routes.tsx';
 import { type Session, SessionContext, useSessionState } from './session/index.ts';
-import { LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
+import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
 import { Toasts } from './ui/index.ts';
 
 /** What the pages are made of. */
@@ -27,7 +27,9 @@ export const App = ({ transport, session, preferences, language }: AppProps): Re
           <BrowserRouter>
             <AccountScope transport={transport} session={session}>
               <Toasts>
-                <Pages />
+                <CrashBoundary>
+                  <Pages />
+                </CrashBoundary>
               </Toasts>
             </AccountScope>
           </BrowserRouter>

@@ -1,6 +1,7 @@
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import { Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
 import { OverviewPage } from './overview/index.ts';
+import { PlansPage, ReturnPage } from './plans/index.ts';
 import {
   type SignedOutReason,
   SignInPage,

@@ -2,7 +2,7 @@ import type { App } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, ConfirmDialog, Dialog, Secret, SelectField, Time } from '../ui/index.ts';
+import { Button, Card, ConfirmDialog, Dialog, Secret, SelectField } from '../ui/index.ts';
 
 const OVERLAP_SECONDS = { now: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
 
@@ -11,7 +11,8 @@ type Rotated = Answer<'rotateAppSecret'>;
 
 /** The client secret: never shown again, only replaced. */
 export const SecretCard = ({ app }: { app: App }): ReactElement => {
-  const { apps } = useI18n().messages;
+  const { messages, formats } = useI18n();
+  const { apps } = messages;
   const [isAsking, setAsking] = useState(false);
   const [rotated, setRotated] = useState<Rotated>();
   if (app.client_type === 'public') return <Card title={apps.secret} lead={apps.noSecret} />;
@@ -22,9 +23,7 @@ export const SecretCard = ({ app }: { app: App }): ReactElement => {
       actions={<Button onClick={() => setAsking(true)}>{apps.rotate}</Button>}
     >
       {app.secret_rotated_at !== null && (
-        <p className="hint">
-          {apps.updated} <Time at={app.secret_rotated_at} />
-        </p>
+        <p className="hint">{apps.secretRotated(formats.date(app.secret_rotated_at))}</p>
       )}
       {isAsking && <RotateDialog app={app} onClose={() => setAsking(false)} onRotated={setRotated} />}
       {rotated !== undefined && <RotatedDialog rotated={rotated} onClose={() => setRotated(undefined)} />}

@@ -83,8 +83,9 @@ const ConnectionCard = ({
 const Website = ({ url }: { url: string }): ReactElement => {
   const { common } = useI18n().messages;
   return (
-    <a href={url} target="_blank" rel="noopener noreferrer">
-      {new URL(url).host} <Icon name="external" />
+    <a className="outside-link" href={url} target="_blank" rel="noopener noreferrer">
+      {new URL(url).host}
+      <Icon name="external" />
       <span className="visually-hidden"> {common.newTab}</span>
     </a>
   );

@@ -9,6 +9,8 @@ export interface Formats {
   percent: (value: number) => string;
   /** Micro-units of a currency: two digits, and as many more as the amount has. */
   money: (micros: number, currency: string) => string;
+  /** Whole cents, never more than there is; exact where it is less than one. */
+  shortMoney: (micros: number, currency: string) => string;
   date: (instant: string | Date) => string;
   /** Day and month alone. */
   shortDate: (instant: string | Date) => string;
@@ -22,6 +24,7 @@ export interface Formats {
   list: (items: readonly string[]) => string;
 }
 
+const MICROS_PER_CENT = 10_000;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -47,7 +50,7 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
   const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', ...zone });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const list = new Intl.ListFormat(tag, { type: 'conjunction' });
-  const unit = (name: string, value: number, display: 'short' | 'long'): string =>
+  const unit = (name: string, value: number, display: 'narrow' | 'long'): string =>
     new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: 1 }).format(
       value,
     );
@@ -56,11 +59,12 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
     compact: (value) => compact.format(value),
     percent: (value) => percent.format(value / 100),
     money: (micros, currency) => formatMoney(tag, micros, currency),
+    shortMoney: (micros, currency) => formatMoney(tag, wholeCents(micros), currency),
     date: (instant) => date.format(toDate(instant)),
     shortDate: (instant) => shortDate.format(toDate(instant)),
     dateTime: (instant) => dateTime.format(toDate(instant)),
     relative: (instant, now) => formatRelative(relative, toDate(instant), now),
-    duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'short') : unit('second', ms / 1000, 'short')),
+    duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'narrow') : unit('second', ms / 1000, 'narrow')),
     wait: (seconds) =>
       seconds < MINUTE * 2
         ? unit('second', Math.ceil(seconds), 'long')
@@ -70,6 +74,9 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
 };
 
 const toDate = (instant: string | Date): Date => (typeof instant === 'string' ? new Date(instant) : instant);
+
+const wholeCents = (micros: number): number =>
+  Math.abs(micros) < MICROS_PER_CENT ? micros : Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT;
 
 /** Without floats: the digits are taken from the integer. */
 const formatMoney = (tag: string, micros: number, currency: string): string => {

@@ -28,7 +28,9 @@ export const KeysPage = (): ReactElement => {
           data.length === 0 ? (
             <EmptyState title={keys.emptyTitle} text={keys.emptyText} />
           ) : (
-            <KeysTable keys={data} currency={currency} onDelete={setDeleting} />
+            <div className="card">
+              <KeysTable keys={data} currency={currency} onDelete={setDeleting} />
+            </div>
           )
         }
       </Loaded>

@@ -21,7 +21,7 @@ export const Tiles = (): ReactElement => {
         {({ data }) => overview.keysCount(data.length)}
       </Tile>
       <Tile to="/wallet" icon="wallet" title={overview.walletCard} hint={overview.walletHint} query={wallet}>
-        {({ balance_micros, currency }) => formats.money(balance_micros, currency)}
+        {({ balance_micros, currency }) => formats.shortMoney(balance_micros, currency)}
       </Tile>
     </ul>
   );

@@ -80,7 +80,7 @@ const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElem
     <>
       <Notice tone="good" title={plans.confirmedTitle}>
         {wallet !== undefined ? (
-          <p>{plans.confirmedWallet(formats.money(wallet.balance_micros, wallet.currency))}</p>
+          <p>{plans.confirmedWallet(formats.shortMoney(wallet.balance_micros, wallet.currency))}</p>
         ) : (
           subscription !== null && <p>{plans.confirmedPlan(subscription.plan.name)}</p>
         )}

@@ -33,8 +33,10 @@ export const SubscriptionCard = ({ subscription }: { subscription: Subscription 
       <p className="subscription">
         <strong>{plan.name}</strong> <Badge tone={toneOf(status)}>{plans.statuses[status]}</Badge>
       </p>
-      {!hasEnded(status) && <p>{cancel_at_period_end ? plans.ends(end) : plans.renews(end)}</p>}
-      <p className="hint">{plans.period(formats.date(current_period_start), end)}</p>
+      <div>
+        {!hasEnded(status) && <p>{cancel_at_period_end ? plans.ends(end) : plans.renews(end)}</p>}
+        <p className="hint">{plans.period(formats.date(current_period_start), end)}</p>
+      </div>
       {help !== '' && <Notice tone={toneOf(status) === 'good' ? 'info' : 'warn'}>{help}</Notice>}
       {portal.isError && <ErrorNotice error={portal.error} onRetry={open} />}
       <p className="hint">{plans.manageHint}</p>

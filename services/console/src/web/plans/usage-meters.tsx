@@ -24,7 +24,10 @@ export const UsageMeters = ({ usage, currency }: { usage: Usage; currency: strin
             label={label}
             percent={used_percent}
             percentText={formats.percent(used_percent)}
-            text={overview.usedOf(formats.money(used_micros, currency), formats.money(limit_micros, currency))}
+            text={overview.usedOf(
+              formats.shortMoney(used_micros, currency),
+              formats.shortMoney(limit_micros, currency),
+            )}
             note={used_percent >= 100 ? `${overview.reached} ${resets}` : resets}
           />
         );

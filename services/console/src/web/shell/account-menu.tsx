@@ -1,6 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
 import type { Locale } from '@svc/contracts';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useRef, useState } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import type { Theme } from '../preferences.ts';
 import { useAccount, useSession } from '../session/index.ts';
@@ -18,6 +18,8 @@ export const AccountMenu = (): ReactElement => {
   const session = useSession();
   const toast = useToast();
   const [isLeaving, setLeaving] = useState(false);
+  // Beside its button, so that it belongs to the same landmark.
+  const container = useRef<HTMLDivElement>(null);
   const { shell } = messages;
   const name = account.business_name ?? account.display_name ?? account.email;
   const signOut = (): void => {
@@ -29,7 +31,8 @@ export const AccountMenu = (): ReactElement => {
   };
   return (
     <Menu.Root>
-      <Menu.Trigger className="account-trigger" aria-label={`${shell.account}: ${name}`}>
+      <Menu.Trigger className="account-trigger">
+        <span className="visually-hidden">{shell.account}: </span>
         <span className="account-initial" aria-hidden="true">
           {[...name][0]?.toUpperCase()}
         </span>
@@ -39,7 +42,8 @@ export const AccountMenu = (): ReactElement => {
         </span>
         <Icon name="chevron" />
       </Menu.Trigger>
-      <Menu.Portal>
+      <div ref={container} />
+      <Menu.Portal container={container}>
         <Menu.Positioner className="menu-positioner" sideOffset={8} align="start">
           <Menu.Popup className="menu">
             <MenuChoices

@@ -30,7 +30,12 @@ export const CopyButton = ({
   const { common } = messages;
   return (
     <>
-      <Button small={small} icon={outcome === 'copied' ? 'check' : 'copy'} onClick={copy} aria-label={label}>
+      <Button
+        small={small}
+        icon={outcome === 'copied' ? 'check' : 'copy'}
+        onClick={copy}
+        aria-label={outcome === 'copied' ? undefined : label}
+      >
         {outcome === 'copied' ? common.copied : common.copy}
       </Button>
       <span role="status" className={outcome === 'failed' ? 'hint' : 'visually-hidden'}>

@@ -97,7 +97,7 @@ export const PasswordField = ({
 }): ReactElement => {
   const { messages } = useI18n();
   const [isShown, setShown] = useState(false);
-  const toggle = isShown ? messages.session.hidePassword : messages.session.showPassword;
+  const { session } = messages;
   return (
     <Field {...field}>
       {(wiring) => (
@@ -115,9 +115,10 @@ export const PasswordField = ({
             type="button"
             className="button button-quiet"
             aria-controls={wiring.id}
+            aria-label={isShown ? session.hidePassword : session.showPassword}
             onClick={() => setShown(!isShown)}
           >
-            {toggle}
+            {isShown ? session.hide : session.show}
           </button>
         </div>
       )}

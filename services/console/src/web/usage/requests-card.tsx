@@ -116,6 +116,7 @@ const detailsOf = (record: UsageRecord, { usage, common }: Messages, formats: Fo
     [usage.fields.request, <code key="id">{record.request_id}</code>],
     [usage.fields.service, usage.services[record.service]],
     [usage.fields.provider, record.provider ?? common.none],
+    [usage.fields.upstreamModel, record.upstream_model ?? common.none],
     [usage.fields.route, record.route_id ?? common.none],
     [usage.fields.zone, record.data_zone ?? common.none],
     [usage.fields.region, record.ingress_region],

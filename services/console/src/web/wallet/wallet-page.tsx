@@ -31,11 +31,11 @@ const Balance = ({ wallet }: { wallet: Answer<'getWallet'> }): ReactElement => {
   const { balance_micros, held_micros, currency } = wallet;
   return (
     <>
-      <p className="figure">{formats.money(balance_micros, currency)}</p>
+      <p className="figure">{formats.shortMoney(balance_micros, currency)}</p>
       {held_micros > 0 && (
         <p className="hint">
-          {texts.held}: {formats.money(held_micros, currency)} · {texts.available}:{' '}
-          {formats.money(balance_micros - held_micros, currency)}
+          {texts.held}: {formats.shortMoney(held_micros, currency)} · {texts.available}:{' '}
+          {formats.shortMoney(balance_micros - held_micros, currency)}
         </p>
       )}
       {balance_micros <= 0 && <Notice tone="warn">{texts.empty}</Notice>}

@@ -4,6 +4,8 @@ export const session = {
   signInLead: 'To your svc console.',
   email: 'Email address',
   password: 'Password',
+  show: 'Show',
+  hide: 'Hide',
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   signIn: 'Sign in',

@@ -95,6 +95,7 @@ export const usage = {
     request: 'Request id',
     service: 'Service',
     provider: 'Provider',
+    upstreamModel: 'Model of the provider',
     route: 'Route',
     zone: 'Data zone',
     region: 'Ingress region',

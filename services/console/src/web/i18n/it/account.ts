@@ -6,6 +6,8 @@ export const session: Messages['session'] = {
   signInLead: 'Alla tua console svc.',
   email: 'Indirizzo email',
   password: 'Password',
+  show: 'Mostra',
+  hide: 'Nascondi',
   showPassword: 'Mostra la password',
   hidePassword: 'Nascondi la password',
   signIn: 'Accedi',

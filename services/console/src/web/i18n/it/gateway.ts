@@ -97,6 +97,7 @@ export const usage: Messages['usage'] = {
     request: 'Id della richiesta',
     service: 'Servizio',
     provider: 'Fornitore',
+    upstreamModel: 'Modello del fornitore',
     route: 'Rotta',
     zone: 'Zona dei dati',
     region: 'Regione d’ingresso',

@@ -1,0 +1,72 @@
+import { access, constants } from 'node:fs/promises';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+
+const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Where a Chromium is installed: `CHROMIUM_PATH`, else the usual places; undefined, and said loudly, where there is none. */
+export const findChromium = async (): Promise<string | undefined> => {
+  for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {
+    if (!path) continue;
+    const isRunnable = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isRunnable) return path;
+  }
+  process.stderr.write(
+    '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium) or set CHROMIUM_PATH. ***\n\n',
+  );
+  return undefined;
+};
+
+/** Whether browser tests can run here. */
+export const hasChromium = (): boolean => inject('chromiumPath') !== '';
+
+/** A browser for the tests of one file. Any complaint of a page fails the test in which it came up. */
+export interface TestBrowser {
+  open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** Complaints that the running test expects; matched as part of their text. */
+  expectComplaints: (...parts: string[]) => void;
+}
+
+/** Starts a browser before the tests of this file and ends it after them. */
+export const useBrowser = (): TestBrowser => {
+  let browser: Browser | undefined;
+  let complaints: string[] = [];
+  let expected: string[] = [];
+  beforeAll(async () => {
+    if (!hasChromium()) return;
+    browser = await chromium.launch({
+      executablePath: inject('chromiumPath'),
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  });
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+    const surprising = complaints.filter((text) => !expected.some((part) => text.includes(part)));
+    complaints = [];
+    expected = [];
+    expect(surprising).toEqual([]);
+  });
+  return {
+    open: async (url, options = {}) => {
+      if (browser === undefined) throw new Error('no browser');
+      const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, ...options });
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      // The browser itself reports violations of the policy and failed requests here.
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(`${error}`));
+      await page.goto(url);
+      return page;
+    },
+    expectComplaints: (...parts) => {
+      expected.push(...parts);
+    },
+  };
+};

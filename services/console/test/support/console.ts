@@ -1,0 +1,49 @@
+import { createLogger, createMetrics, type Listener, listen } from '@svc/service-kit';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import { createAssetStore, createWebHandler } from '../../src/server/index.ts';
+import { createMockApi, createState, type Faults, type MockState } from './mock-api/index.ts';
+
+/** The console before a mock of the API, at one origin as behind the ingress. */
+export interface TestConsole {
+  readonly url: string;
+  /** Empty before each test. */
+  readonly state: MockState;
+  readonly faults: Faults;
+}
+
+/** Paths that belong to the services. */
+const API_PATH = /^\/(v1|sandbox|\.well-known)(\/|$)/;
+
+/** Starts the console for the tests of one file. */
+export const useConsole = (options: { without?: readonly string[] } = {}): TestConsole => {
+  const state = createState();
+  const faults: Faults = { once: new Map(), delayMs: new Map() };
+  let listener: Listener | undefined;
+  beforeAll(async () => {
+    const api = createMockApi({ state, faults, ...options });
+    const web = createWebHandler({
+      assets: createAssetStore(inject('assetsDirectory')),
+      logger: createLogger({ service: 'console', level: 'fatal' }),
+      metrics: createMetrics('console'),
+      isHttps: false,
+    });
+    listener = await listen((req, res) => (API_PATH.test(req.url ?? '') ? api(req, res) : web(req, res)), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+  });
+  afterAll(() => listener?.drain(0));
+  beforeEach(() => {
+    for (const part of Object.values(state)) part.clear();
+    faults.once.clear();
+    faults.delayMs.clear();
+  });
+  return {
+    get url() {
+      if (listener === undefined) throw new Error('the console is not started yet');
+      return listener.url;
+    },
+    state,
+    faults,
+  };
+};

@@ -1,0 +1,115 @@
+import { type App, newId } from '@svc/contracts';
+import type { TestConsole } from './console.ts';
+import { addEvent, daysFromNow, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
+import type { Person } from './people.ts';
+
+const LAST_ATTEMPT = { at: daysFromNow(-0.01), status_code: 200, error: null, duration_ms: 84 };
+
+/** An app as registered some time ago. */
+export const newApp = (name: string, fields: Partial<App> = {}): App => {
+  const clientId = newId('app');
+  return {
+    client_id: clientId,
+    name,
+    description: 'Meeting notes that write themselves.',
+    client_type: 'confidential',
+    redirect_uris: ['https://notes.example/callback'],
+    homepage_url: 'https://notes.example/',
+    privacy_policy_url: null,
+    icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
+    active: true,
+    refresh_grace_seconds: 30,
+    created_at: daysFromNow(-40),
+    updated_at: daysFromNow(-3),
+    secret_rotated_at: daysFromNow(-40),
+    connections_count: 128,
+    ...fields,
+  };
+};
+
+/** Metadata of a request some days ago. */
+export const newUsage = (keyId: string, daysAgo: number, fields: Partial<UsageRecord> = {}): UsageRecord => ({
+  request_id: newId('req'),
+  key_id: keyId,
+  model: 'svc-chat',
+  upstream_model: 'sandbox-chat-1',
+  service: 'chat',
+  provider: 'Sandbox',
+  route_id: 'chat-eu',
+  data_zone: 'EU',
+  ingress_region: 'local',
+  upstream_request_id: 'upstream-1',
+  input_tokens: 1_204,
+  output_tokens: 388,
+  cost_micros: 474,
+  status: 200,
+  state: 'settled',
+  streamed: true,
+  started_at: daysFromNow(-daysAgo),
+  first_event_ms: 210,
+  duration_ms: 1_840,
+  ...fields,
+});
+
+/** Gives somebody a bit of everything. Answers the app that has a webhook. */
+export const furnish = ({ state }: TestConsole, { has }: Person): App => {
+  const notes = newApp('Notes for teams');
+  has.apps = [
+    notes,
+    newApp('Pocket', { client_type: 'public', active: false, secret_rotated_at: null, connections_count: 0 }),
+  ];
+  has.subscription = subscriptionTo('standard');
+  has.balanceMicros = 24_318_400;
+  has.connections = [
+    {
+      client_id: notes.client_id,
+      app: { name: notes.name, icon_url: notes.icon_url, homepage_url: notes.homepage_url },
+      scope: 'inference usage:read',
+      connected_at: daysFromNow(-12),
+      last_used_at: daysFromNow(-0.1),
+    },
+  ];
+  const key = {
+    id: newId('key'),
+    name: 'Nightly report',
+    prefix: 'svc_sk_4f8a2',
+    expires_at: daysFromNow(60),
+    requests_per_minute: 120,
+    monthly_limit_micros: 50_000_000,
+    created_at: daysFromNow(-50),
+    last_used_at: daysFromNow(-1),
+  };
+  has.keys = [key, { ...key, id: newId('key'), name: 'Old laptop', expires_at: daysFromNow(-2), last_used_at: null }];
+  has.usage = Array.from({ length: 70 }, (_, index) =>
+    newUsage(key.id, index * 0.4 + 0.05, {
+      cost_micros: 474 + ((index * 7) % 11) * 1_300,
+      ...(index % 9 === 4 ? { status: 503, cost_micros: null, output_tokens: null, state: 'released' as const } : {}),
+    }),
+  );
+  state.webhooks.set(notes.client_id, {
+    client_id: notes.client_id,
+    url: 'https://notes.example/webhooks/svc',
+    generation: 2,
+    created_at: daysFromNow(-30),
+    state: 'blocked',
+    blocked_by_event_id: null,
+  });
+  addEvent(state, notes.client_id, {
+    event: 'integration.connected',
+    status: 'delivered',
+    attempts: 1,
+    next_attempt_at: null,
+    delivered_at: daysFromNow(-0.02),
+    last_attempt: LAST_ATTEMPT,
+  });
+  const failed = addEvent(state, notes.client_id, {
+    event: 'subscription.updated',
+    status: 'failed',
+    attempts: 8,
+    next_attempt_at: null,
+    last_attempt: { ...LAST_ATTEMPT, status_code: null, error: 'connection_refused', duration_ms: 12 },
+  });
+  addEvent(state, notes.client_id, { event: 'integration.revoked', next_attempt_at: null });
+  Object.assign(state.webhooks.get(notes.client_id) ?? {}, { blocked_by_event_id: failed.event_id });
+  return notes;
+};

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { type Account, type App, newId, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, invalidRequest, readBodyBytes } from '@svc/service-kit';
+import { type MockState, possessionsOf } from './state.ts';
+
+const COOKIE = 'svc_console';
+const SESSION_SECONDS = 43_200;
+const ICON_BYTES_MAX = 256 * 1024;
+const MONOGRAM = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#2c6e49"/></svg>',
+);
+
+/** The routes of the auth service that the pages call. */
+export const authBindings = (state: MockState): Binding[] => [
+  ...sessionBindings(state),
+  ...appBindings(state),
+  ...secretBindings(state),
+  ...connectionBindings(state),
+];
+
+const sessionBody = (token: string, account: Account) => ({
+  session_token: token,
+  token_type: 'Bearer' as const,
+  expires_in: SESSION_SECONDS,
+  account,
+});
+
+const sessionBindings = (state: MockState): Binding[] => [
+  bind(routes.createAccount, async ({ body }) => {
+    if (state.accounts.has(body.email)) throw new AppError('email_taken');
+    const account: Account = {
+      svc_user_id: newId('usr'),
+      email: body.email,
+      account_type: body.account_type,
+      business_name: body.business_name ?? null,
+      display_name: body.display_name ?? null,
+      locale: body.locale,
+      created_at: new Date().toISOString(),
+    };
+    state.accounts.set(account.email, { account, password: body.password });
+    return { status: 201, body: { account } };
+  }),
+  bind(routes.createSession, async ({ body }) => {
+    const known = state.accounts.get(body.email);
+    if (known === undefined || known.password !== body.password) throw new AppError('invalid_credentials');
+    const token = randomBytes(24).toString('base64url');
+    state.sessions.set(token, known.account.email);
+    const cookie = `${COOKIE}=${token}; Path=/v1/console/session; HttpOnly; SameSite=Strict`;
+    return { status: 201, body: sessionBody(token, known.account), headers: { 'set-cookie': cookie } };
+  }),
+  bind(routes.resumeSession, async ({ req }) => {
+    const token = new RegExp(`${COOKIE}=([^;]+)`).exec(req.headers.cookie ?? '')?.[1];
+    const email = token === undefined ? undefined : state.sessions.get(token);
+    const known = email === undefined ? undefined : state.accounts.get(email);
+    if (token === undefined || known === undefined) throw new AppError('not_authenticated');
+    return { status: 200, body: sessionBody(token, known.account) };
+  }),
+  bind(routes.deleteSession, async ({ caller }) => {
+    for (const [token, email] of state.sessions) {
+      if (state.accounts.get(email)?.account.svc_user_id === caller.userId) state.sessions.delete(token);
+    }
+    return { status: 204 };
+  }),
+];
+
+const requireApp = (state: MockState, userId: string, clientId: string): App => {
+  const app = possessionsOf(state, userId).apps.find((item) => item.client_id === clientId);
+  if (app === undefined) throw new AppError('not_found');
+  return app;
+};
+
+const appBindings = (state: MockState): Binding[] => [
+  bind(routes.listApps, async ({ caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).apps },
+  })),
+  bind(routes.registerApp, async ({ body, caller }) => {
+    const issues = body.redirect_uris.flatMap((uri, index) =>
+      uri.includes('#')
+        ? [
+            {
+              loc: ['body', 'redirect_uris', index],
+              type: 'value_error',
+              msg: 'Value error, a redirect URI must have no fragment',
+            },
+          ]
+        : [],
+    );
+    if (issues.length > 0) throw invalidRequest(issues);
+    const clientId = newId('app');
+    const now = new Date().toISOString();
+    const app: App = {
+      client_id: clientId,
+      name: body.name,
+      description: body.description ?? null,
+      client_type: body.client_type,
+      redirect_uris: body.redirect_uris,
+      homepage_url: body.homepage_url ?? null,
+      privacy_policy_url: body.privacy_policy_url ?? null,
+      icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
+      active: true,
+      refresh_grace_seconds: body.refresh_grace_seconds,
+      created_at: now,
+      updated_at: now,
+      secret_rotated_at: body.client_type === 'public' ? null : now,
+      connections_count: 0,
+    };
+    possessionsOf(state, caller.userId).apps.unshift(app);
+    return { status: 201, body: app.client_type === 'public' ? app : { ...app, client_secret: newSecret() } };
+  }),
+  bind(routes.updateApp, async ({ params, body, caller }) => {
+    const app = requireApp(state, caller.userId, params.client_id);
+    const changes = Object.entries(body).filter(([, value]) => value !== undefined);
+    Object.assign(app, Object.fromEntries(changes), { updated_at: new Date().toISOString() });
+    if (!body.active) app.connections_count = 0;
+    return { status: 200, body: app };
+  }),
+  bind(routes.deleteApp, async ({ params, caller }) => {
+    const app = requireApp(state, caller.userId, params.client_id);
+    const owned = possessionsOf(state, caller.userId);
+    owned.apps = owned.apps.filter((item) => item !== app);
+    return { status: 204 };
+  }),
+];
+
+const newSecret = (): string => `svc_cs_${randomBytes(32).toString('base64url')}`;
+
+const secretBindings = (state: MockState): Binding[] => [
+  bind(routes.rotateAppSecret, async ({ params, body, caller }) => {
+    const app = requireApp(state, caller.userId, params.client_id);
+    if (app.client_type === 'public') throw new AppError('public_client_has_no_secret');
+    const now = Date.now();
+    const overlap = body?.overlap_seconds ?? 0;
+    app.secret_rotated_at = new Date(now).toISOString();
+    const until = overlap === 0 ? null : new Date(now + overlap * 1000).toISOString();
+    return {
+      status: 200,
+      body: {
+        client_id: app.client_id,
+        client_secret: newSecret(),
+        secret_rotated_at: app.secret_rotated_at,
+        previous_secret_expires_at: until,
+      },
+    };
+  }),
+  bind(routes.getAppIcon, async ({ params }) => {
+    const icon = state.icons.get(params.client_id);
+    return icon === undefined
+      ? { status: 200, body: MONOGRAM, contentType: 'image/svg+xml' }
+      : { status: 200, body: icon.bytes, contentType: icon.contentType };
+  }),
+  bind(routes.putAppIcon, async ({ params, req, caller }) => {
+    requireApp(state, caller.userId, params.client_id);
+    const bytes = await readBodyBytes(req, ICON_BYTES_MAX);
+    if (bytes[0] !== 0x89) throw new AppError('unsupported_media_type');
+    state.icons.set(params.client_id, { contentType: 'image/png', bytes });
+    return { status: 204 };
+  }),
+];
+
+const connectionBindings = (state: MockState): Binding[] => [
+  bind(routes.listConnections, async ({ caller }) => {
+    return { status: 200, body: { data: possessionsOf(state, caller.userId).connections } };
+  }),
+  bind(routes.deleteConnection, async ({ params, caller }) => {
+    const owned = possessionsOf(state, caller.userId);
+    owned.connections = owned.connections.filter((item) => item.client_id !== params.client_id);
+    return { status: 204 };
+  }),
+];

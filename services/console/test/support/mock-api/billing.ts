@@ -1,0 +1,111 @@
+import { newId, routes } from '@svc/contracts';
+import { AppError, type Binding, bind } from '@svc/service-kit';
+import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, subscriptionTo } from './state.ts';
+
+/** The routes of the billing service that the pages call. */
+export const billingBindings = (state: MockState): Binding[] => [
+  ...subscriptionBindings(state),
+  ...checkoutBindings(state),
+  ...sandboxBindings(state),
+  ...walletBindings(state),
+];
+
+const window = (percent: number, limit: number, days: number) => ({
+  used_percent: percent,
+  used_micros: Math.floor((limit * percent) / 100),
+  limit_micros: limit,
+  resets_at: daysFromNow(days),
+});
+
+const subscriptionBindings = (state: MockState): Binding[] => [
+  bind(routes.listPlans, async () => ({ status: 200, body: { data: PLANS } })),
+  bind(routes.getSubscription, async ({ caller }) => {
+    return { status: 200, body: { subscription: possessionsOf(state, caller.userId).subscription } };
+  }),
+  bind(routes.getSubscriptionUsage, async ({ caller }) => {
+    const { subscription } = possessionsOf(state, caller.userId);
+    const plan = PLANS.find(({ id }) => id === subscription?.plan.id);
+    return {
+      status: 200,
+      body: {
+        status: subscription?.status ?? null,
+        plan: subscription?.plan ?? null,
+        period:
+          subscription === null
+            ? null
+            : { start: subscription.current_period_start, end: subscription.current_period_end },
+        weekly: plan === undefined ? null : window(37, plan.weekly_limit_micros, 3),
+        monthly: plan === undefined ? null : window(84, plan.monthly_limit_micros, 20),
+        pending_requests: 1,
+        max_pending_requests: 2,
+        services: plan?.services ?? { chat: false, audio_transcription: false },
+      },
+    };
+  }),
+  bind(routes.createPortalSession, async ({ body }) => {
+    return { status: 200, body: { url: `${body.return_url}?from=portal` } };
+  }),
+];
+
+const openCheckout = (state: MockState, checkout: Omit<Checkout, 'isPaid'>, origin: string) => {
+  const id = newId('cs');
+  state.checkouts.set(id, { ...checkout, isPaid: false });
+  return { session_id: id, url: `${origin}/sandbox/payments/sessions/${id}`, expires_at: daysFromNow(1) };
+};
+
+const checkoutBindings = (state: MockState): Binding[] => [
+  bind(routes.createCheckout, async ({ body, caller }) => {
+    const { subscription } = possessionsOf(state, caller.userId);
+    if (subscription?.status === 'active') throw new AppError('subscription_already_active');
+    const { plan_id: planId, success_url: successUrl, cancel_url: cancelUrl } = body;
+    const checkout = { userId: caller.userId, planId, amountMicros: undefined, successUrl, cancelUrl };
+    return { status: 200, body: openCheckout(state, checkout, new URL(successUrl).origin) };
+  }),
+  bind(routes.createTopUp, async ({ body, caller }) => {
+    const { amount_micros: amountMicros, success_url: successUrl, cancel_url: cancelUrl } = body;
+    const checkout = { userId: caller.userId, planId: undefined, amountMicros, successUrl, cancelUrl };
+    const { session_id, url } = openCheckout(state, checkout, new URL(successUrl).origin);
+    return { status: 200, body: { session_id, url } };
+  }),
+  bind(routes.confirmCheckout, async ({ body, caller }) => {
+    const checkout = state.checkouts.get(body.session_id);
+    if (checkout === undefined || checkout.userId !== caller.userId) throw new AppError('not_found');
+    if (!checkout.isPaid) throw new AppError('checkout_not_completed');
+    const { subscription, balanceMicros } = possessionsOf(state, caller.userId);
+    const wallet = { balance_micros: balanceMicros, held_micros: 0, currency: 'EUR' };
+    return { status: 200, body: checkout.planId === undefined ? { subscription: null, wallet } : { subscription } };
+  }),
+];
+
+const sandboxBindings = (state: MockState): Binding[] => [
+  bind(routes.showSandboxCheckout, async ({ params }) => ({
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': "default-src 'none'; form-action 'self'" },
+    body: `<!doctype html><title>Checkout</title><h1>Checkout</h1>
+      <form method="post" action="/sandbox/payments/sessions/${params.session_id}/submit">
+      <button name="action" value="pay">Pay</button><button name="action" value="cancel">Cancel</button></form>`,
+  })),
+  bind(routes.submitSandboxCheckout, async ({ params, body }) => {
+    const checkout = state.checkouts.get(params.session_id);
+    if (checkout === undefined) throw new AppError('not_found');
+    if (body.action !== 'pay') return { status: 303, headers: { location: checkout.cancelUrl } };
+    pay(state, checkout);
+    return { status: 303, headers: { location: `${checkout.successUrl}?session_id=${params.session_id}` } };
+  }),
+];
+
+const pay = (state: MockState, checkout: Checkout): void => {
+  if (checkout.isPaid) return;
+  checkout.isPaid = true;
+  const owned = possessionsOf(state, checkout.userId);
+  if (checkout.planId !== undefined) owned.subscription = subscriptionTo(checkout.planId);
+  owned.balanceMicros += checkout.amountMicros ?? 0;
+};
+
+const walletBindings = (state: MockState): Binding[] => [
+  bind(routes.getWallet, async ({ caller }) => {
+    const { balanceMicros } = possessionsOf(state, caller.userId);
+    return { status: 200, body: { balance_micros: balanceMicros, held_micros: 12_500, currency: 'EUR' } };
+  }),
+];

@@ -1,0 +1,80 @@
+import { allRoutes, type ErrorCode } from '@svc/contracts';
+import { AppError, type Binding, createLogger, createMetrics, createServiceApp } from '@svc/service-kit';
+import { authBindings } from './auth.ts';
+import { billingBindings } from './billing.ts';
+import { gatewayBindings } from './gateway.ts';
+import type { MockState } from './state.ts';
+import { webhookBindings } from './webhooks.ts';
+
+export * from './state.ts';
+export { addEvent } from './webhooks.ts';
+
+/** How the mock API misbehaves when told to. */
+export interface Faults {
+  /** Errors by operation id; each is answered once. */
+  once: Map<string, AppError>;
+  /** Milliseconds by operation id that an answer takes longer. */
+  delayMs: Map<string, number>;
+}
+
+/** Plans that the next call of an operation fails. */
+export const failNext = (faults: Faults, operationId: string, code: ErrorCode, headers = {}): void => {
+  faults.once.set(operationId, new AppError(code, undefined, { headers }));
+};
+
+/** How the mock API is made. */
+export interface MockApiOptions {
+  state: MockState;
+  faults: Faults;
+  /** Operations that this release does not have: 501. */
+  without?: readonly string[];
+}
+
+/**
+ * The whole API in memory. Requests are read and answers are checked by the contract, with the code that the services use,
+ * so that a page that works here speaks the contract.
+ */
+export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) => {
+  const bindings = [
+    ...authBindings(state),
+    ...billingBindings(state),
+    ...gatewayBindings(state),
+    ...webhookBindings(state),
+  ];
+  return createServiceApp({
+    service: 'auth',
+    contract: allRoutes,
+    bindings: bindings
+      .filter(({ route }) => !without.includes(route.operationId))
+      .map((binding) => misbehave(binding, faults)),
+    authenticate: { console_session: async (token) => authenticate(state, token) },
+    logger: createLogger({ service: 'mock-api', level: 'fatal' }),
+    metrics: createMetrics('mock-api'),
+    responseValidation: true,
+  });
+};
+
+const authenticate = (state: MockState, token: string) => {
+  const account = state.accounts.get(state.sessions.get(token) ?? '')?.account;
+  if (account === undefined) throw new AppError('invalid_token');
+  return {
+    kind: 'console_session' as const,
+    userId: account.svc_user_id,
+    sessionId: 'ses_01',
+    accountType: account.account_type,
+    expiresAt: new Date(Date.now() + 3_600_000),
+  };
+};
+
+const misbehave = (binding: Binding, { once, delayMs }: Faults): Binding => ({
+  ...binding,
+  handle: async (request) => {
+    const { operationId } = binding.route;
+    const wait = delayMs.get(operationId);
+    if (wait !== undefined) await new Promise((resolve) => setTimeout(resolve, wait));
+    const error = once.get(operationId);
+    once.delete(operationId);
+    if (error !== undefined) throw error;
+    return binding.handle(request);
+  },
+});

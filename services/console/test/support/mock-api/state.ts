@@ -1,0 +1,115 @@
+import type {
+  Account,
+  App,
+  Connection,
+  Plan,
+  routes,
+  Subscription,
+  webhookConfigurationSchema,
+  webhookEventRecordSchema,
+} from '@svc/contracts';
+import { newId } from '@svc/contracts';
+import type { z } from 'zod';
+
+type ItemOf<R extends { responses: { 200: { schema: z.ZodType<{ data: readonly unknown[] }> } } }> = z.output<
+  R['responses'][200]['schema']
+>['data'][number];
+
+/** An API key as its owner sees it. */
+export type ApiKey = ItemOf<typeof routes.listKeys>;
+/** Metadata of one request with an API key. */
+export type UsageRecord = ItemOf<typeof routes.listGatewayUsage>;
+/** A webhook configuration. */
+export type Configuration = z.output<typeof webhookConfigurationSchema>;
+/** A stored webhook event. */
+export type WebhookEvent = z.output<typeof webhookEventRecordSchema>;
+
+/** A hosted checkout. */
+export interface Checkout {
+  userId: string;
+  planId: string | undefined;
+  amountMicros: number | undefined;
+  successUrl: string;
+  cancelUrl: string;
+  isPaid: boolean;
+}
+
+/** Everything that one account has. */
+export interface Possessions {
+  apps: App[];
+  connections: Connection[];
+  keys: ApiKey[];
+  usage: UsageRecord[];
+  subscription: Subscription | null;
+  balanceMicros: number;
+}
+
+/** The whole world of the mock API. */
+export interface MockState {
+  accounts: Map<string, { account: Account; password: string }>;
+  /** Addresses of accounts by session token. */
+  sessions: Map<string, string>;
+  possessions: Map<string, Possessions>;
+  checkouts: Map<string, Checkout>;
+  webhooks: Map<string, Configuration>;
+  events: Map<string, WebhookEvent[]>;
+  icons: Map<string, { contentType: string; bytes: Buffer }>;
+}
+
+/** Plans on offer. */
+export const PLANS: readonly Plan[] = [
+  {
+    id: 'starter',
+    name: 'Starter',
+    description: 'For trying things out.',
+    price: { amount_micros: 5_000_000, currency: 'EUR', interval: 'month' },
+    services: { chat: true, audio_transcription: false },
+    weekly_limit_micros: 1_000_000,
+    monthly_limit_micros: 3_000_000,
+  },
+  {
+    id: 'standard',
+    name: 'Standard',
+    description: 'For everyday use, with audio.',
+    price: { amount_micros: 20_000_000, currency: 'EUR', interval: 'month' },
+    services: { chat: true, audio_transcription: true },
+    weekly_limit_micros: 5_000_000,
+    monthly_limit_micros: 15_000_000,
+  },
+];
+
+/** An empty world. */
+export const createState = (): MockState => ({
+  accounts: new Map(),
+  sessions: new Map(),
+  possessions: new Map(),
+  checkouts: new Map(),
+  webhooks: new Map(),
+  events: new Map(),
+  icons: new Map(),
+});
+
+/** What an account has; nothing at first. */
+export const possessionsOf = (state: MockState, userId: string): Possessions => {
+  const found = state.possessions.get(userId);
+  if (found !== undefined) return found;
+  const created = { apps: [], connections: [], keys: [], usage: [], subscription: null, balanceMicros: 0 };
+  state.possessions.set(userId, created);
+  return created;
+};
+
+const DAY_MS = 86_400_000;
+
+/** An instant so many days from now; negative: ago. */
+export const daysFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+
+/** A live subscription to a plan. */
+export const subscriptionTo = (planId: string): Subscription => ({
+  id: newId('sub'),
+  status: 'active',
+  plan: { id: planId, name: PLANS.find(({ id }) => id === planId)?.name ?? planId },
+  current_period_start: daysFromNow(-10),
+  current_period_end: daysFromNow(20),
+  cancel_at_period_end: false,
+  revision: 1,
+});

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { newId, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, invalidField } from '@svc/service-kit';
+import { type MockState, possessionsOf, type WebhookEvent } from './state.ts';
+
+/** The routes of the webhook dispatcher that the pages call. */
+export const webhookBindings = (state: MockState): Binding[] => [
+  ...configurationBindings(state),
+  ...eventBindings(state),
+];
+
+const requireOwner = (state: MockState, userId: string, clientId: string): void => {
+  const isOwner = possessionsOf(state, userId).apps.some((app) => app.client_id === clientId);
+  if (!isOwner) throw new AppError('not_found');
+};
+
+const configurationBindings = (state: MockState): Binding[] => [
+  bind(routes.configureWebhook, async ({ params, body, caller }) => {
+    const { client_id } = params;
+    requireOwner(state, caller.userId, client_id);
+    if (!body.url.startsWith('https://')) {
+      throw invalidField(['body', 'url'], 'value_error', 'Value error, the URL must begin with https://');
+    }
+    const configuration = {
+      client_id,
+      url: body.url,
+      generation: (state.webhooks.get(client_id)?.generation ?? 0) + 1,
+      created_at: new Date().toISOString(),
+      state: 'ok' as const,
+      blocked_by_event_id: null,
+    };
+    state.webhooks.set(client_id, configuration);
+    const signingSecret = `whsec_${randomBytes(32).toString('base64')}`;
+    return { status: 200, body: { ...configuration, signing_secret: signingSecret } };
+  }),
+  bind(routes.getWebhookConfiguration, async ({ params, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    const configuration = state.webhooks.get(params.client_id);
+    if (configuration === undefined) throw new AppError('not_found');
+    return { status: 200, body: configuration };
+  }),
+];
+
+/** Stores an event as the newest one of an app. */
+export const addEvent = (state: MockState, clientId: string, fields: Partial<WebhookEvent>): WebhookEvent => {
+  const events = state.events.get(clientId) ?? [];
+  const event: WebhookEvent = {
+    event_id: newId('evt'),
+    event: 'integration.test',
+    sequence: events.length + 1,
+    generation: 1,
+    status: 'queued',
+    attempts: 0,
+    created: Math.floor(Date.now() / 1000),
+    next_attempt_at: new Date(Date.now() + 5_000).toISOString(),
+    delivered_at: null,
+    last_attempt: null,
+    ...fields,
+  };
+  state.events.set(clientId, [event, ...events]);
+  return event;
+};
+
+const eventBindings = (state: MockState): Binding[] => [
+  bind(routes.testWebhook, async ({ params, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    if (!state.webhooks.has(params.client_id)) throw new AppError('webhook_not_configured');
+    const { event_id } = addEvent(state, params.client_id, {});
+    return { status: 202, body: { status: 'queued', event_id } };
+  }),
+  bind(routes.listWebhookEvents, async ({ params, query, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    const events = state.events.get(params.client_id) ?? [];
+    const start = query.after === undefined ? 0 : events.findIndex((event) => event.event_id === query.after) + 1;
+    const page = events.slice(start, start + query.limit);
+    return { status: 200, body: { data: page, has_more: start + page.length < events.length } };
+  }),
+  bind(routes.recoverWebhookEvent, async ({ params, body, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    const event = state.events.get(params.client_id)?.find((item) => item.event_id === params.event_id);
+    if (event === undefined) throw new AppError('not_found');
+    if (event.status !== 'failed') throw new AppError('event_not_failed');
+    const isRetry = body.action === 'retry';
+    event.status = isRetry ? 'queued' : 'skipped';
+    if (isRetry) event.attempts = 0;
+    event.next_attempt_at = isRetry ? new Date().toISOString() : null;
+    const configuration = state.webhooks.get(params.client_id);
+    if (configuration !== undefined) Object.assign(configuration, { state: 'ok', blocked_by_event_id: null });
+    return { status: 200, body: event };
+  }),
+];

@@ -1,0 +1,52 @@
+import { type Account, newId } from '@svc/contracts';
+import type { Page } from 'playwright-core';
+import type { TestBrowser } from './browser.ts';
+import type { TestConsole } from './console.ts';
+import { type Possessions, possessionsOf } from './mock-api/index.ts';
+
+/** Everybody's password. */
+export const PASSWORD = 'correct horse battery staple';
+
+/** Somebody with an account. */
+export interface Person {
+  account: Account;
+  has: Possessions;
+}
+
+/** Gives somebody an account without asking the pages. */
+export const addPerson = (
+  { state }: TestConsole,
+  type: 'personal' | 'business',
+  locale: 'it' | 'en' = 'en',
+): Person => {
+  const account: Account = {
+    svc_user_id: newId('usr'),
+    email: `${type}@example.com`,
+    account_type: type,
+    business_name: type === 'business' ? 'Example Business' : null,
+    display_name: 'Ada Rossi',
+    locale,
+    created_at: new Date().toISOString(),
+  };
+  state.accounts.set(account.email, { account, password: PASSWORD });
+  return { account, has: possessionsOf(state, account.svc_user_id) };
+};
+
+/** Opens a page as somebody who has a session in this browser, and waits until it is there. */
+export const openAs = async (
+  { browser, console, person }: { browser: TestBrowser; console: TestConsole; person: Person },
+  path = '/',
+  options: Parameters<TestBrowser['open']>[1] = {},
+): Promise<Page> => {
+  const token = `token-of-${person.account.email}`;
+  console.state.sessions.set(token, person.account.email);
+  const { hostname } = new URL(console.url);
+  const cookie = { name: 'svc_console', value: token, domain: hostname, path: '/v1/console/session' };
+  const storageState = {
+    cookies: [{ ...cookie, expires: -1, httpOnly: true, secure: false, sameSite: 'Strict' as const }],
+    origins: [],
+  };
+  const page = await browser.open(`${console.url}${path}`, { storageState, ...options });
+  await page.locator('h1').waitFor();
+  return page;
+};
