@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import express, { type ErrorRequestHandler } from 'express';
+import { connectRoutes, type Partner } from './connect/index.ts';
+import { type Inbox, inboxRoutes, receiveWebhooks } from './inbox/index.ts';
+import { inferenceRoutes } from './inference/index.ts';
+import { describeError, type Log } from './log.ts';
+import { ownOriginOnly, pageHeaders, renderProblemPage } from './pages/index.ts';
+import { readSessionCookie, type SessionStore } from './sessions/index.ts';
+
+const ASSETS = fileURLToPath(new URL('../public/', import.meta.url));
+
+/** What the applications are made of. */
+export interface AppDeps {
+  readonly baseUrl: string;
+  /** Where the pages are. */
+  readonly origin: string;
+  readonly webhookUrl: string;
+  readonly inbox: Inbox;
+  readonly sessions: SessionStore;
+  /** Undefined until the app is registered; `setupProblem` tells why it takes so long. */
+  readonly partner: () => Partner | undefined;
+  readonly setupProblem: () => string | undefined;
+  readonly log: Log;
+}
+
+/** The pages. */
+export const createPages = (deps: AppDeps): express.Express => {
+  const { origin, inbox, sessions, partner, setupProblem, webhookUrl, log } = deps;
+  const serviceUrl = `${deps.baseUrl}/`;
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok', registered: partner() !== undefined });
+  });
+  app.use(ownOriginOnly(origin), pageHeaders);
+  app.use('/assets', express.static(ASSETS, { index: false, cacheControl: false }));
+  app.use(connectRoutes({ sessions, partner, serviceUrl }));
+  app.use(inferenceRoutes({ sessions, partner, setupProblem, serviceUrl }));
+  app.use(
+    inboxRoutes({
+      inbox,
+      webhookUrl,
+      svcUserIdOf: (request) => sessions.find(readSessionCookie(request))?.svcUserId,
+      clientId: () => partner()?.clientId,
+    }),
+  );
+  app.use((_request, response) => {
+    response.status(404).send(renderProblemPage({ status: 404, message: 'There is no such page.' }));
+  });
+  const answerError: ErrorRequestHandler = (error, request, response, next) => {
+    const status = typeof error?.status === 'number' && error.status >= 400 && error.status < 500 ? error.status : 500;
+    if (status === 500) log('error', describeError(error), { path: request.path });
+    if (response.headersSent) next(error);
+    else response.status(status).send(renderProblemPage({ status, message: 'The request could not be answered.' }));
+  };
+  return app.use(answerError);
+};
+
+/** The webhook receiver. */
+export const createReceiver = ({ inbox, partner, log }: AppDeps): express.Express =>
+  receiveWebhooks({
+    inbox,
+    receiver: () => partner()?.receiver,
+    onError: (error) => log('error', `a webhook could not be taken: ${describeError(error)}`),
+  });

@@ -1,0 +1,1 @@
+export { ensureLocalAuthority, type LocalAuthority } from './ensure-local-authority.ts';

@@ -1,0 +1,76 @@
+import { ConnectError } from '@svc/partner-sdk';
+import { Router } from 'express';
+import { describeProblem, renderProblemPage } from '../pages/index.ts';
+import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCookie } from '../sessions/index.ts';
+import type { Partner } from './partner.ts';
+
+/** What connecting needs. */
+export interface ConnectRoutesDeps {
+  readonly sessions: SessionStore;
+  readonly partner: () => Partner | undefined;
+  readonly serviceUrl: string;
+}
+
+/** Connects and disconnects the user of a browser. */
+export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDeps): Router =>
+  Router()
+    .get('/connect', async (request, response) => {
+      const current = partner();
+      // The start page says what is missing.
+      if (current === undefined) return response.redirect(303, '/');
+      try {
+        const { url, session: flow } = await current.connector.begin({ locale: 'en' });
+        let session = sessions.find(readSessionCookie(request));
+        if (session === undefined) {
+          const created = sessions.create();
+          setSessionCookie(response, created.id);
+          session = created.session;
+        }
+        session.connect = flow;
+        response.redirect(303, url);
+      } catch (error) {
+        const problem = describeProblem(error, serviceUrl);
+        response.status(problem.status).send(renderProblemPage(problem));
+      }
+    })
+    .get('/callback', async (request, response) => {
+      const id = readSessionCookie(request);
+      const session = sessions.find(id);
+      const flow = session?.connect;
+      // A flow is finished once.
+      if (session !== undefined) session.connect = undefined;
+      try {
+        const current = partner();
+        if (current === undefined) throw new ConnectError('wrong_state');
+        const { svcUserId, tokens } = await current.connector.finish(request.originalUrl, flow);
+        await current.keep(tokens);
+        // Another identifier for a session that is worth more now.
+        sessions.remove(id);
+        const created = sessions.create();
+        created.session.svcUserId = svcUserId;
+        setSessionCookie(response, created.id);
+        response.redirect(303, '/');
+      } catch (error) {
+        const problem = describeProblem(error, serviceUrl);
+        response.status(problem.status).send(renderProblemPage(problem, session?.svcUserId));
+      }
+    })
+    .post('/sign-out', (request, response) => {
+      sessions.remove(readSessionCookie(request));
+      clearSessionCookie(response);
+      response.redirect(303, '/');
+    })
+    .post('/disconnect', async (request, response) => {
+      const svcUserId = sessions.find(readSessionCookie(request))?.svcUserId;
+      sessions.remove(readSessionCookie(request));
+      clearSessionCookie(response);
+      try {
+        if (svcUserId !== undefined) await partner()?.release(svcUserId);
+        response.redirect(303, '/');
+      } catch (error) {
+        const { status } = describeProblem(error, serviceUrl);
+        const message = 'You are signed out here and your tokens are forgotten, but the service did not confirm it. ';
+        const action = { label: 'Remove the app at the service', href: serviceUrl };
+        response.status(status).send(renderProblemPage({ status, message, action }));
+      }
+    });

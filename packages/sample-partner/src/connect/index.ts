@@ -1,0 +1,2 @@
+export { connectRoutes } from './connect-routes.ts';
+export { createPartner, type Partner } from './partner.ts';

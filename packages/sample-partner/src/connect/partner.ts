@@ -1,0 +1,79 @@
+import {
+  type Connector,
+  createConnector,
+  createMemoryTokenStore,
+  createMemoryWebhookStore,
+  createSvcClient,
+  createUserTokens,
+  createWebhookReceiver,
+  type SvcClient,
+  type TokenSet,
+  type WebhookEvent,
+  type WebhookReceiver,
+} from '@svc/partner-sdk';
+import type { Inbox } from '../inbox/index.ts';
+import type { Registration } from '../registration/index.ts';
+
+/** What an app is, once it is registered. */
+export interface Partner {
+  readonly clientId: string;
+  readonly connector: Connector;
+  readonly receiver: WebhookReceiver;
+  /** Keeps the tokens of a user who has just connected. */
+  keep(tokens: TokenSet): Promise<void>;
+  isConnected(svcUserId: string): Promise<boolean>;
+  /** Calls the service for this user. */
+  clientOf(svcUserId: string): SvcClient;
+  /** Gives the tokens of a user back and forgets them. */
+  release(svcUserId: string): Promise<void>;
+}
+
+/** What a partner is made of. */
+export interface PartnerDeps {
+  readonly baseUrl: string;
+  readonly redirectUri: string;
+  readonly registration: Registration;
+  readonly inbox: Inbox;
+  readonly clock: () => Date;
+}
+
+/** Puts the SDK's parts together. */
+export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock }: PartnerDeps): Partner => {
+  const { clientId, clientSecret, signingSecret } = registration;
+  // Whoever runs the stack under another name of this machine without TLS wants it so.
+  const allowInsecure = baseUrl.startsWith('http:');
+  const connector = createConnector({ issuer: baseUrl, clientId, clientSecret, redirectUri, allowInsecure });
+  const store = createMemoryTokenStore();
+  const userTokens = createUserTokens({ connector, store });
+  const connectedAtMs = new Map<string, number>();
+
+  const forget = async (svcUserId: string): Promise<void> => {
+    connectedAtMs.delete(svcUserId);
+    await userTokens.forget(svcUserId);
+  };
+  const handle = async (event: WebhookEvent): Promise<void> => {
+    inbox.add({ isVerified: true, envelope: event, raw: undefined });
+    if (event.event !== 'integration.revoked') return;
+    const { svc_user_id: svcUserId } = event.user;
+    // Who has connected again in the meantime stays connected.
+    const isOver = Date.parse(event.data.revoked_at) >= (connectedAtMs.get(svcUserId) ?? 0);
+    if (isOver) await forget(svcUserId);
+  };
+
+  return {
+    clientId,
+    connector,
+    receiver: createWebhookReceiver({ secret: signingSecret, clientId, store: createMemoryWebhookStore(), handle }),
+    keep: async (tokens) => {
+      connectedAtMs.set(tokens.svcUserId, clock().getTime());
+      await userTokens.save(tokens);
+    },
+    isConnected: async (svcUserId) => (await store.load(svcUserId)) !== undefined,
+    clientOf: (svcUserId) => createSvcClient({ baseUrl, tokens: userTokens.of(svcUserId), allowInsecure }),
+    release: async (svcUserId) => {
+      const stored = await store.load(svcUserId);
+      await forget(svcUserId);
+      if (stored !== undefined) await connector.revoke(stored.tokens);
+    },
+  };
+};

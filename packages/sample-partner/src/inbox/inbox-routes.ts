@@ -1,0 +1,51 @@
+import { type Request, Router } from 'express';
+import type { Inbox, InboxEntry } from './inbox.ts';
+import { renderInboxPage } from './inbox-page.ts';
+
+const WAIT_SECONDS_MAX = 30;
+
+/** What the inbox's pages need. */
+export interface InboxRoutesDeps {
+  readonly inbox: Inbox;
+  readonly webhookUrl: string;
+  /** Who looks, where they are connected. */
+  readonly svcUserIdOf: (request: Request) => string | undefined;
+  readonly clientId: () => string | undefined;
+}
+
+/** The inbox as a page, and as JSON for terminals. It shows the events of everybody, as no real partner would: this is a demonstration. */
+export const inboxRoutes = ({ inbox, webhookUrl, svcUserIdOf, clientId }: InboxRoutesDeps): Router =>
+  Router()
+    .get('/inbox', (request, response) => {
+      const svcUserId = svcUserIdOf(request);
+      response.send(renderInboxPage({ entries: inbox.list(), svcUserId, webhookUrl }));
+    })
+    .get('/inbox.json', async (request, response) => {
+      const wait = new AbortController();
+      const seconds = Math.min(readNumber(request.query['wait_seconds']), WAIT_SECONDS_MAX);
+      const timer = setTimeout(() => wait.abort(), seconds * 1000);
+      response.once('close', () => wait.abort());
+      const integrationId = request.query['integration_id'];
+      const filter = {
+        after: readNumber(request.query['after']),
+        integrationId: typeof integrationId === 'string' ? integrationId : undefined,
+      };
+      const entries = await inbox.waitFor(filter, wait.signal);
+      clearTimeout(timer);
+      response.json({
+        client_id: clientId() ?? null,
+        webhook_url: webhookUrl,
+        any_webhook_url: `${webhookUrl}/any`,
+        data: entries.map(toJson),
+      });
+    });
+
+const readNumber = (text: unknown): number => (typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : 0);
+
+const toJson = ({ id, receivedAt, isVerified, envelope, raw }: InboxEntry): object => ({
+  id,
+  received_at: receivedAt.toISOString(),
+  verified: isVerified,
+  envelope,
+  ...(raw === undefined ? {} : { signature: raw.signature, raw_body: raw.body }),
+});

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ChatMessage, ChatStream } from '@svc/partner-sdk';
+import type { Response } from 'express';
+import { describeProblem, html, problemView } from '../pages/index.ts';
+import { type ConnectedVisitor, sendHome } from './home.ts';
+
+/** Earlier messages that go along; each is paid for again. */
+const MESSAGES_MAX = 20;
+
+/** A message of a user, to be answered. */
+export interface ChatTurn {
+  readonly visitor: ConnectedVisitor;
+  readonly message: string;
+  readonly serviceUrl: string;
+}
+
+/** Answers a message in lines of JSON: `{text}` as it comes, then `{done, request_id}`, or `{problem}` instead. */
+export const streamChat = async (response: Response, { visitor, message, serviceUrl }: ChatTurn): Promise<void> => {
+  const { partner, svcUserId, session } = visitor;
+  const messages = [...session.messages, { role: 'user', content: message } as const];
+  const leave = new AbortController();
+  response.once('close', () => leave.abort());
+  response.type('application/x-ndjson');
+  try {
+    const stream = partner.clientOf(svcUserId).streamChat({ messages }, { signal: leave.signal });
+    const { requestId } = await stream.opened();
+    const remember = (answer: string): void => rememberTurn(visitor, messages, answer);
+    await pipeline(Readable.from(chatLines(stream, { requestId, remember, serviceUrl })), response);
+  } catch (error) {
+    // Who has left hears nothing.
+    if (leave.signal.aborted) return;
+    const problem = describeProblem(error, serviceUrl);
+    response.status(problem.status).send(line({ problem }));
+  }
+};
+
+/** Answers a message with the whole page, for browsers without scripts. */
+export const answerChat = async (response: Response, { visitor, message, serviceUrl }: ChatTurn): Promise<void> => {
+  const { partner, svcUserId, session } = visitor;
+  const messages = [...session.messages, { role: 'user', content: message } as const];
+  try {
+    const answer = await partner.clientOf(svcUserId).chat({ messages });
+    rememberTurn(visitor, messages, answer.choices[0]?.message.content ?? '');
+    response.redirect(303, '/');
+  } catch (error) {
+    const problem = describeProblem(error, serviceUrl);
+    await sendHome(response.status(problem.status), visitor, {
+      serviceUrl,
+      notice: html`${problemView(problem)}<p>Your message was: ${message}</p>`,
+    });
+  }
+};
+
+async function* chatLines(
+  stream: ChatStream,
+  { requestId, remember, serviceUrl }: StreamContext,
+): AsyncGenerator<string, void, undefined> {
+  let answer = '';
+  try {
+    for await (const chunk of stream) {
+      const text = chunk.choices[0]?.delta.content ?? '';
+      if (text === '') continue;
+      answer += text;
+      yield line({ text });
+    }
+    remember(answer);
+    yield line({ done: true, request_id: requestId });
+  } catch (error) {
+    yield line({ problem: describeProblem(error, serviceUrl) });
+  }
+}
+
+interface StreamContext {
+  readonly requestId: string | undefined;
+  readonly remember: (answer: string) => void;
+  readonly serviceUrl: string;
+}
+
+const rememberTurn = ({ session }: ConnectedVisitor, messages: readonly ChatMessage[], answer: string): void => {
+  session.messages = [...messages, { role: 'assistant', content: answer } as const].slice(-MESSAGES_MAX);
+};
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;

@@ -1,0 +1,42 @@
+import { ConnectionEndedError } from '@svc/partner-sdk';
+import type { Response } from 'express';
+import type { Partner } from '../connect/index.ts';
+import { describeProblem, type Html, html, problemView } from '../pages/index.ts';
+import type { Session } from '../sessions/index.ts';
+import { renderHomePage, renderWelcomePage } from './home-page.ts';
+import { usageView } from './usage-view.ts';
+
+/** A page must come, also where the service is slow. */
+const READ_TIMEOUT_MS = 5_000;
+
+/** Somebody who is connected. */
+export interface ConnectedVisitor {
+  readonly partner: Partner;
+  readonly session: Session;
+  readonly svcUserId: string;
+}
+
+/** Shows a connected user their page; or the welcome page where the connection turns out to have ended. */
+export const sendHome = async (
+  response: Response,
+  visitor: ConnectedVisitor,
+  { serviceUrl, notice }: { serviceUrl: string; notice?: Html },
+): Promise<void> => {
+  const { partner, session, svcUserId } = visitor;
+  const client = partner.clientOf(svcUserId);
+  const [usage, capabilities] = await Promise.allSettled([
+    client.usage({ timeoutMs: READ_TIMEOUT_MS }),
+    client.capabilities({ timeoutMs: READ_TIMEOUT_MS }),
+  ]);
+  if (usage.status === 'rejected' && usage.reason instanceof ConnectionEndedError) {
+    session.svcUserId = undefined;
+    response.send(renderWelcomePage(serviceUrl));
+    return;
+  }
+  const view =
+    usage.status === 'fulfilled'
+      ? usageView(usage.value, serviceUrl)
+      : html`<section id="usage">${problemView(describeProblem(usage.reason, serviceUrl))}</section>`;
+  const transcribes = capabilities.status === 'fulfilled' ? capabilities.value.services.audio_transcription : undefined;
+  response.send(renderHomePage({ svcUserId, messages: session.messages, usage: view, notice, transcribes }));
+};

@@ -1,0 +1,1 @@
+export { inferenceRoutes } from './inference-routes.ts';

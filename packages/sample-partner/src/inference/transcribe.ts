@@ -1,0 +1,63 @@
+import { Readable, Transform } from 'node:stream';
+import type { Request, Response } from 'express';
+import { describeProblem, html, problemView } from '../pages/index.ts';
+import { type ConnectedVisitor, sendHome } from './home.ts';
+
+/** What the service takes, and room for the form around it. */
+const FORM_BYTES_MAX = 25_000_000 + 64 * 1024;
+
+/** An upload of a user. */
+export interface Upload {
+  readonly visitor: ConnectedVisitor;
+  readonly serviceUrl: string;
+}
+
+/** Has an uploaded file transcribed and shows the text. */
+export const transcribeUpload = async (
+  request: Request,
+  response: Response,
+  { visitor, serviceUrl }: Upload,
+): Promise<void> => {
+  const form = await readForm(request);
+  const file = form?.get('file');
+  if (form === undefined || !(file instanceof Blob) || file.size === 0) {
+    const message = 'Choose one audio file that is not empty and has at most 25,000,000 bytes.';
+    response.status(form === undefined ? 413 : 400);
+    await sendHome(response, visitor, { serviceUrl, notice: problemView({ status: 400, message }) });
+    return;
+  }
+  const language = form.get('language');
+  try {
+    const { text } = await visitor.partner.clientOf(visitor.svcUserId).transcribe({
+      file,
+      filename: 'name' in file && typeof file.name === 'string' ? file.name : 'audio',
+      language: typeof language === 'string' && language !== '' ? language : null,
+    });
+    const notice = html`<section aria-labelledby="text-title"><h2 id="text-title">What was said</h2><blockquote id="transcription-text">${text}</blockquote></section>`;
+    await sendHome(response, visitor, { serviceUrl, notice });
+  } catch (error) {
+    const problem = describeProblem(error, serviceUrl);
+    await sendHome(response.status(problem.status), visitor, { serviceUrl, notice: problemView(problem) });
+  }
+};
+
+/** The form of a request; undefined where it is too large or none. */
+const readForm = async (request: Request): Promise<FormData | undefined> => {
+  let bytes = 0;
+  const limit = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > FORM_BYTES_MAX) done(new RangeError('The form is too large.'));
+      else done(null, chunk);
+    },
+  });
+  try {
+    const headers = { 'content-type': request.headers['content-type'] ?? '' };
+    const body = Readable.toWeb(request.pipe(limit));
+    return await new globalThis.Response(body, { headers }).formData();
+  } catch {
+    // Read to its end all the same: a browser looks at the answer only when it has sent everything.
+    request.unpipe(limit).resume();
+    return undefined;
+  }
+};

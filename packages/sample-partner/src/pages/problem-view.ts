@@ -1,0 +1,17 @@
+import { type Html, html } from './html.ts';
+import { renderPage } from './layout.ts';
+import type { Problem } from './problem.ts';
+
+/** A problem as a part of a page. */
+export const problemView = ({ message, action }: Problem): Html =>
+  html`<p class="problem" role="alert">${message} ${action !== undefined && html`<a href="${action.href}">${action.label}</a>`}</p>`;
+
+/** A page that tells of nothing but a problem, and leads on. */
+export const renderProblemPage = (problem: Problem, svcUserId?: string): string =>
+  renderPage({
+    title: 'Something is in the way',
+    svcUserId,
+    main: html`<h1>That did not work</h1>
+${problemView(problem)}
+<p><a href="/">Back to the start</a></p>`,
+  });

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { writePrivateFile } from '../private-file.ts';
+import { readField } from './console-api.ts';
+
+/** How to sign in as the business that owns the app. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The app as it is registered. */
+export interface AppRecord {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What the service said of the last rotation, null before the first: anything else means that somebody has rotated it since. */
+  readonly secretRotatedAt: string | null;
+}
+
+/** The webhook as it is configured. */
+export interface WebhookRecord {
+  readonly clientId: string;
+  readonly generation: number;
+  readonly signingSecret: string;
+}
+
+/** All that must survive a restart; every part appears when it is known. */
+export interface RegistrationRecord {
+  readonly credentials?: Credentials | undefined;
+  readonly app?: AppRecord | undefined;
+  readonly webhook?: WebhookRecord | undefined;
+}
+
+/** Remembers the registration. */
+export interface RegistrationFile {
+  read(): RegistrationRecord;
+  /** Replaces the parts that are given. */
+  write(parts: RegistrationRecord): void;
+}
+
+/** Keeps the registration in a file that only its owner can read. What cannot be read of it counts as unknown. */
+export const openRegistrationFile = (path: string): RegistrationFile => {
+  let record = readRecord(path);
+  return {
+    read: () => record,
+    write: (parts) => {
+      record = { ...record, ...parts };
+      writePrivateFile(path, `${JSON.stringify(record, null, 2)}\n`);
+    },
+  };
+};
+
+const readRecord = (path: string): RegistrationRecord => {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return {};
+  }
+  return {
+    credentials: readCredentials(readField(json, 'credentials')),
+    app: readApp(readField(json, 'app')),
+    webhook: readWebhook(readField(json, 'webhook')),
+  };
+};
+
+const readCredentials = (value: unknown): Credentials | undefined => {
+  const [email, password] = [readField(value, 'email'), readField(value, 'password')];
+  return typeof email === 'string' && typeof password === 'string' ? { email, password } : undefined;
+};
+
+const readApp = (value: unknown): AppRecord | undefined => {
+  const [clientId, clientSecret] = [readField(value, 'clientId'), readField(value, 'clientSecret')];
+  const secretRotatedAt = readField(value, 'secretRotatedAt');
+  if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
+  if (typeof secretRotatedAt !== 'string' && secretRotatedAt !== null) return undefined;
+  return { clientId, clientSecret, secretRotatedAt };
+};
+
+const readWebhook = (value: unknown): WebhookRecord | undefined => {
+  const [clientId, signingSecret] = [readField(value, 'clientId'), readField(value, 'signingSecret')];
+  const generation = readField(value, 'generation');
+  if (typeof clientId !== 'string' || typeof signingSecret !== 'string') return undefined;
+  return typeof generation === 'number' ? { clientId, generation, signingSecret } : undefined;
+};

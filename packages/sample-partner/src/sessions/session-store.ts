@@ -1,0 +1,53 @@
+import type { ChatMessage, ConnectSession } from '@svc/partner-sdk';
+
+const SESSIONS_MAX = 1_000;
+const IDLE_MS_MAX = 12 * 60 * 60 * 1000;
+
+/** What this app keeps of one browser. Nothing of it is ever sent there. */
+export interface Session {
+  /** A connect flow that this browser has begun. */
+  connect: ConnectSession | undefined;
+  /** Who this browser's user is at the service: set by the callback, from the token response. */
+  svcUserId: string | undefined;
+  /** The conversation so far. */
+  messages: readonly ChatMessage[];
+}
+
+/** Sessions by an identifier that only their browser knows. */
+export interface SessionStore {
+  find(id: string | undefined): Session | undefined;
+  create(): { id: string; session: Session };
+  remove(id: string | undefined): void;
+}
+
+/** Keeps sessions in this process: as many as a demonstration needs, the longest unused go first. */
+export const createSessionStore = ({ newId, clock }: { newId: () => string; clock: () => Date }): SessionStore => {
+  // In order of their last use.
+  const sessions = new Map<string, { session: Session; usedAtMs: number }>();
+  const use = (id: string, session: Session): void => {
+    sessions.delete(id);
+    sessions.set(id, { session, usedAtMs: clock().getTime() });
+  };
+  return {
+    find: (id) => {
+      const found = id === undefined ? undefined : sessions.get(id);
+      if (id === undefined || found === undefined) return undefined;
+      if (found.usedAtMs + IDLE_MS_MAX < clock().getTime()) {
+        sessions.delete(id);
+        return undefined;
+      }
+      use(id, found.session);
+      return found.session;
+    },
+    create: () => {
+      const [oldest] = sessions.keys();
+      if (sessions.size >= SESSIONS_MAX && oldest !== undefined) sessions.delete(oldest);
+      const [id, session] = [newId(), { connect: undefined, svcUserId: undefined, messages: [] }];
+      use(id, session);
+      return { id, session };
+    },
+    remove: (id) => {
+      if (id !== undefined) sessions.delete(id);
+    },
+  };
+};

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { Server } from 'node:net';
+import { join } from 'node:path';
+import { createPages, createReceiver } from './app.ts';
+import { ensureLocalAuthority } from './authority/index.ts';
+import type { Config } from './config.ts';
+import { createPartner, type Partner } from './connect/index.ts';
+import { createInbox } from './inbox/index.ts';
+import { describeError, type Log } from './log.ts';
+import {
+  createConsoleApi,
+  keepTrying,
+  openRegistrationFile,
+  type Registration,
+  register,
+} from './registration/index.ts';
+import { createSessionStore } from './sessions/index.ts';
+
+const SECRET_BYTES = 24;
+const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
+
+/** An app that runs. */
+export interface SamplePartner {
+  readonly url: string;
+  readonly webhookUrl: string;
+  /** Resolves when the app is registered; rejects when it is stopped before. */
+  readonly registered: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts pages and receiver at once, and registers the app meanwhile, for as long as that takes. */
+export const startSamplePartner = async (config: Config, log: Log): Promise<SamplePartner> => {
+  const clock = (): Date => new Date();
+  const url = `http://127.0.0.1:${config.port}`;
+  const webhookUrl = `https://localhost:${config.webhooksPort}/webhooks`;
+  const stopping = new AbortController();
+  const { certificateFile, keyFile } = await ensureLocalAuthority(config.folder);
+  const inbox = createInbox({ clock });
+  let partner: Partner | undefined;
+  let setupProblem: string | undefined;
+  const deps = {
+    ...{ baseUrl: config.baseUrl, origin: url, webhookUrl, inbox, log },
+    sessions: createSessionStore({ newId: newSecret, clock }),
+    partner: () => partner,
+    setupProblem: () => setupProblem,
+  };
+  const pages = createServer(createPages(deps));
+  const receiver = createSecureServer(
+    { cert: readFileSync(certificateFile), key: readFileSync(keyFile), minVersion: 'TLSv1.2' },
+    createReceiver(deps),
+  );
+  await listen(pages, config.port);
+  await listen(receiver, config.webhooksPort);
+  log('info', 'listening', { url, webhook_url: webhookUrl });
+
+  const setUp = async (): Promise<void> => {
+    const registration = await registerUntilDone({
+      ...{ config, redirectUri: `${url}/callback`, webhookUrl, signal: stopping.signal },
+      onFailure: (error, pauseMs) => {
+        setupProblem = describeError(error);
+        log('warn', `cannot register yet: ${setupProblem}`, { next_try_ms: pauseMs });
+      },
+    });
+    partner = createPartner({ baseUrl: config.baseUrl, redirectUri: `${url}/callback`, registration, inbox, clock });
+    log('info', 'registered', { client_id: registration.clientId });
+  };
+  const registered = setUp();
+  // Nobody need wait for it.
+  registered.catch(() => undefined);
+  return {
+    ...{ url, webhookUrl, registered },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([close(pages), close(receiver)]);
+    },
+  };
+};
+
+interface RegisterUntilDone {
+  readonly config: Config;
+  readonly redirectUri: string;
+  readonly webhookUrl: string;
+  readonly signal: AbortSignal;
+  readonly onFailure: (error: unknown, pauseMs: number) => void;
+}
+
+const registerUntilDone = ({ config, redirectUri, webhookUrl, signal, onFailure }: RegisterUntilDone) => {
+  const api = createConsoleApi({ baseUrl: config.baseUrl, signal });
+  const file = openRegistrationFile(join(config.folder, 'registration.json'));
+  const work = (): Promise<Registration> => register({ api, file, newSecret, redirectUri, webhookUrl });
+  return keepTrying(work, { signal, onFailure });
+};
+
+const listen = async (server: Server, port: number): Promise<void> => {
+  server.listen({ port, host: '127.0.0.1' });
+  await once(server, 'listening');
+};
+
+/** Requests under way are cut off: whoever uses a demonstration asks again, and webhooks are delivered again. */
+const close = async (
+  server: ReturnType<typeof createServer> | ReturnType<typeof createSecureServer>,
+): Promise<void> => {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+};
