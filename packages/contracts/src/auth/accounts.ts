@@ -79,3 +79,28 @@ export const sessionCreatedSchema = z
 
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
+
+/** Characters of `return_to` at most: with all that goes with it, it fits into one cookie. */
+const RETURN_TO_CHARACTERS_MAX = 1_800;
+
+/** Where single sign-on leads in the end: a path of ours, never another origin. */
+export const returnToSchema = z
+  .string()
+  .max(RETURN_TO_CHARACTERS_MAX)
+  .regex(/^\/(?!\/)[!-[\]-~]*$/);
+
+/** Query of the beginning of single sign-on. */
+export const startSsoQuerySchema = z.object({ return_to: returnToSchema.default('/') });
+
+/** The password that proves the owner; an account that has none leaves it out, and must have signed in just now. */
+const currentPasswordSchema = z.string().min(1).max(1024).nullish();
+
+/** Change of password. */
+export const changePasswordRequestSchema = z
+  .strictObject({ current_password: currentPasswordSchema, new_password: newPasswordSchema })
+  .meta({ id: 'ChangePasswordRequest' });
+
+/** Change of address. */
+export const changeEmailRequestSchema = z
+  .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
+  .meta({ id: 'ChangeEmailRequest' });

@@ -4,10 +4,13 @@ import { listOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import {
   accountSchema,
+  changeEmailRequestSchema,
+  changePasswordRequestSchema,
   createAccountRequestSchema,
   createSessionRequestSchema,
   sessionCreatedSchema,
   sessionSchema,
+  startSsoQuerySchema,
 } from './accounts.ts';
 import {
   appRegisteredSchema,
@@ -87,6 +90,30 @@ const accountRoutes = {
     responses: { 200: json('The same session, with a token for it.', sessionCreatedSchema) },
     errors: ['not_authenticated', 'invalid_token'],
   }),
+  changePassword: defineRoute({
+    ...accounts,
+    operationId: 'changePassword',
+    method: 'POST',
+    path: '/v1/console/account/password',
+    caller: 'console_session',
+    summary: 'Change the password',
+    description: 'Ends every session of the account, this one too; the answer is a new one.',
+    request: { body: jsonBody(changePasswordRequestSchema) },
+    responses: { 200: json('A new console session.', sessionCreatedSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
+  }),
+  changeEmail: defineRoute({
+    ...accounts,
+    operationId: 'changeEmail',
+    method: 'POST',
+    path: '/v1/console/account/email',
+    caller: 'console_session',
+    summary: 'Change the address',
+    description: 'Ends every session of the account, this one too; the answer is a new one.',
+    request: { body: jsonBody(changeEmailRequestSchema) },
+    responses: { 200: json('A new console session.', sessionCreatedSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
+  }),
   startSso: defineRoute({
     ...accounts,
     operationId: 'startSso',
@@ -94,9 +121,9 @@ const accountRoutes = {
     path: '/v1/console/sso/start',
     caller: 'public',
     summary: 'Sign in with the configured OpenID provider',
-    request: {},
+    request: { query: startSsoQuerySchema },
     responses: { 303: { description: 'To the OpenID provider.' } },
-    errors: ['sso_not_configured'],
+    errors: ['sso_not_configured', 'sso_failed'],
   }),
   finishSso: defineRoute({
     ...accounts,
@@ -105,8 +132,9 @@ const accountRoutes = {
     path: '/v1/console/sso/callback',
     caller: 'public',
     summary: 'Return from the configured OpenID provider',
+    description: 'Sets the same cookies as sign-in. Somebody who gave up at the provider is sent back without them.',
     request: {},
-    responses: { 303: { description: 'Back to the console.' } },
+    responses: { 303: { description: 'To `return_to`, or to the console.' } },
     errors: ['sso_not_configured', 'sso_failed'],
   }),
 } as const;

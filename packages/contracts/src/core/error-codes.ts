@@ -62,6 +62,13 @@ export const errorCodes = {
 
   email_taken: code('auth', 'conflict', 409, 'An account with this address exists.'),
   invalid_credentials: code('auth', 'unauthenticated', 401, 'Address or password are wrong.'),
+  wrong_password: code('auth', 'forbidden', 403, 'The current password is wrong.'),
+  fresh_sign_in_required: code(
+    'auth',
+    'forbidden',
+    403,
+    'The account has no password: sign in again, and repeat this within ten minutes.',
+  ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for as long as `Retry-After` says.'),
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
