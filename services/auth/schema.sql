@@ -3,12 +3,13 @@
 CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
   email text NOT NULL,
-  password_hash text NOT NULL,
+  password_hash text,
   account_type text NOT NULL,
   business_name text,
   display_name text,
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  sessions_revoked_through text COLLATE "C",
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -198,3 +199,13 @@ CREATE TABLE signing_keys (
 );
 CREATE UNIQUE INDEX signing_keys_one_active ON signing_keys USING btree (state) WHERE (state = 'active'::text);
 CREATE UNIQUE INDEX signing_keys_one_next ON signing_keys USING btree (state) WHERE (state = 'next'::text);
+
+CREATE TABLE sso_identities (
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  linked_at timestamp with time zone NOT NULL,
+  CONSTRAINT sso_identities_pkey PRIMARY KEY (issuer, subject),
+  CONSTRAINT sso_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX sso_identities_by_user ON sso_identities USING btree (user_id);

@@ -5,15 +5,17 @@ import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
 import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import { type Config, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import { consentRoutes, createFormTokens, pageRoutes } from './consent/index.ts';
+import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createOauthServer, mountPreflight, oidcRoutes } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyRoutes } from './signing-keys/index.ts';
+import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle } from './throttling/index.ts';
 import { createTransact } from './transact.ts';
 
@@ -51,6 +53,8 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
   const bindings = [
     ...accountRoutes(deps),
     ...sessionRoutes(deps),
+    ...credentialRoutes(deps),
+    ...ssoRoutes(deps),
     ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
     ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
     ...consentRoutes(deps),
@@ -101,6 +105,8 @@ const createDeps = async ({ config, database, hint, clock, logger, metrics }: Ap
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
+    sso: ssoSettings(config),
+    ssoCookieKey: encryptionKey.derive('sso-attempts'),
     decisionKey: encryptionKey.derive('decision-codes'),
   };
 };

@@ -1,35 +1,76 @@
 import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
+import type { SsoSettings } from './sso/index.ts';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Environment of the auth service; parsed once, in `main.ts`. */
-export const configSchema = z.object({
-  ...commonSettings,
-  AUTH_ENCRYPTION_KEY: setting.string({
-    description:
-      'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',
-    pattern: /^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
-    expected: '32 random bytes in hex or base64',
-    secret: true,
-  }),
-  DATABASE_POOL_MAX: setting.integer({
-    description: 'Most connections to the database from one process.',
-    min: 2,
-    max: 100,
-    default: 10,
-  }),
-  PASSWORD_HASH_CONCURRENCY: setting.integer({
-    description: 'Password hashes that run at one time; each takes 19 MiB and a thread.',
-    min: 1,
-    max: 16,
-    default: 2,
-  }),
-  SIGNING_KEY_ROTATION_DAYS: setting.integer({
-    description: 'Days after which the next signing key takes over.',
-    min: 1,
-    max: 365,
-    default: 90,
-  }),
-});
+export const configSchema = z
+  .object({
+    ...commonSettings,
+    AUTH_ENCRYPTION_KEY: setting.string({
+      description:
+        'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',
+      pattern: /^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
+      expected: '32 random bytes in hex or base64',
+      secret: true,
+    }),
+    DATABASE_POOL_MAX: setting.integer({
+      description: 'Most connections to the database from one process.',
+      min: 2,
+      max: 100,
+      default: 10,
+    }),
+    PASSWORD_HASH_CONCURRENCY: setting.integer({
+      description: 'Password hashes that run at one time; each takes 19 MiB and a thread.',
+      min: 1,
+      max: 16,
+      default: 2,
+    }),
+    SIGNING_KEY_ROTATION_DAYS: setting.integer({
+      description: 'Days after which the next signing key takes over.',
+      min: 1,
+      max: 365,
+      default: 90,
+    }),
+    SSO_ISSUER: setting.string({
+      description:
+        'Issuer of the OpenID provider that people may sign in with, exactly as it names itself. Unset: none.',
+      pattern: /^https?:\/\/\S+$/,
+      expected: 'an https URL, or http on loopback',
+      optional: true,
+    }),
+    SSO_CLIENT_ID: setting.string({ description: 'Our client id at the OpenID provider.', optional: true }),
+    SSO_CLIENT_SECRET: setting.string({
+      description: 'Our client secret at the OpenID provider.',
+      optional: true,
+      secret: true,
+    }),
+  })
+  .superRefine((config, context) => {
+    const names = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
+    const missing = names.filter((name) => config[name] === undefined);
+    if (missing.length < names.length) {
+      for (const name of missing) {
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: `is not set; single sign-on wants ${names.join(', ')}`,
+        });
+      }
+    }
+    const issuer = URL.parse(config.SSO_ISSUER ?? '');
+    if (issuer?.protocol === 'http:' && !LOOPBACK.test(issuer.hostname)) {
+      context.addIssue({ code: 'custom', path: ['SSO_ISSUER'], message: 'expected https, or http on loopback' });
+    }
+  });
 
 /** Configuration of the auth service. */
 export type Config = z.infer<typeof configSchema>;
+
+/** The OpenID provider to sign in with, where one is configured. */
+export const ssoSettings = (config: Config): SsoSettings | undefined => {
+  const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret };
+};

@@ -9,6 +9,8 @@ export interface AccountRecord {
   displayName: string | null;
   locale: Locale;
   createdAt: Date;
+  /** The last session that signing out everywhere has ended; null where that never happened. */
+  sessionsRevokedThrough: string | null;
 }
 
 /** Addresses are compared without surrounding blanks and regardless of case; stored so, and unique so. */

@@ -1,15 +1,14 @@
 import type { AccountType, Locale, newId } from '@svc/contracts';
-import { authEvents } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
-import { appendToOutbox } from '@svc/messaging';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
+import { EMAIL_KEY, openAccount } from './open-account.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import { findPasswordFault } from './password-rules.ts';
-import { findAccountByEmail, insertAccount } from './queries.ts';
+import { findAccountByEmail } from './queries.ts';
 
 /** What signing up needs. */
 export interface CreateAccountDeps {
@@ -48,6 +47,7 @@ export const createAccount = async (
     displayName: input.displayName,
     locale: input.locale,
     createdAt: deps.clock(),
+    sessionsRevokedThrough: null,
   };
   const fault = findPasswordFault(input.password, account.email);
   if (fault !== undefined) throw invalidField(['body', 'password'], 'value_error', `Value error, ${fault}`);
@@ -62,17 +62,9 @@ export const createAccount = async (
 
 const storeAccount = async (deps: CreateAccountDeps, account: AccountRecord, passwordHash: string): Promise<void> => {
   try {
-    await deps.transact(async (trx) => {
-      await insertAccount(trx, account, passwordHash);
-      await appendToOutbox(trx, {
-        subject: authEvents.accountCreated.subject,
-        aggregate: `account:${account.id}`,
-        version: 1,
-        data: { svc_user_id: account.id, account_type: account.accountType },
-      });
-    });
+    await deps.transact((trx) => openAccount(trx, account, passwordHash));
   } catch (error) {
-    if (isUniqueViolation(error, 'accounts_email_key')) throw new AppError('email_taken');
+    if (isUniqueViolation(error, EMAIL_KEY)) throw new AppError('email_taken');
     throw error;
   }
 };

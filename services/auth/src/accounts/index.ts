@@ -1,6 +1,15 @@
 export { type AccountRecord, normalizeEmail, publisherName, toAccountJson } from './account.ts';
 export { type CreateAccountDeps, createAccount, type NewAccount } from './create-account.ts';
+export { EMAIL_KEY, openAccount } from './open-account.ts';
 export { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
-export { findAccountById } from './queries.ts';
+export { findPasswordFault } from './password-rules.ts';
+export {
+  type AccountWithPassword,
+  findAccountByEmail,
+  findAccountById,
+  findCredentialsById,
+  lockAccount,
+  updateCredentials,
+} from './queries.ts';
 export { accountRoutes } from './routes.ts';
 export { type VerifyPasswordDeps, verifyPassword } from './verify-password.ts';

@@ -15,6 +15,6 @@ export const verifyPassword = async (
   credentials: { email: string; password: string },
 ): Promise<AccountRecord | undefined> => {
   const found = await findAccountByEmail(deps.database, normalizeEmail(credentials.email));
-  const fits = await deps.passwords.verify(found?.passwordHash, credentials.password);
+  const fits = await deps.passwords.verify(found?.passwordHash ?? undefined, credentials.password);
   return fits ? found?.account : undefined;
 };

@@ -4,8 +4,16 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
+export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore } from './queries.ts';
+export { deleteSessionsExpiredBefore, findSessionById } from './queries.ts';
 export { sessionRoutes } from './routes.ts';
-export { clearedSessionCookies, pagesCookie, readCookie, readPagesCookie } from './session-cookies.ts';
-export { type StartSessionDeps, signIn, startSession } from './start-session.ts';
+export { clearedSessionCookies, pagesCookie, readCookie, readPagesCookie, sessionCookies } from './session-cookies.ts';
+export { toSessionJson } from './session-json.ts';
+export {
+  type BeginSessionDeps,
+  type StartedSession,
+  type StartSessionDeps,
+  signIn,
+  startSession,
+} from './start-session.ts';

@@ -8,14 +8,23 @@ interface Row {
   expires_at: Date;
 }
 
-/** Stores a new session. */
-export const insertSession = async (executor: Executor, session: SessionRecord): Promise<void> => {
-  await executor('console_sessions').insert({
-    id: session.id,
-    user_id: session.userId,
-    created_at: session.createdAt,
-    expires_at: session.expiresAt,
-  });
+/**
+ * Stores a new session; false where the account was signed out everywhere since it was read. A change of password that is
+ * under way is waited for.
+ */
+export const insertSession = async (
+  executor: Executor,
+  session: SessionRecord,
+  revokedThrough: string | null,
+): Promise<boolean> => {
+  const result: { rowCount: number } = await executor.raw(
+    `INSERT INTO console_sessions (id, user_id, created_at, expires_at)
+     SELECT :id, a.id, :createdAt, :expiresAt FROM accounts a
+     WHERE a.id = :userId AND a.sessions_revoked_through IS NOT DISTINCT FROM :revokedThrough
+     FOR SHARE`,
+    { ...session, revokedThrough },
+  );
+  return result.rowCount > 0;
 };
 
 /** The session of an id, unless it was ended. */
@@ -28,6 +37,12 @@ export const findSessionById = async (executor: Executor, id: string): Promise<S
 /** Removes a session; false where there was none. */
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
+
+/** Removes every session of a user and answers the ids. */
+export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Promise<string[]> => {
+  const rows = await trx('console_sessions').where({ user_id: userId }).delete().returning<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
+};
 
 /** Removes at most `limit` sessions that expired before an instant, and answers how many. */
 export const deleteSessionsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>

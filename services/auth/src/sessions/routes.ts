@@ -1,12 +1,12 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
-import { SECOND_MS } from '../clock.ts';
 import type { Transact } from '../transact.ts';
 import { endSession } from './end-session.ts';
 import { resumeSession } from './resume-session.ts';
 import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
-import { type StartedSession, type StartSessionDeps, signIn } from './start-session.ts';
+import { toSessionJson } from './session-json.ts';
+import { type StartSessionDeps, signIn } from './start-session.ts';
 
 /** What the session endpoints need. */
 export interface SessionRoutesDeps extends StartSessionDeps {
@@ -18,12 +18,12 @@ export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
   bind(routes.createSession, async ({ body, clientAddress, res }) => {
     const started = await signIn(deps, body, clientAddress);
     res.appendHeader('set-cookie', sessionCookies(started.token, deps.publicBaseUrl));
-    return { status: 201, body: toJson(started, started.session.createdAt) };
+    return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
   bind(routes.resumeSession, async ({ req }) => {
     const token = readConsoleCookie(req.headers.cookie);
     const resumed = await resumeSession(deps, { token, origin: req.headers.origin });
-    return { status: 200, body: toJson(resumed, deps.clock()) };
+    return { status: 200, body: toSessionJson(resumed, deps.clock()) };
   }),
   bind(routes.getSession, async ({ caller }) => {
     const account = await findAccountById(deps.database, caller.userId);
@@ -36,10 +36,3 @@ export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
     return { status: 204 };
   }),
 ];
-
-const toJson = ({ token, session, account }: StartedSession, now: Date) => ({
-  session_token: token,
-  token_type: 'Bearer',
-  expires_in: Math.floor((session.expiresAt.getTime() - now.getTime()) / SECOND_MS),
-  account: toAccountJson(account),
-});

@@ -1,3 +1,4 @@
+import type { newId } from '@svc/contracts';
 import { HOUR_MS } from '../clock.ts';
 
 /** Seconds that a console session lives. */
@@ -12,3 +13,14 @@ export interface SessionRecord {
   createdAt: Date;
   expiresAt: Date;
 }
+
+/** Clocks of replicas differ, but a new session must sort after every one that signing out everywhere has ended. */
+export const newSessionId = (deps: { newId: typeof newId }, now: Date, revokedThrough: string | null): string => {
+  let aheadMs = 0;
+  let id = deps.newId('ses', now.getTime());
+  while (revokedThrough !== null && id <= revokedThrough) {
+    aheadMs = aheadMs * 2 + 1;
+    id = deps.newId('ses', now.getTime() + aheadMs);
+  }
+  return id;
+};

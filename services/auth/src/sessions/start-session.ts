@@ -3,13 +3,19 @@ import { AppError } from '@svc/service-kit';
 import { type AccountRecord, normalizeEmail, type VerifyPasswordDeps, verifyPassword } from '../accounts/index.ts';
 import { later } from '../clock.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
+import type { Executor } from '../transact.ts';
 import { insertSession } from './queries.ts';
-import { SESSION_MS, type SessionRecord } from './session.ts';
+import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
 import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
 
-/** What starting a session needs. */
-export interface StartSessionDeps extends SessionTokenDeps, VerifyPasswordDeps {
+/** What beginning a session needs. */
+export interface BeginSessionDeps extends SessionTokenDeps {
+  database: Executor;
   newId: typeof newId;
+}
+
+/** What signing in needs. */
+export interface StartSessionDeps extends BeginSessionDeps, VerifyPasswordDeps {
   throttle: AttemptThrottle;
 }
 
@@ -35,15 +41,20 @@ export const signIn = async (
   return await startSession(deps, account);
 };
 
-/** Begins a session for somebody who has just proved who they are. */
-export const startSession = async (deps: StartSessionDeps, account: AccountRecord): Promise<StartedSession> => {
+/**
+ * Begins a session for somebody who has just proved who they are. Throws `invalid_credentials` where the account was signed
+ * out everywhere since it was read.
+ */
+export const startSession = async (deps: BeginSessionDeps, account: AccountRecord): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
-    id: deps.newId('ses'),
+    id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
     userId: account.id,
     createdAt,
     expiresAt: later(createdAt, SESSION_MS),
   };
-  await insertSession(deps.database, session);
+  const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
+  // The password was changed while it was checked: what was right a moment ago is not any more.
+  if (!isStored) throw new AppError('invalid_credentials');
   return { session, account, token: await signSessionToken(deps, session, account.accountType) };
 };

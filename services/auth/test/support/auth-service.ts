@@ -44,17 +44,21 @@ const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 export const startAuthService = async (
   environment: Record<string, string> = {},
   hint: () => void = () => undefined,
+  port?: number,
 ): Promise<AuthService> => {
   const testDb = await testDatabase({ migrations: fileURLToPath(new URL('../../migrations', import.meta.url)) });
-  return startOn(testDb, environment, hint);
+  try {
+    return await startOn(testDb, { environment, hint, port: port ?? (await freePort()) });
+  } catch (error) {
+    await testDb.drop();
+    throw error;
+  }
 };
 
 const startOn = async (
   testDb: TestDatabase,
-  environment: Record<string, string>,
-  hint: () => void,
+  { environment, hint, port }: { environment: Record<string, string>; hint: () => void; port: number },
 ): Promise<AuthService> => {
-  const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const variables = {
     DATABASE_URL: testDb.url,
@@ -139,7 +143,8 @@ const shiftedClock = (): ShiftedClock => {
   });
 };
 
-const freePort = async (): Promise<number> => {
+/** A port that nobody listens on now. */
+export const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

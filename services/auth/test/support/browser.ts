@@ -13,6 +13,8 @@ export interface Shown {
 export interface Browser {
   cookies: Map<string, string>;
   open: (pathOrUrl: string, headers?: Record<string, string>) => Promise<Shown>;
+  /** The same, but stops at the first redirect. */
+  openOnce: (pathOrUrl: string) => Promise<Shown>;
   /** Sends the form of the page whose action ends so, with these values typed in. */
   submit: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
   /** The same, but stops at the first redirect. */
@@ -41,8 +43,8 @@ export const newBrowser = (service: AuthService): Browser => {
   };
   return {
     cookies,
-    open: async (pathOrUrl, headers = {}) =>
-      follow(await send(pathOrUrl.startsWith('http') ? pathOrUrl : `${service.url}${pathOrUrl}`, { headers })),
+    open: async (pathOrUrl, headers = {}) => follow(await send(new URL(pathOrUrl, service.url).href, { headers })),
+    openOnce: (pathOrUrl) => send(new URL(pathOrUrl, service.url).href),
     submitOnce,
     submit: async (page, action, values) => follow(await submitOnce(page, action, values)),
   };

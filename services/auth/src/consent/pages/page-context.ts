@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AuthorizeQuery } from '@svc/contracts';
+import { type AuthorizeQuery, returnToSchema } from '@svc/contracts';
 import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import type { FormTokens } from './form-token.ts';
@@ -21,13 +21,15 @@ export interface PageContext {
   formTarget: string;
   /** The hidden field of every form. */
   formToken: string;
+  /** Where single sign-on begins and comes back here, where there is one. */
+  ssoPath: string | undefined;
   /** Where this page is, in either language. */
   authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
 /** Prepares a page for one browser and, where somebody is signed in, one session. */
 export const createPageContext = (
-  formTokens: FormTokens,
+  { formTokens, sso }: { formTokens: FormTokens; sso: object | undefined },
   input: { app: AppRecord; query: AuthorizeQuery; browserId: string; session: BrowserSession | undefined },
 ): PageContext => {
   const { app, query, browserId, session } = input;
@@ -39,8 +41,15 @@ export const createPageContext = (
     text: pageText(query.locale),
     formTarget: toFormActionSource(query.redirect_uri),
     formToken: formTokens.sign({ query, browserId, sessionId: session?.session.id, nonce }),
+    ssoPath: sso === undefined ? undefined : ssoPath(query),
     authorizePath: (over = {}) => authorizePath(query, over),
   };
+};
+
+/** Undefined where the request is too long to come back to. */
+const ssoPath = (query: AuthorizeQuery): string | undefined => {
+  const returnTo = returnToSchema.safeParse(authorizePath(query));
+  return returnTo.success ? `/v1/console/sso/start?${new URLSearchParams({ return_to: returnTo.data })}` : undefined;
 };
 
 /** The path of the authorize page for a request. */

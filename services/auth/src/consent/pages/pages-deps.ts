@@ -9,6 +9,8 @@ export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps {
   passwords: PasswordHasher;
   throttle: AttemptThrottle;
   formTokens: FormTokens;
+  /** Where single sign-on is configured, the sign-in page offers it. */
+  sso: object | undefined;
   /** Makes the code of a decision from what the form brings back, so that the same form makes the same code. */
   decisionKey: Buffer;
 }

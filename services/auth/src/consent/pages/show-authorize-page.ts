@@ -26,7 +26,7 @@ export const showAuthorizePage = async (deps: PagesDeps, { query, req, res }: Pa
   if (!judged.isValid) return refuse(query, judged.faults, req);
   const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
-  const context = createPageContext(deps.formTokens, { app: judged.app, query, browserId, session });
+  const context = createPageContext(deps, { app: judged.app, query, browserId, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
   return wantsSignUp(req) ? signUpPage(context) : signInPage(context);
 };

@@ -28,6 +28,7 @@ ${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'userna
 ${field({ name: 'password', label: text.password, type: 'password', autocomplete: 'current-password', isFirst: state.email !== '', isInvalid: state.errors.form !== undefined })}
 <button type="submit">${text.signIn}</button>`,
 )}
+${ssoLink(context)}
 <p><a href="${context.authorizePath({ prompt: 'create' })}">${text.toSignUp}</a></p>
 ${cancelForm(context)}
 ${pageFooter(context)}`;
@@ -59,6 +60,9 @@ ${pageFooter(context)}`;
 
 const alertOf = ({ errors }: FormState): Html | undefined =>
   errors.form === undefined ? undefined : html`<p class="alert" role="alert" id="form-error">${errors.form}</p>`;
+
+const ssoLink = ({ ssoPath, text }: PageContext): Html | undefined =>
+  ssoPath === undefined ? undefined : html`<p><a href="${ssoPath}">${text.singleSignOn}</a></p>`;
 
 const cancelForm = (context: PageContext): Html =>
   pageForm(

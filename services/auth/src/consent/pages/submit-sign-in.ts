@@ -28,7 +28,7 @@ export const submitSignIn = async (
   } catch (error) {
     const message = messageFor(error, pageText(form.query.locale));
     if (message === undefined) throw error;
-    const context = createPageContext(deps.formTokens, { ...form, app, session: undefined });
+    const context = createPageContext(deps, { ...form, app, session: undefined });
     return signInPage(context, { email, displayName: '', errors: { form: message } });
   }
 };

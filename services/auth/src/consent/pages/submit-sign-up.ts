@@ -23,7 +23,7 @@ export const submitSignUp = async (
     ...{ ...state, password: fields.get('password') ?? '', locale: form.query.locale, source },
   });
   if ('errors' in outcome) {
-    const context = createPageContext(deps.formTokens, { ...form, app, session: undefined });
+    const context = createPageContext(deps, { ...form, app, session: undefined });
     return signUpPage(context, { ...state, errors: outcome.errors });
   }
   const { token } = await startSession(deps, outcome.account);

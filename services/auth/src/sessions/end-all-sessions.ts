@@ -1,0 +1,25 @@
+import type { newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { type AccountRecord, updateCredentials } from '../accounts/index.ts';
+import type { Transaction } from '../transact.ts';
+import { deleteSessionsOfUser } from './queries.ts';
+import { newSessionId } from './session.ts';
+
+/**
+ * Signs an account out everywhere, with one revocation for all its sessions, and answers the account as it is then: only a
+ * sign-in that knows of this can begin a session. The caller has locked the account.
+ */
+export const endAllSessions = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { account, now }: { account: AccountRecord; now: Date },
+): Promise<AccountRecord> => {
+  const ended = await deleteSessionsOfUser(trx, account.id);
+  const newest = newSessionId(deps, now, account.sessionsRevokedThrough);
+  const revokedThrough = [...ended, newest].sort().at(-1) ?? newest;
+  await updateCredentials(trx, account.id, { sessionsRevokedThrough: revokedThrough });
+  await appendToOutbox(trx, {
+    revocation: { key: `account.${account.id}`, value: { revoked_through: revokedThrough } },
+  });
+  return { ...account, sessionsRevokedThrough: revokedThrough };
+};

@@ -1,0 +1,105 @@
+import { createAccountRequestSchema, type newId } from '@svc/contracts';
+import { isUniqueViolation } from '@svc/database';
+import {
+  type AccountRecord,
+  EMAIL_KEY,
+  findAccountByEmail,
+  findAccountById,
+  lockAccount,
+  normalizeEmail,
+  openAccount,
+  updateCredentials,
+} from '../accounts/index.ts';
+import type { Clock } from '../clock.ts';
+import { endAllSessions } from '../sessions/index.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
+import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './queries.ts';
+import type { UpstreamIdentity } from './upstream-provider.ts';
+
+/** What finding the account needs. */
+export interface FindOrOpenAccountDeps {
+  database: Executor;
+  transact: Transact;
+  clock: Clock;
+  newId: typeof newId;
+}
+
+const { email: emailSchema, display_name: displayNameSchema } = createAccountRequestSchema.shape;
+
+/**
+ * The account of an identity: the one that it was linked to before; else the one with its address, or a new personal one,
+ * if the provider has verified the address. Undefined where it has not.
+ */
+export const findOrOpenAccount = async (
+  deps: FindOrOpenAccountDeps,
+  identity: UpstreamIdentity,
+): Promise<AccountRecord | undefined> => {
+  const known = await findLinkedAccount(deps, identity);
+  const email = emailSchema.safeParse(normalizeEmail(identity.email ?? ''));
+  if (known !== undefined || !identity.isEmailVerified || !email.success || email.data.includes('\0')) return known;
+  try {
+    return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data }));
+  } catch (error) {
+    // Two tabs at once: the other one has opened or linked the account.
+    if (!isUniqueViolation(error, EMAIL_KEY) && !isUniqueViolation(error, 'sso_identities_pkey')) throw error;
+    return await findLinkedAccount(deps, identity);
+  }
+};
+
+const findLinkedAccount = async (
+  deps: { database: Executor },
+  identity: UpstreamIdentity,
+): Promise<AccountRecord | undefined> => {
+  const userId = await findUserIdByIdentity(deps.database, identity);
+  return userId === undefined ? undefined : await findAccountById(deps.database, userId);
+};
+
+const linkAccount = async (
+  deps: FindOrOpenAccountDeps,
+  trx: Transaction,
+  { identity, email }: { identity: UpstreamIdentity; email: string },
+): Promise<AccountRecord> => {
+  const found = await findAccountByEmail(trx, email);
+  const locked = found === undefined ? undefined : await lockAccount(trx, found.account.id);
+  // Another tab may have linked it before we held the account: then there is nothing to take over.
+  const linkedBefore = await findLinkedAccount({ database: trx }, identity);
+  if (linkedBefore !== undefined) return linkedBefore;
+  const account =
+    locked === undefined
+      ? await openPersonal(deps, trx, { identity, email })
+      : await takeOver(deps, trx, locked.account);
+  await insertIdentity(trx, { ...identity, userId: account.id, linkedAt: deps.clock() });
+  return account;
+};
+
+const openPersonal = async (
+  deps: FindOrOpenAccountDeps,
+  trx: Transaction,
+  { identity, email }: { identity: UpstreamIdentity; email: string },
+): Promise<AccountRecord> => {
+  const displayName = displayNameSchema.safeParse(identity.name?.replaceAll('\0', ''));
+  const now = deps.clock();
+  const account: AccountRecord = {
+    id: deps.newId('usr', now.getTime()),
+    ...{ email, accountType: 'personal', businessName: null, locale: 'it' },
+    displayName: displayName.success ? (displayName.data ?? null) : null,
+    createdAt: now,
+    sessionsRevokedThrough: null,
+  };
+  await openAccount(trx, account, null);
+  return account;
+};
+
+/**
+ * The owner of an address is known now. Whoever signed up with it before never proved that it was theirs, so their
+ * password, sessions and identities open the account no more.
+ */
+const takeOver = async (
+  deps: FindOrOpenAccountDeps,
+  trx: Transaction,
+  account: AccountRecord,
+): Promise<AccountRecord> => {
+  await updateCredentials(trx, account.id, { passwordHash: null });
+  await deleteIdentitiesOfUser(trx, account.id);
+  return await endAllSessions(deps, trx, { account, now: deps.clock() });
+};

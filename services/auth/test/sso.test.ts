@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type AuthService, freePort, newEmail, startAuthService } from './support/auth-service.ts';
+import { type Browser, newBrowser, type Shown } from './support/browser.ts';
+import { call, textAt } from './support/http.ts';
+import { challengeOf, newApp, newPerson, newVerifier, PASSWORD } from './support/partner.ts';
+import { startUpstream, UPSTREAM_CLIENT, type Upstream } from './support/upstream.ts';
+
+let service: AuthService;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  const [port, upstreamPort] = [await freePort(), await freePort()];
+  upstream = await startUpstream(upstreamPort, `http://127.0.0.1:${port}/v1/console/sso/callback`);
+  const sso = {
+    SSO_ISSUER: upstream.issuer,
+    SSO_CLIENT_ID: UPSTREAM_CLIENT.id,
+    SSO_CLIENT_SECRET: UPSTREAM_CLIENT.secret,
+  };
+  service = await startAuthService(sso, undefined, port);
+});
+afterAll(async () => {
+  await service.stop();
+  await upstream.stop();
+});
+beforeEach(() => {
+  upstream.isHanging = false;
+  upstream.person = newUpstreamPerson();
+});
+
+const newUpstreamPerson = () => ({ sub: newEmail(), email: newEmail(), email_verified: true, name: 'Ada' });
+const START = '/v1/console/sso/start';
+const CALLBACK = '/v1/console/sso/callback';
+
+/** Goes through the provider up to the answer for us, without delivering it. */
+const throughUpstream = async (browser: Browser, start = START): Promise<string> => {
+  const cookies = new Map<string, string>();
+  let { location } = await browser.openOnce(start);
+  while (location !== undefined && !location.startsWith(service.url)) {
+    const response = await fetch(new URL(location, upstream.issuer), {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; ') },
+    });
+    await response.arrayBuffer();
+    for (const header of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = (header.split(';')[0] ?? '').split('=', 2);
+      cookies.set(name, value);
+    }
+    const next = response.headers.get('location');
+    if (next === null) throw new Error(`the provider answered ${response.status}`);
+    location = new URL(next, location).href;
+  }
+  if (location === undefined) throw new Error('the provider was not asked');
+  return location;
+};
+
+const signIn = async (browser = newBrowser(service), start = START): Promise<Shown> =>
+  browser.openOnce(await throughUpstream(browser, start));
+
+const accountOf = async (browser: Browser) => {
+  const answer = await call(`${service.url}/v1/console/session/resume`, {
+    method: 'POST',
+    headers: { cookie: `svc_console=${browser.cookies.get('svc_console') ?? ''}` },
+  });
+  return { answer, userId: answer.status === 200 ? textAt(answer, 'account', 'svc_user_id') : undefined };
+};
+const expectRefused = (shown: Shown, code = 'sso_failed', status = 401) => {
+  expect([shown.status, JSON.parse(shown.text).detail.code]).toEqual([status, code]);
+};
+
+describe('GET /v1/console/sso/start', () => {
+  test('success: asks the provider with state, nonce and PKCE; the browser keeps what it cannot read', async () => {
+    const browser = newBrowser(service);
+    const shown = await browser.openOnce(START);
+    expect(shown.status).toBe(303);
+    const url = new URL(shown.location ?? '');
+    expect(url.origin).toBe(upstream.issuer);
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      client_id: UPSTREAM_CLIENT.id,
+      redirect_uri: `${service.url}${CALLBACK}`,
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const [cookie = ''] = shown.headers.getSetCookie();
+    expect(cookie).toMatch(/^svc_sso=[\w-]+; Path=\/v1\/console\/sso; Max-Age=600; HttpOnly; SameSite=Lax$/);
+    expect(Buffer.from(cookie, 'base64url').toString('latin1')).not.toContain(url.searchParams.get('state'));
+  });
+
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'evil', '/a b', `/${'x'.repeat(1_800)}`])(
+    'RFC 9700 §4.11: return_to=%s is no path of ours',
+    async (returnTo) => {
+      const answer = await call(`${service.url}${START}?${new URLSearchParams({ return_to: returnTo })}`);
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({ detail: [{ loc: ['query', 'return_to'] }] });
+    },
+  );
+});
+
+describe('GET /v1/console/sso/callback', () => {
+  test('success: makes a personal account without a password, signs it in, and finds it again', async () => {
+    const browser = newBrowser(service);
+    const shown = await signIn(browser);
+    expect([shown.status, shown.location]).toEqual([303, `${service.url}/`]);
+    const { answer, userId } = await accountOf(browser);
+    expect(answer.body).toMatchObject({
+      account: { email: upstream.person?.email, account_type: 'personal', display_name: 'Ada' },
+    });
+    expect(await service.outbox(`account:${userId}`)).toHaveLength(1);
+    expect(browser.cookies.has('svc_sso')).toBe(false);
+    const byPassword = await call(`${service.url}/v1/console/sessions`, {
+      json: { email: upstream.person?.email, password: PASSWORD },
+    });
+    expect(byPassword.status).toBe(401);
+
+    // The identity, not the address, is what is found again.
+    upstream.person = { sub: upstream.person?.sub ?? '', email: newEmail(), email_verified: false };
+    const again = newBrowser(service);
+    await signIn(again);
+    expect((await accountOf(again)).userId).toBe(userId);
+  });
+
+  test('success: a verified address links the account that has it; who signed up unverified is locked out', async () => {
+    const person = await newPerson(service, 'business');
+    upstream.person = { ...newUpstreamPerson(), email: person.email.toUpperCase() };
+    const browser = newBrowser(service);
+    await signIn(browser);
+    expect((await accountOf(browser)).userId).toBe(person.userId);
+    const old = await call(`${service.url}/v1/console/session`, { token: person.token });
+    expect(old.status).toBe(401);
+    const byPassword = await call(`${service.url}/v1/console/sessions`, {
+      json: { email: person.email, password: PASSWORD },
+    });
+    expect(byPassword.status).toBe(401);
+    expect(await service.outbox(`revocation:account.${person.userId}`)).toHaveLength(1);
+  });
+
+  test.each([
+    ['says that it is not verified', { email_verified: false }],
+    ['says nothing of verification', { email_verified: undefined }],
+    ['names no address', { email: undefined }],
+    ['names what is no address', { email: 'nobody' }],
+  ])('forbidden: the provider %s, so nobody is signed in, linked or made', async (_what, over) => {
+    const person = await newPerson(service);
+    const { email_verified, email } = { email_verified: true, email: person.email, ...over };
+    upstream.person = {
+      sub: newEmail(),
+      ...(email === undefined ? {} : { email }),
+      ...(email_verified === undefined ? {} : { email_verified }),
+    };
+    const browser = newBrowser(service);
+    expectRefused(await signIn(browser));
+    expect(browser.cookies.has('svc_console')).toBe(false);
+    expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(200);
+  });
+
+  test('RFC 9700 §4.7: an answer that another browser asked for is refused', async () => {
+    const stolen = await throughUpstream(newBrowser(service));
+    expectRefused(await newBrowser(service).openOnce(stolen));
+    const victim = newBrowser(service);
+    await victim.openOnce(START);
+    expectRefused(await victim.openOnce(stolen));
+  });
+
+  test('replay: an answer is taken once', async () => {
+    const browser = newBrowser(service);
+    const url = await throughUpstream(browser);
+    const attempt = browser.cookies.get('svc_sso') ?? '';
+    expect((await browser.openOnce(url)).status).toBe(303);
+    expectRefused(await browser.openOnce(url));
+    browser.cookies.set('svc_sso', attempt);
+    expectRefused(await browser.openOnce(url));
+  });
+
+  test('RFC 9207 §2.4: an answer with another issuer, or without a code, is refused', async () => {
+    for (const change of [{ iss: 'https://evil.example' }, { code: 'x' }, { state: 'x' }]) {
+      const browser = newBrowser(service);
+      const url = new URL(await throughUpstream(browser));
+      for (const [name, value] of Object.entries(change)) url.searchParams.set(name, value);
+      expectRefused(await browser.openOnce(url.href));
+    }
+  });
+
+  test('an attempt ends after ten minutes; a changed cookie is none', async () => {
+    const browser = newBrowser(service);
+    const url = await throughUpstream(browser);
+    const cookie = browser.cookies.get('svc_sso') ?? '';
+    browser.cookies.set('svc_sso', `${cookie.slice(0, -2)}AA`);
+    expectRefused(await browser.openOnce(url));
+    browser.cookies.set('svc_sso', cookie);
+    service.clock.advanceMs(10 * 60_000);
+    expectRefused(await browser.openOnce(url));
+  });
+
+  test('who gives up at the provider is back where they were, signed in as nobody', async () => {
+    upstream.person = undefined;
+    const browser = newBrowser(service);
+    const shown = await signIn(browser, `${START}?return_to=${encodeURIComponent('/apps?x=1')}`);
+    expect([shown.status, shown.location]).toEqual([303, `${service.url}/apps?x=1`]);
+    expect(browser.cookies.has('svc_console')).toBe(false);
+  });
+
+  test('two tabs at once make one account', async () => {
+    const [a, b] = [newBrowser(service), newBrowser(service)];
+    const urls = await Promise.all([throughUpstream(a), throughUpstream(b)]);
+    await Promise.all([a.openOnce(urls[0]), b.openOnce(urls[1])]);
+    const [first, second] = await Promise.all([accountOf(a), accountOf(b)]);
+    expect(first.userId).toBeDefined();
+    expect(second.userId).toBe(first.userId);
+  });
+
+  test('a provider that hangs is given up on', async () => {
+    const browser = newBrowser(service);
+    const url = await throughUpstream(browser);
+    upstream.isHanging = true;
+    const startedAt = performance.now();
+    expectRefused(await browser.openOnce(url));
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+  });
+});
+
+test('the authorize page offers it, and asks for consent afterwards', async () => {
+  const app = await newApp(service, await newPerson(service, 'business'));
+  const query = new URLSearchParams({
+    client_id: app.clientId,
+    redirect_uri: app.redirectUri,
+    code_challenge: challengeOf(newVerifier()),
+    state: 'state-of-sixteen-and-more',
+    locale: 'en',
+  });
+  const browser = newBrowser(service);
+  const page = await browser.open(`/v1/integrations/oauth/authorize?${query}`);
+  const link = /href="(\/v1\/console\/sso\/start[^"]*)"/.exec(page.text)?.[1] ?? '';
+  const shown = await signIn(browser, link.replaceAll('&amp;', '&'));
+  const consent = await browser.open(shown.location ?? '');
+  expect(consent.text).toContain(upstream.person?.email);
+  expect(consent.text).toContain('Test app');
+});
+
+describe('without configuration', () => {
+  test('both endpoints are 404 and the page offers nothing', async () => {
+    const plain = await startAuthService();
+    try {
+      for (const path of [START, CALLBACK]) {
+        const answer = await call(`${plain.url}${path}`);
+        expect([answer.status, textAt(answer, 'detail', 'code')]).toEqual([404, 'sso_not_configured']);
+      }
+    } finally {
+      await plain.stop();
+    }
+  });
+
+  test('a half configuration or a plain-text issuer does not start', async () => {
+    await expect(startAuthService({ SSO_ISSUER: 'https://id.example' })).rejects.toThrow(/SSO_CLIENT_ID/);
+    const all = { SSO_CLIENT_ID: 'a', SSO_CLIENT_SECRET: 'b' };
+    await expect(startAuthService({ ...all, SSO_ISSUER: 'http://id.example' })).rejects.toThrow(/SSO_ISSUER/);
+  });
+});
