@@ -1,0 +1,73 @@
+/** One graph: its queries, each with the legend of its lines. */
+export interface Panel {
+  title: string;
+  /** Said in the panel's corner: what is normal. */
+  description?: string;
+  unit: 'reqps' | 's' | 'percentunit' | 'short' | 'bytes';
+  queries: readonly Query[];
+}
+
+/** A PromQL expression and the name of its lines. */
+export interface Query {
+  expr: string;
+  legend: string;
+}
+
+/** A page of graphs. */
+export interface Dashboard {
+  /** Name of its file, and its stable address in Grafana. */
+  uid: string;
+  title: string;
+  rows: readonly { title: string; panels: readonly Panel[] }[];
+}
+
+const COLUMNS = 24;
+const PANELS_PER_ROW = 3;
+const PANEL_HEIGHT = 8;
+const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+/** Grafana's own version of the format; it migrates older ones by itself. */
+const SCHEMA_VERSION = 39;
+
+/** A dashboard in the JSON that Grafana imports. */
+export const renderDashboard = ({ uid, title, rows }: Dashboard): object => {
+  const panels: object[] = [];
+  let y = 0;
+  for (const row of rows) {
+    panels.push({ id: panels.length + 1, type: 'row', title: row.title, gridPos: { x: 0, y, w: COLUMNS, h: 1 } });
+    y += 1;
+    const width = COLUMNS / PANELS_PER_ROW;
+    for (const [index, panel] of row.panels.entries()) {
+      const place = { x: (index % PANELS_PER_ROW) * width, y: y + Math.floor(index / PANELS_PER_ROW) * PANEL_HEIGHT };
+      panels.push(renderPanel(panel, panels.length + 1, { ...place, w: width, h: PANEL_HEIGHT }));
+    }
+    y += Math.ceil(row.panels.length / PANELS_PER_ROW) * PANEL_HEIGHT;
+  }
+  return {
+    uid: `svc-${uid}`,
+    title,
+    tags: ['svc'],
+    schemaVersion: SCHEMA_VERSION,
+    editable: false,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    templating: { list: [{ name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' }] },
+    panels,
+  };
+};
+
+const renderPanel = (panel: Panel, id: number, gridPos: object): object => ({
+  id,
+  type: 'timeseries',
+  title: panel.title,
+  ...(panel.description === undefined ? {} : { description: panel.description }),
+  datasource: DATASOURCE,
+  gridPos,
+  fieldConfig: { defaults: { unit: panel.unit, min: 0, custom: { fillOpacity: 8, showPoints: 'never' } }, overrides: [] },
+  options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+  targets: panel.queries.map(({ expr, legend }, index) => ({
+    refId: String.fromCharCode('A'.charCodeAt(0) + index),
+    datasource: DATASOURCE,
+    expr,
+    legendFormat: legend,
+  })),
+});

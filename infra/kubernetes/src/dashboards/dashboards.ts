@@ -1,0 +1,217 @@
+import type { Dashboard, Panel } from './dashboard.ts';
+
+/** Probes and scrapes say nothing about callers. */
+const NOT_PROBES = 'operation!~"healthz|readyz|metrics"';
+const BY_OPERATION = '{{service}} {{operation}}';
+
+const quantile = (q: number, by: string, series: string): string =>
+  `histogram_quantile(${q}, sum by (${by}, le) (rate(${series}[5m])))`;
+
+const single = (title: string, unit: Panel['unit'], expr: string, legend: string): Panel => ({
+  title,
+  unit,
+  queries: [{ expr, legend }],
+});
+
+const overview: Dashboard = {
+  uid: 'overview',
+  title: 'svc: overview',
+  rows: [
+    {
+      title: 'Requests',
+      panels: [
+        single('Requests', 'reqps', `sum by (service) (rate(http_requests_total{${NOT_PROBES}}[5m]))`, '{{service}}'),
+        single(
+          'Share of 5xx',
+          'percentunit',
+          `sum by (service) (rate(http_requests_total{status=~"5..", ${NOT_PROBES}}[5m])) / sum by (service) (rate(http_requests_total{${NOT_PROBES}}[5m]))`,
+          '{{service}}',
+        ),
+        {
+          title: 'Duration',
+          description: 'Streams count with their whole length.',
+          unit: 's',
+          queries: [0.5, 0.99].map((q) => ({
+            expr: quantile(q, 'service', `http_request_duration_seconds_bucket{${NOT_PROBES}}`),
+            legend: `{{service}} p${q * 100}`,
+          })),
+        },
+      ],
+    },
+    {
+      title: 'By route',
+      panels: [
+        single(
+          'Requests',
+          'reqps',
+          `topk(15, sum by (service, operation) (rate(http_requests_total{${NOT_PROBES}}[5m])))`,
+          BY_OPERATION,
+        ),
+        single(
+          'Refused and failed',
+          'reqps',
+          `topk(15, sum by (service, operation, status) (rate(http_requests_total{status=~"[45]..", ${NOT_PROBES}}[5m])))`,
+          `${BY_OPERATION} {{status}}`,
+        ),
+        single(
+          'Duration, 99th percentile',
+          's',
+          `topk(15, ${quantile(0.99, 'service, operation', `http_request_duration_seconds_bucket{${NOT_PROBES}}`)})`,
+          BY_OPERATION,
+        ),
+      ],
+    },
+    {
+      title: 'Processes',
+      panels: [
+        single('Instances', 'short', 'count by (job) (up{namespace="svc"} == 1)', '{{job}}'),
+        single('CPU', 'percentunit', 'sum by (service) (rate(process_cpu_seconds_total[5m]))', '{{service}}'),
+        single('Memory, largest process', 'bytes', 'max by (service) (process_resident_memory_bytes)', '{{service}}'),
+        single('Event loop delay, p99', 's', 'max by (service) (nodejs_eventloop_lag_p99_seconds)', '{{service}}'),
+        single('File descriptors', 'short', 'max by (service) (process_open_fds)', '{{service}}'),
+        single('Restarts in an hour', 'short', 'sum by (service) (changes(process_start_time_seconds[1h]))', '{{service}}'),
+      ],
+    },
+  ],
+};
+
+const inference: Dashboard = {
+  uid: 'inference',
+  title: 'svc: inference and money',
+  rows: [
+    {
+      title: 'Gateway',
+      panels: [
+        single(
+          'Requests by status',
+          'reqps',
+          `sum by (status) (rate(http_requests_total{service="inference-gateway", ${NOT_PROBES}}[5m]))`,
+          '{{status}}',
+        ),
+        single(
+          'Duration, 90th percentile',
+          's',
+          quantile(0.9, 'operation', 'http_request_duration_seconds_bucket{service="inference-gateway"}'),
+          '{{operation}}',
+        ),
+        single('Usage records waiting', 'short', 'max(usage_records_waiting)', 'largest of all gateways'),
+        {
+          title: 'Usage records written',
+          unit: 'short',
+          queries: [
+            { expr: 'sum(rate(usage_records_written_total[5m]))', legend: 'records per second' },
+            { expr: 'sum(rate(usage_batches_written_total[5m]))', legend: 'transactions per second' },
+            { expr: 'sum(rate(usage_records_refused_total[5m]))', legend: 'refused by the database' },
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Admission',
+      panels: [
+        single('Decisions', 'reqps', 'sum by (kind, verdict) (rate(billing_admissions_total[5m]))', '{{kind}} {{verdict}}'),
+        {
+          title: 'Duration of an admission',
+          unit: 's',
+          queries: [0.5, 0.99].map((q) => ({
+            expr: quantile(
+              q,
+              'service',
+              'http_request_duration_seconds_bucket{service="billing", operation="admitRequest"}',
+            ),
+            legend: `p${q * 100}`,
+          })),
+        },
+        single('Open reservations', 'short', 'max by (state) (billing_open_reservations)', '{{state}}'),
+      ],
+    },
+    {
+      title: 'Settlement',
+      panels: [
+        single(
+          'Outcomes told',
+          'reqps',
+          'sum by (effect, source) (rate(billing_settlements_total[5m]))',
+          '{{effect}} by {{source}}',
+        ),
+        single(
+          'Settled at the estimate, per hour',
+          'short',
+          'sum(increase(billing_settled_at_estimate_total[1h]))',
+          'requests',
+        ),
+        single('Usage nobody admitted, per hour', 'short', 'sum(increase(billing_unadmitted_usage_total[1h]))', 'requests'),
+      ],
+    },
+  ],
+};
+
+const messaging: Dashboard = {
+  uid: 'messaging',
+  title: 'svc: facts, revocations and webhooks',
+  rows: [
+    {
+      title: 'Outboxes',
+      panels: [
+        single('Rows not yet published', 'short', 'max by (service) (outbox_unpublished)', '{{service}}'),
+        single('Age of the oldest', 's', 'max by (service) (outbox_oldest_unpublished_seconds)', '{{service}}'),
+        {
+          title: 'Published',
+          unit: 'short',
+          queries: [
+            { expr: 'sum by (stream) (rate(outbox_published_total[5m]))', legend: '{{stream}} per second' },
+            { expr: 'sum by (stream) (rate(outbox_republished_total[5m]))', legend: '{{stream}} again' },
+          ],
+        },
+        single('Relays', 'short', 'sum by (service) (outbox_relay_leading)', '{{service}}'),
+      ],
+    },
+    {
+      title: 'Consumers and revocations',
+      panels: [
+        single(
+          'Messages',
+          'reqps',
+          'sum by (consumer, outcome) (rate(messages_consumed_total[5m]))',
+          '{{consumer}} {{outcome}}',
+        ),
+        single('Hearing of revocations', 'short', 'min by (service) (revocations_connected{service!="auth"})', '{{service}}'),
+        single('Revocations in memory', 'short', 'max by (service) (revocations_kept{service!="auth"})', '{{service}}'),
+      ],
+    },
+    {
+      title: 'Webhooks',
+      panels: [
+        single('Attempts', 'reqps', 'sum by (outcome) (rate(webhook_attempts_total[5m]))', '{{outcome}}'),
+        {
+          title: 'Duration of an attempt',
+          unit: 's',
+          queries: [0.5, 0.95].map((q) => ({
+            expr: quantile(q, 'outcome', 'webhook_attempt_duration_seconds_bucket'),
+            legend: `{{outcome}} p${q * 100}`,
+          })),
+        },
+        single('Longest due', 's', 'max(webhook_oldest_due_seconds)', 'oldest lane'),
+        single('Blocked apps', 'short', 'max(webhook_blocked_apps)', 'apps'),
+        single('Attempts under way', 'short', 'sum(webhook_attempts_in_flight)', 'attempts'),
+        single('Connections to receivers', 'short', 'sum(webhook_receiver_sockets)', 'sockets'),
+      ],
+    },
+    {
+      title: 'Accounts',
+      panels: [
+        single(
+          'Sign-ins by status',
+          'reqps',
+          'sum by (status) (rate(http_requests_total{service="auth", operation="createSession"}[5m]))',
+          '{{status}}',
+        ),
+        single('Grants ended by reuse, per hour', 'short', 'sum(increase(auth_grants_ended_by_reuse_total[1h]))', 'grants'),
+        single('Suspensions waiting', 'short', 'max(auth_suspensions_waiting)', 'apps'),
+      ],
+    },
+  ],
+};
+
+/** All dashboards. */
+export const dashboards: readonly Dashboard[] = [overview, inference, messaging];

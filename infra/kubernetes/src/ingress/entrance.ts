@@ -1,0 +1,39 @@
+import type { RouteDefinition, ServiceName } from '@svc/contracts';
+import { type PathRule, pathRules } from './path-rules.ts';
+
+/** One service behind the entrance, with what its answers need. */
+export interface EntranceService {
+  name: ServiceName | 'console';
+  rules: EntranceRule[];
+  /** Largest body that one of its routes takes. */
+  bodyBytesMax: number;
+  /** Answers that may think for long and stream for minutes. */
+  streams: boolean;
+}
+
+/** A rule of the contract, or the console's: everything that nobody else owns. */
+export type EntranceRule = Pick<PathRule, 'kind' | 'path'>;
+
+/** The one service whose answers stream. */
+const STREAMING: ServiceName = 'inference-gateway';
+const MEBIBYTE = 1_048_576;
+
+/** What stands behind the entrance: each service with its paths from the contract, and the console with the rest. */
+export const entranceServices = (routes: readonly RouteDefinition[]): EntranceService[] => {
+  const rules = pathRules(routes);
+  const names = [...new Set(rules.map(({ service }) => service))].sort();
+  return [
+    ...names.map((name) => ({
+      name,
+      rules: rules.filter(({ service }) => service === name).map(({ kind, path }) => ({ kind, path })),
+      bodyBytesMax: Math.max(MEBIBYTE, ...routes.filter(({ service }) => service === name).map(bodyBytes)),
+      streams: name === STREAMING,
+    })),
+    { name: 'console', rules: [{ kind: 'prefix', path: '/' }], bodyBytesMax: MEBIBYTE, streams: false },
+  ];
+};
+
+const bodyBytes = ({ request }: RouteDefinition): number => request.body?.bytesMax ?? 0;
+
+/** Bytes in whole MiB, rounded up. */
+export const inMebibytes = (bytes: number): number => Math.ceil(bytes / MEBIBYTE);

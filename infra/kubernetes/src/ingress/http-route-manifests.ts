@@ -1,0 +1,35 @@
+import type { EntranceRule, EntranceService } from './entrance.ts';
+
+/** A whole request may take as long: uploading 300 s, answering 600 s, and some time for admission. */
+const REQUEST_TIMEOUT = { answers: '65s', streams: '960s' };
+const MATCH_TYPES = { exact: 'Exact', prefix: 'PathPrefix', pattern: 'RegularExpression' } as const;
+/** What the Gateway API allows in one rule. */
+const MATCHES_MAX = 64;
+
+/**
+ * One HTTPRoute per service. Gateways stream in both directions and leave body limits to the services (413 by the contract). A request id from
+ * outside is removed: services believe it, and it identifies a reservation. Throws where a service has more paths than a rule may match.
+ */
+export const httpRouteManifests = (services: readonly EntranceService[]): object[] =>
+  services.map(({ name, rules, streams }) => {
+    if (rules.length > MATCHES_MAX) throw new Error(`${name} has more than ${MATCHES_MAX} paths.`);
+    const timeout = streams ? REQUEST_TIMEOUT.streams : REQUEST_TIMEOUT.answers;
+    return {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name },
+      spec: {
+        parentRefs: [{ name: 'svc' }],
+        rules: [
+          {
+            matches: rules.map(toMatch),
+            filters: [{ type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['X-Request-Id'] } }],
+            timeouts: { request: timeout, backendRequest: timeout },
+            backendRefs: [{ name, port: 3000 }],
+          },
+        ],
+      },
+    };
+  });
+
+const toMatch = ({ kind, path }: EntranceRule): object => ({ path: { type: MATCH_TYPES[kind], value: path } });

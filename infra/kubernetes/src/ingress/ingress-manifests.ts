@@ -1,0 +1,43 @@
+import { type EntranceRule, type EntranceService, inMebibytes } from './entrance.ts';
+import { rulePattern } from './path-rules.ts';
+
+/** Seconds of silence that an answer may have: providers think, and billing is waited for. Longer than any of the services' own timeouts. */
+const SILENCE_SECONDS = { answers: 65, streams: 660 };
+const PREFIX = 'nginx.ingress.kubernetes.io';
+
+/**
+ * One Ingress per service, for ingress-nginx: paths as regular expressions (the contract has parameters between literals), no buffering in either
+ * direction, the body limit of the contract. A request id from outside is cleared: services believe it, and it identifies a reservation.
+ */
+export const ingressManifests = (services: readonly EntranceService[]): object[] =>
+  services.map((service) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: service.name, annotations: annotations(service) },
+    spec: {
+      ingressClassName: 'nginx',
+      rules: [{ http: { paths: service.rules.map((rule) => toPath(rule, service.name)) } }],
+    },
+  }));
+
+const annotations = ({ streams, bodyBytesMax }: EntranceService): Record<string, string> => {
+  const seconds = String(streams ? SILENCE_SECONDS.streams : SILENCE_SECONDS.answers);
+  return {
+    [`${PREFIX}/use-regex`]: 'true',
+    [`${PREFIX}/proxy-body-size`]: `${inMebibytes(bodyBytesMax)}m`,
+    [`${PREFIX}/proxy-buffering`]: 'off',
+    [`${PREFIX}/proxy-request-buffering`]: 'off',
+    [`${PREFIX}/proxy-http-version`]: '1.1',
+    [`${PREFIX}/proxy-connect-timeout`]: '5',
+    [`${PREFIX}/proxy-read-timeout`]: seconds,
+    [`${PREFIX}/proxy-send-timeout`]: seconds,
+    [`${PREFIX}/configuration-snippet`]: 'more_clear_input_headers "X-Request-Id";\n',
+  };
+};
+
+const toPath = (rule: EntranceRule, service: string): object => ({
+  ...(rule.path === '/'
+    ? { path: '/', pathType: 'Prefix' }
+    : { path: `${rulePattern(rule)}$`, pathType: 'ImplementationSpecific' }),
+  backend: { service: { name: service, port: { name: 'public' } } },
+});
