@@ -30,7 +30,7 @@ export const makeDataDirectory = (): { path: string; remove: () => void } => {
 /** Starts a stack without waiting for it. */
 export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): RunningStack => {
   const child = spawn(process.execPath, [RUNNER], {
-    env: { PATH: process.env['PATH'], PORT: '0', SVC_DATA_DIR: dataDirectory, ...env },
+    env: { PATH: process.env['PATH'], PORT: '0', SVC_DATA_DIR: dataDirectory, SAMPLE_PARTNER: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

@@ -12,6 +12,8 @@ export interface ReadyDetails {
   dataDirectory: string;
   /** Folders of services that are not there. */
   missing: readonly string[];
+  /** Undefined where it is off. */
+  samplePartnerUrl: string | undefined;
 }
 
 /** Reports by writing text, such as to standard output. */
@@ -20,7 +22,10 @@ export const createReport = (write: (text: string) => void): Report => ({
   ready: (baseUrl, details) => write(`${readyLines(baseUrl, details).join('\n')}\n`),
 });
 
-const readyLines = (baseUrl: string, { startedInMs, dataDirectory, missing }: ReadyDetails): string[] => [
+const readyLines = (
+  baseUrl: string,
+  { startedInMs, dataDirectory, missing, samplePartnerUrl }: ReadyDetails,
+): string[] => [
   `ready ${baseUrl}`,
   `  started in ${seconds(startedInMs)} s`,
   ...missing.map((service) => `  without ${service}: its folder is not there, so its paths answer 503`),
@@ -28,6 +33,7 @@ const readyLines = (baseUrl: string, { startedInMs, dataDirectory, missing }: Re
   `    curl -s ${baseUrl}/v1/subscriptions/plans`,
   `    curl -s ${baseUrl}/.well-known/openid-configuration`,
   `    the three-minute tour in README.md, or ${baseUrl}/ in a browser`,
+  ...(samplePartnerUrl === undefined ? [] : [`    ${samplePartnerUrl}/ in a browser: a sample partner app`]),
   `  logs in ${dataDirectory}/logs, addresses and process ids in ${dataDirectory}/stack.json; Ctrl-C stops everything`,
 ];
 

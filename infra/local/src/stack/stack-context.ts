@@ -7,6 +7,7 @@ import { createProcessGroup, type ProcessGroup } from '../process/process-group.
 import { choosePorts, isPortFree } from './ports.ts';
 import type { Report } from './report.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
+import { samplePartnerPorts } from './sample-receiver.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
 import type { StackSettings } from './settings.ts';
 import { createStackFile, type StackFile } from './stack-file.ts';
@@ -58,6 +59,7 @@ export const prepareStack = async (
       'nats',
       'sandbox-provider',
       ...serviceNames.flatMap((name) => [name, `${name}-internal`]),
+      ...samplePartnerPorts(settings.env),
     ];
     const ports = await choosePorts({ names, file: join(dataDirectory, 'ports.json'), env: settings.env });
     const baseUrl = settings.publicBaseUrl ?? `http://127.0.0.1:${port}`;

@@ -5,10 +5,12 @@ import { type ServiceName, serviceNames } from '@svc/contracts';
 import { writeFileAtomically } from './atomic-file.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { Report } from './report.ts';
+import { withSampleReceiver } from './sample-receiver.ts';
 import { inheritedEnvironment, loopbackUrl, serviceEnvironment, variablePrefix } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, readablePath, type StackContext } from './stack-context.ts';
 import { startNodeApp } from './start-node-app.ts';
+import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
 
 /** Nothing new comes in, then requests end, then what they needed goes. */
@@ -52,7 +54,9 @@ export const startLocalStack = async (settings: StackSettings, options: StartOpt
       startedInMs: performance.now(),
       dataDirectory: readablePath(settings.dataDirectory),
       missing,
+      samplePartnerUrl: samplePartnerUrl(context),
     });
+    void startSamplePartner(context);
     return { baseUrl: context.baseUrl, stop, kill: context.group.kill };
   } catch (error) {
     giveUp.abort();
@@ -68,10 +72,11 @@ const startEverything = async (context: StackContext): Promise<readonly ServiceN
   const needsServer = present.some((service) => givenDatabaseUrl(context.settings.env, service) === undefined);
   const server = needsServer ? startDatabaseServer(context) : undefined;
   const broker = startBroker(context);
+  const dispatcherEnv = withSampleReceiver(context);
   const parts = [
     startIngress(context, present),
     startSandboxProvider(context),
-    ...present.map((service) => startService(context, service, { server, broker })),
+    ...present.map((service) => startService(context, service, { server, broker, dispatcherEnv })),
   ];
   await Promise.all([server, broker, ...parts]);
   return serviceNames.filter((service) => !present.includes(service));
@@ -83,11 +88,16 @@ const isPresent = ({ settings }: StackContext, service: ServiceName): boolean =>
 const startService = async (
   context: StackContext,
   service: ServiceName,
-  needs: { server: Promise<DatabaseServer> | undefined; broker: Promise<string> },
+  needs: {
+    server: Promise<DatabaseServer> | undefined;
+    broker: Promise<string>;
+    dispatcherEnv: Promise<NodeJS.ProcessEnv>;
+  },
 ): Promise<void> => {
   const { settings, ports, secrets, paths, baseUrl, stackFile } = context;
   const databaseUrl = await prepareDatabase(context, service, await needs.server);
   const natsUrl = await needs.broker;
+  const env = service === 'webhook-dispatcher' ? await needs.dispatcherEnv : settings.env;
   stackFile.description.database_urls[service] = databaseUrl;
   stackFile.description.nats_url = natsUrl;
   const directory = join(settings.servicesDirectory, service);
@@ -97,7 +107,7 @@ const startService = async (
     script: join(directory, 'src', 'main.ts'),
     directory,
     env: serviceEnvironment(service, {
-      ...{ env: settings.env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
+      ...{ env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
       routesFile: paths.routesFile,
       plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
       compileCache: paths.compileCache,

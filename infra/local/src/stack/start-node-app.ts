@@ -51,6 +51,7 @@ export const startNodeApp = async (context: StackContext, app: NodeApp): Promise
   } catch {
     signal.throwIfAborted();
     const reason = hopeless.signal.aborted ? 'it keeps ending' : `it is not ready after ${READY_TIMEOUT_MS / 1000} s`;
+    await supervised.stop();
     throw new StartError(failureText(app.name, reason, { path: log.path, lines: log.lastLines(LAST_LINES) }));
   } finally {
     clearInterval(watch);
