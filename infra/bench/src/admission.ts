@@ -1,0 +1,259 @@
+import { newId } from '@svc/contracts';
+import pg from 'pg';
+import { type Client, openClient } from './harness/http.ts';
+import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
+import { metered } from './harness/metered.ts';
+import { loadText, printTable, say } from './harness/report.ts';
+import { type Stack, startStack } from './harness/stack.ts';
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const CONCURRENCIES = [1, 8, 32];
+const ACCOUNTS = 20_000;
+const HISTORY = 100_000;
+const PLAN = 'standard';
+const FLOODERS = 32;
+const NEIGHBOURS = 4;
+
+const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
+const SETTLE = { name: 'settle', text: "SELECT * FROM settle_many($1, $2, $3, 'EUR')" };
+const LOCKING = { name: 'locking', text: 'SELECT bench_refuse_locking($1) AS verdict' };
+
+/** One side of the comparison: how it admits and settles. */
+interface Side {
+  admit(userId: string, requestId: string): Promise<string>;
+  settle(requestId: string): Promise<string | null>;
+}
+
+/** Everything that the sections share. */
+interface Bench {
+  readonly client: Client;
+  readonly token: string;
+  readonly databaseUrl: string;
+  readonly accounts: readonly string[];
+  /** An account with two requests pending. */
+  readonly full: string;
+  readonly pid: number;
+}
+
+/** Measures admission and settlement over HTTP against the same functions through bare pg, with commits on disk. */
+export const measureAdmission = async (): Promise<void> => {
+  const stack = await startStack();
+  try {
+    const bench = await prepare(stack);
+    await compareCycles(bench);
+    await compareRefusals(bench);
+    await floodOneAccount(bench);
+    await bench.client.close();
+  } finally {
+    await stack.stop();
+  }
+};
+
+const prepare = async (stack: Stack): Promise<Bench> => {
+  const billing = await stack.start('billing', {
+    PLANS_FILE: stack.example('plans.yaml'),
+    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
+  });
+  const accounts = Array.from({ length: ACCOUNTS }, () => newId('usr'));
+  const full = newId('usr');
+  const pool = new pg.Pool({ connectionString: billing.databaseUrl, max: 1 });
+  await pool.query(
+    `SELECT entitle_account(id, 'active', $2, NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
+     FROM unnest($1::text[]) AS id`,
+    [[...accounts, full], PLAN],
+  );
+  // A plan that was made over empty tables must not be what is measured.
+  await pool.query(
+    `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros,
+       settled_by, week_start, month_start, created_at, ended_at)
+     SELECT 'req_past' || n, 'delegated', ($1::text[])[1 + n % $2], 'app_past', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
+     FROM generate_series(1, $3::int) AS n`,
+    [accounts, ACCOUNTS, HISTORY],
+  );
+  await pool.query('UPDATE accounts SET pending = 2 WHERE svc_user_id = $1', [full]);
+  await pool.query(`CREATE FUNCTION bench_refuse_locking(p_user text) RETURNS text LANGUAGE plpgsql AS $$
+    DECLARE a accounts%ROWTYPE;
+    BEGIN
+      SELECT * INTO a FROM accounts WHERE svc_user_id = p_user FOR NO KEY UPDATE;
+      RETURN CASE WHEN a.pending >= 2 THEN 'subscription_requests_pending' ELSE 'admitted' END;
+    END $$`);
+  await pool.query('VACUUM ANALYZE');
+  await pool.end();
+  const client = openClient(billing.internalUrl, FLOODERS + NEIGHBOURS);
+  return {
+    client,
+    token: stack.internalToken,
+    databaseUrl: billing.databaseUrl,
+    accounts,
+    full,
+    pid: billing.process.pid,
+  };
+};
+
+const overHttp = ({ client, token }: Bench): Side => ({
+  admit: async (userId, requestId) => {
+    const question = {
+      request_id: requestId,
+      svc_user_id: userId,
+      client_id: APP,
+      service: 'chat',
+      estimate_micros: 1,
+    };
+    const json = { kind: 'delegated', ...question };
+    return (await client.expect(200, { method: 'POST', path: '/internal/admissions', token, json })).field('verdict');
+  },
+  settle: async (requestId) => {
+    const json = { settlements: [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }] };
+    const answer = await client.expect(200, { method: 'POST', path: '/internal/settlements', token, json });
+    return answer.text.includes('"settled"') ? 'settled' : answer.text;
+  },
+});
+
+const throughPg = (pool: pg.Pool): Side => ({
+  admit: async (userId, requestId) => {
+    const { rows } = await pool.query<{ verdict: string }>({ ...ADMIT, values: [requestId, userId, APP] });
+    return rows[0]?.verdict ?? 'none';
+  },
+  settle: async (requestId) => {
+    const { rows } = await pool.query<{ state: string }>({ ...SETTLE, values: [[requestId], ['settled'], [1]] });
+    return rows[0]?.state ?? null;
+  },
+});
+
+const APP = newId('app');
+
+/** Admits and settles one request of a random account; answers the milliseconds of the admission. */
+const cycle = async (side: Side, accounts: readonly string[]): Promise<number> => {
+  const userId = accounts[Math.floor(Math.random() * accounts.length)] ?? '';
+  const requestId = newId('req');
+  let verdict = '';
+  const taken = await timed(async () => {
+    verdict = await side.admit(userId, requestId);
+  });
+  // A third request of one account at the same moment is refused, as it must be.
+  if (verdict === 'subscription_requests_pending') return taken;
+  if (verdict !== 'admitted') throw new Error(`admission answered ${verdict}`);
+  const state = await side.settle(requestId);
+  if (state !== 'settled') throw new Error(`settlement answered ${state}`);
+  return taken;
+};
+
+const compareCycles = async (bench: Bench): Promise<void> => {
+  const rows: (string | number)[][] = [];
+  for (const callers of CONCURRENCIES) {
+    const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
+    const run = (side: Side) => () => closedLoop({ callers, seconds: SECONDS }, () => cycle(side, bench.accounts));
+    const endpointRounds = metered(bench.pid, run(overHttp(bench)));
+    // Code and plans of both sides run slowly before they are warm.
+    for (const warmUp of [run(throughPg(pool)), run(overHttp(bench))]) await warmUp();
+    const { results, foreign } = await interleave(
+      { floor: run(throughPg(pool)), endpoint: endpointRounds.round },
+      ROUNDS,
+    );
+    await pool.end();
+    const { floor, endpoint } = results;
+    const share = `${Math.round((endpoint.rate / floor.rate) * 100)} %`;
+    rows.push([
+      callers,
+      floor.rate,
+      endpoint.rate,
+      share,
+      floor.p50,
+      endpoint.p50,
+      floor.p99,
+      endpoint.p99,
+      endpointRounds.perCall(),
+      foreign,
+    ]);
+  }
+  say('Reserve and settle, each account random among many; p50 and p99 are those of the admission:\n');
+  const head = ['connections', 'floor cycles/s', 'endpoint cycles/s', 'share of floor'];
+  printTable(
+    [
+      ...head,
+      'floor p50 ms',
+      'endpoint p50 ms',
+      'floor p99 ms',
+      'endpoint p99 ms',
+      'billing CPU us/cycle',
+      'foreign CPU share',
+    ],
+    rows,
+  );
+};
+
+const compareRefusals = async (bench: Bench): Promise<void> => {
+  const callers = 8;
+  const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
+  const walBytes = new Map<string, number>();
+  const refused = (name: string, ask: () => Promise<string>) => async (): Promise<Round> => {
+    const before = await walPosition(pool);
+    const round = await closedLoop({ callers, seconds: SECONDS }, () =>
+      timed(async () => {
+        const verdict = await ask();
+        if (verdict !== 'subscription_requests_pending') throw new Error(`refusal answered ${verdict}`);
+      }),
+    );
+    const written = (await walPosition(pool)) - before;
+    walBytes.set(name, (walBytes.get(name) ?? 0) + written);
+    return round;
+  };
+  const overTheEndpoint = metered(
+    bench.pid,
+    refused('endpoint', () => overHttp(bench).admit(bench.full, newId('req'))),
+  );
+  const { results, foreign } = await interleave(
+    {
+      'bare pg': refused('bare pg', () => throughPg(pool).admit(bench.full, newId('req'))),
+      'bare pg, locking first': refused('bare pg, locking first', async () => {
+        const { rows } = await pool.query<{ verdict: string }>({ ...LOCKING, values: [bench.full] });
+        return rows[0]?.verdict ?? '';
+      }),
+      endpoint: overTheEndpoint.round,
+    },
+    ROUNDS,
+  );
+  await pool.end();
+  say(`Refusals of one account with two pending, 8 connections; foreign CPU share ${foreign.toFixed(2)}:\n`);
+  const locking = results['bare pg, locking first'].rate;
+  printTable(
+    ['refused by', 'refusals/s', 'p50 ms', 'p99 ms', 'to the locking one', 'WAL bytes/refusal'],
+    Object.entries(results).map(([name, { rate, p50, p99, count }]) => [
+      ...[name, rate, p50, p99],
+      ...[`${(rate / locking).toFixed(1)}x`, (walBytes.get(name) ?? 0) / count],
+    ]),
+  );
+  say(`Processor time of billing per refusal: ${Math.round(overTheEndpoint.perCall())} us.\n`);
+};
+
+const walPosition = async (pool: pg.Pool): Promise<number> => {
+  const { rows } = await pool.query<{ at: string }>("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS at");
+  return Number(rows[0]?.at);
+};
+
+/** The neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many. */
+const floodOneAccount = async (bench: Bench): Promise<void> => {
+  const side = overHttp(bench);
+  const [hot = '', ...neighbours] = bench.accounts;
+  const beside = (flooded: readonly string[]) => async (): Promise<Round> => {
+    const seconds = SECONDS;
+    const flood =
+      flooded.length === 0 ? undefined : closedLoop({ callers: FLOODERS, seconds }, () => cycle(side, flooded));
+    const round = await closedLoop({ callers: NEIGHBOURS, seconds }, () => cycle(side, neighbours));
+    await flood;
+    return round;
+  };
+  const { results, foreign } = await interleave(
+    { alone: beside([]), 'flood on one account': beside([hot]), 'same flood over many': beside(neighbours) },
+    ROUNDS,
+  );
+  say(
+    `Neighbours (${NEIGHBOURS} connections) beside a flood of ${FLOODERS}; foreign CPU share ${foreign.toFixed(2)}:\n`,
+  );
+  printTable(
+    ['neighbours', 'cycles/s', 'admission p50 ms', 'p99 ms'],
+    Object.entries(results).map(([name, { rate, p50, p99 }]) => [name, rate, p50, p99]),
+  );
+  say(`Load average after: ${loadText()}.\n`);
+};

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { newId } from '@svc/contracts';
+import { freePort } from '@svc/embedded-servers';
+import { testTokens } from '@svc/testing';
+import pg from 'pg';
+import { Pool } from 'undici';
+import { openClient } from './harness/http.ts';
+import { closedLoop, interleave, type Round } from './harness/load.ts';
+import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
+import { loadText, printTable, say } from './harness/report.ts';
+import { type RunningService, type Stack, startStack } from './harness/stack.ts';
+import { median, summarize } from './harness/statistics.ts';
+
+const PAIRS = Number(process.env['BENCH_SAMPLES'] ?? 300);
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const CALLERS = 16;
+const WARM_UP = 50;
+const WALLET_MICROS = 1_000_000_000_000;
+const PROMPT = 'Say something about Lake Como. [[chunks=20]]';
+const GATEWAY_MODEL = 'svc-chat';
+const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
+
+/** Where a request is sent, and as what. */
+interface Target {
+  readonly pool: Pool;
+  readonly key: string;
+  readonly model: string;
+}
+
+interface World {
+  readonly direct: Target;
+  readonly ours: Target;
+  readonly gateway: RunningService;
+  readonly billing: RunningService;
+}
+
+/** Compares the API-key route, with real billing and a funded wallet, against the provider without anything between. */
+export const measureGateway = async (): Promise<void> => {
+  const stack = await startStack();
+  const tokens = await testTokens();
+  try {
+    const world = await prepare(stack, tokens);
+    await comparePairs(world);
+    await compareThroughput(world);
+    await Promise.all([world.direct.pool.close(), world.ours.pool.close()]);
+  } finally {
+    await tokens.stop();
+    await stack.stop();
+  }
+};
+
+const prepare = async (stack: Stack, tokens: Awaited<ReturnType<typeof testTokens>>): Promise<World> => {
+  const [providerPort, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const providerUrl = `http://127.0.0.1:${providerPort}`;
+  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
+  const provider = await stack.startScript(script, { PORT: String(providerPort), SANDBOX_PROVIDER_KEY: providerKey });
+  await provider.ready(`${providerUrl}/healthz`);
+  const routesFile = stack.scratchFile('routes.yaml');
+  const example = readFileSync(stack.example('routes.yaml'), 'utf8');
+  writeFileSync(routesFile, example.replace(EXAMPLE_PROVIDER, `${providerUrl}/v1`));
+  const common = {
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    JWKS_URL: tokens.jwksUrl,
+    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
+  };
+  const billing = await stack.start('billing', { ...common, PLANS_FILE: stack.example('plans.yaml') });
+  const gateway = await stack.start('inference-gateway', {
+    ...common,
+    ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
+    API_KEY_PEPPER: randomBytes(32).toString('hex'),
+  });
+  const userId = newId('usr');
+  const database = new pg.Client(billing.databaseUrl);
+  await database.connect();
+  await database.query("SELECT wallet_credit($1, $2, 'EUR', 'benchmark')", [userId, WALLET_MICROS]);
+  await database.end();
+  const session = await tokens.consoleSession({ userId, accountType: 'business' });
+  const owner = openClient(gateway.url, 1);
+  const created = await owner.expect(201, {
+    method: 'POST',
+    path: '/v1/gateway/keys',
+    token: session,
+    json: { name: 'Bench' },
+  });
+  await owner.close();
+  const pool = (url: string) => new Pool(url, { connections: CALLERS, pipelining: 1 });
+  return {
+    ...{ billing, gateway },
+    direct: { pool: pool(providerUrl), key: providerKey, model: 'sandbox-chat-1' },
+    ours: { pool: pool(gateway.url), key: created.field('key'), model: GATEWAY_MODEL },
+  };
+};
+
+/** Milliseconds of one request until its first body bytes, and until its end. Throws where the answer is not whole. */
+const ask = async ({ pool, key, model }: Target, isStream: boolean): Promise<{ first: number; whole: number }> => {
+  const startedAt = performance.now();
+  const { statusCode, body } = await pool.request({
+    ...{ method: 'POST', path: '/v1/chat/completions' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, stream: isStream, messages: [{ role: 'user', content: PROMPT }] }),
+  });
+  let first = Number.NaN;
+  let text = '';
+  for await (const chunk of body) {
+    if (text === '') first = performance.now() - startedAt;
+    text += String(chunk);
+  }
+  const whole = performance.now() - startedAt;
+  const isWhole = isStream ? text.trimEnd().endsWith('data: [DONE]') : text.trimEnd().endsWith('}');
+  // What compliance adds is part of the work: a gateway that skips it must not look fast.
+  const isComplete = isWhole && (model !== GATEWAY_MODEL || text.includes('"compliance_metadata"'));
+  if (statusCode !== 200 || !isComplete) throw new Error(`${model}: ${statusCode} ${text.slice(-300)}`);
+  return { first, whole };
+};
+
+/** One connection, one request to each in turn: the difference within a pair is hardly moved by what else runs. */
+const comparePairs = async ({ direct, ours, gateway, billing }: World): Promise<void> => {
+  const rows: (string | number)[][] = [];
+  const foreign = await foreignShare();
+  for (const isStream of [false, true]) {
+    for (let count = 0; count < WARM_UP; count += 1) await Promise.all([ask(direct, isStream), ask(ours, isStream)]);
+    const before = [gateway, billing].map(({ process }) => processorMicroseconds(process.pid));
+    const [plain, through]: { first: number; whole: number }[][] = [[], []];
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      plain?.push(await ask(direct, isStream));
+      through?.push(await ask(ours, isStream));
+    }
+    const used = [gateway, billing].map(
+      ({ process }, place) => (processorMicroseconds(process.pid) - (before[place] ?? 0)) / PAIRS,
+    );
+    const added = (of: 'first' | 'whole') =>
+      median((through ?? []).map((each, pair) => each[of] - (plain?.[pair]?.[of] ?? Number.NaN)));
+    const wholeOf = (series: readonly { whole: number }[] = []) => summarize(series.map(({ whole }) => whole)).p50;
+    rows.push([
+      isStream ? 'SSE, 20 chunks' : 'JSON',
+      wholeOf(plain),
+      wholeOf(through),
+      added('whole'),
+      added('first'),
+      ...used,
+    ]);
+  }
+  say(`One connection, ${PAIRS} pairs each; foreign CPU share ${foreign.toFixed(2)}:\n`);
+  const head = ['', 'direct p50 ms', 'gateway p50 ms', 'added p50 ms', 'added to first event p50 ms'];
+  printTable([...head, 'gateway CPU us/request', 'billing CPU us/request'], rows);
+};
+
+const compareThroughput = async ({ direct, ours, gateway, billing }: World): Promise<void> => {
+  let requests = 0;
+  const used = [0, 0];
+  const round = (target: Target) => async (): Promise<Round> => {
+    const before = [gateway, billing].map(({ process }) => processorMicroseconds(process.pid));
+    const done = await closedLoop({ callers: CALLERS, seconds: SECONDS }, async () => (await ask(target, false)).whole);
+    if (target === ours) {
+      requests += done.milliseconds.length;
+      for (const [place, { process }] of [gateway, billing].entries()) {
+        used[place] = (used[place] ?? 0) + processorMicroseconds(process.pid) - (before[place] ?? 0);
+      }
+    }
+    return done;
+  };
+  const { results, foreign } = await interleave({ direct: round(direct), gateway: round(ours) }, ROUNDS);
+  say(`JSON, ${CALLERS} connections; foreign CPU share ${foreign.toFixed(2)}:\n`);
+  printTable(
+    ['', 'requests/s', 'p50 ms', 'p99 ms', 'gateway CPU us/request', 'billing CPU us/request'],
+    [
+      ['direct', results.direct.rate, results.direct.p50, results.direct.p99, '-', '-'],
+      [
+        'gateway',
+        results.gateway.rate,
+        results.gateway.p50,
+        results.gateway.p99,
+        ...used.map((each) => each / requests),
+      ],
+    ],
+  );
+  say(`Load average after: ${loadText()}.\n`);
+};

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const STOP_GRACE_MS = 10_000;
+const READY_TIMEOUT_MS = 60_000;
+const OUTPUT_CHARACTERS_KEPT = 4_000;
+const running = new Set<ChildProcess>();
+// However this process ends, what it started must not stay.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A Node process that was started for a measurement. */
+export interface NodeProcess {
+  readonly pid: number;
+  /** Waits for it to end by itself. Throws, with its last output, where that is a failure. */
+  succeed(): Promise<void>;
+  /** Waits until this address answers 200. Throws, with its last output, when it does not. */
+  ready(url: string): Promise<void>;
+  /** Waits for the next message of its IPC channel. */
+  message(): Promise<unknown>;
+  send(message: object): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a script with exactly this environment beside PATH. Its output goes to a file, so that reading it costs nobody anything. */
+export const startNode = async (
+  script: string,
+  env: Readonly<Record<string, string>>,
+  logFile: string,
+): Promise<NodeProcess> => {
+  const log = openSync(logFile, 'a');
+  const child = spawn(process.execPath, ['--disable-warning=DEP0060', script], {
+    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  running.add(child);
+  const exited = once(child, 'exit').finally(() => running.delete(child));
+  await once(child, 'spawn');
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${script} has no pid`);
+  const failure = (why: string) =>
+    new Error(`${script} ${why}:\n${readFileSync(logFile, 'utf8').slice(-OUTPUT_CHARACTERS_KEPT)}`);
+  return {
+    pid,
+    succeed: async () => {
+      await exited;
+      if (child.exitCode !== 0) throw failure(`ended with ${child.exitCode ?? child.signalCode}`);
+    },
+    ready: async (url) => {
+      const endsAt = performance.now() + READY_TIMEOUT_MS;
+      while (!(await answers200(url))) {
+        if (child.exitCode !== null) throw failure(`ended with ${child.exitCode}`);
+        if (performance.now() > endsAt) throw failure('is not ready');
+        await sleep(50);
+      }
+    },
+    message: async () => (await once(child, 'message'))[0],
+    send: (message) => void child.send(message),
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+};
+
+const answers200 = async (url: string): Promise<boolean> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+};
