@@ -62,7 +62,10 @@ const renderPanel = (panel: Panel, id: number, gridPos: object): object => ({
   ...(panel.description === undefined ? {} : { description: panel.description }),
   datasource: DATASOURCE,
   gridPos,
-  fieldConfig: { defaults: { unit: panel.unit, min: 0, custom: { fillOpacity: 8, showPoints: 'never' } }, overrides: [] },
+  fieldConfig: {
+    defaults: { unit: panel.unit, min: 0, custom: { fillOpacity: 8, showPoints: 'never' } },
+    overrides: [],
+  },
   options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
   targets: panel.queries.map(({ expr, legend }, index) => ({
     refId: String.fromCharCode('A'.charCodeAt(0) + index),

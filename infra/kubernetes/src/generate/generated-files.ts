@@ -74,5 +74,10 @@ const prometheusRule = (): object => {
     const { groups: inFile } = parse(read(`observability/alerts/${file}`)) as { groups: object[] };
     return inFile;
   });
-  return { apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata: { name: 'svc' }, spec: { groups } };
+  return {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'svc' },
+    spec: { groups },
+  };
 };

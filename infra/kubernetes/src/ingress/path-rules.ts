@@ -63,9 +63,7 @@ const collect = (node: PathNode, path: string): PathRule[] => {
 };
 
 const rule = (path: string, service: ServiceName, kind: 'exact' | 'prefix'): PathRule =>
-  path.includes(PARAMETER)
-    ? { kind: 'pattern', path: pathPattern(path, kind), service }
-    : { kind, path, service };
+  path.includes(PARAMETER) ? { kind: 'pattern', path: pathPattern(path, kind), service } : { kind, path, service };
 
 const pathPattern = (path: string, kind: 'exact' | 'prefix'): string =>
   `${escapePattern(path).replaceAll('\\{\\}', '[^/]+')}${kind === 'prefix' ? '(/.*)?' : ''}`;
@@ -77,4 +75,5 @@ export const rulePattern = ({ kind, path }: Pick<PathRule, 'kind' | 'path'>): st
   kind === 'pattern' ? path : pathPattern(path, kind);
 
 /** Whether a rule takes a path; what controllers do, for tests. */
-export const matchesRule = (rule: Pick<PathRule, 'kind' | 'path'>, path: string): boolean => new RegExp(`^${rulePattern(rule)}$`).test(path);
+export const matchesRule = (rule: Pick<PathRule, 'kind' | 'path'>, path: string): boolean =>
+  new RegExp(`^${rulePattern(rule)}$`).test(path);

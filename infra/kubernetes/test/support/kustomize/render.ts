@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type ConfigMapSource, type Kustomization, readDocuments, readKustomization } from './kustomization.ts';
+import {
+  type Fields,
+  fieldsAt,
+  isFields,
+  listAt,
+  type Manifest,
+  podTemplateOf,
+  toManifest,
+  type Value,
+} from './manifest.ts';
+import { applyOperations, mergeStrategically, type Operation } from './patches.ts';
+
+/** Objects that have no namespace. */
+const CLUSTER_WIDE = new Set(['Namespace']);
+
+interface ConfigMap {
+  data: Record<string, string>;
+  isHashed: boolean;
+}
+
+/** What has been gathered so far: objects, and ConfigMaps whose names are not final yet. */
+interface Gathered {
+  manifests: Manifest[];
+  configMaps: Map<string, ConfigMap>;
+}
+
+/** Renders a kustomization as `kubectl kustomize` does, in no particular order. */
+export const render = (folder: URL): Manifest[] => {
+  const { namespace, labels } = readKustomization(folder);
+  const { manifests, configMaps } = gather(folder, { manifests: [], configMaps: new Map() });
+  const names = new Map([...configMaps].map(([name, map]) => [name, finalName(name, map)]));
+  const made = [...configMaps].map(([name, map]) => labelled(configMap(finalName(name, map), map, namespace), labels));
+  return [...manifests.map((manifest) => withReferences(manifest, names)), ...made];
+};
+
+/** One level: its resources, then its components, then its own changes to all of them. */
+const gather = (folder: URL, inherited: Gathered): Gathered => {
+  const kustomization = readKustomization(folder);
+  let gathered: Gathered = { manifests: [...inherited.manifests], configMaps: new Map(inherited.configMaps) };
+  for (const resource of kustomization.resources) gathered = addResource(folder, resource, gathered);
+  for (const component of kustomization.components) gathered = gather(new URL(`${component}/`, folder), gathered);
+  for (const source of kustomization.configMapGenerator) addConfigMap(folder, source, gathered.configMaps);
+  for (const patch of kustomization.patches) gathered.manifests = applyPatch(folder, patch, gathered.manifests);
+  gathered.manifests = gathered.manifests
+    .map((manifest) => withNamespace(manifest, kustomization.namespace))
+    .map((manifest) => labelled(manifest, kustomization.labels))
+    .map((manifest) => withImages(manifest, kustomization.images));
+  return gathered;
+};
+
+const addResource = (folder: URL, resource: string, { manifests, configMaps }: Gathered): Gathered => {
+  if (resource.endsWith('.yaml')) {
+    const url = new URL(resource, folder);
+    const read = readDocuments(url).map((document) => toManifest(document, url.pathname));
+    return { manifests: [...manifests, ...read], configMaps };
+  }
+  const nested = gather(new URL(`${resource}/`, folder), { manifests: [], configMaps: new Map() });
+  return {
+    manifests: [...manifests, ...nested.manifests],
+    configMaps: new Map([...configMaps, ...nested.configMaps]),
+  };
+};
+
+const addConfigMap = (folder: URL, source: ConfigMapSource, into: Map<string, ConfigMap>): void => {
+  const known = into.get(source.name);
+  if ((known !== undefined) !== (source.behavior === 'merge'))
+    throw new Error(`${source.name}: made twice or merged into nothing.`);
+  const data = { ...known?.data };
+  for (const literal of source.literals ?? []) {
+    const [name = '', ...rest] = literal.split('=');
+    data[name] = rest.join('=');
+  }
+  for (const file of source.files ?? []) {
+    const [name = '', path = name] = file.split('=');
+    data[name] = readFileSync(new URL(path, folder), 'utf8');
+  }
+  into.set(source.name, { data, isHashed: source.options?.disableNameSuffixHash !== true });
+};
+
+const applyPatch = (
+  folder: URL,
+  { path, target }: Kustomization['patches'][number],
+  manifests: Manifest[],
+): Manifest[] => {
+  const [document] = readDocuments(new URL(path, folder));
+  // A list is a JSON patch, an object a strategic merge patch; kustomize tells them apart in the same way.
+  const patch = document as Operation[] | Fields;
+  const wanted = target ?? {
+    kind: String(fieldsAt(patch as Fields)['kind']),
+    name: String(fieldsAt(patch as Fields, 'metadata')['name']),
+  };
+  const isTarget = ({ kind, metadata }: Manifest): boolean =>
+    kind === wanted.kind && (wanted.name === undefined || new RegExp(`^(?:${wanted.name})$`).test(metadata.name));
+  if (!manifests.some(isTarget)) throw new Error(`${path} changes nothing.`);
+  return manifests.map((manifest) => {
+    if (!isTarget(manifest)) return manifest;
+    if (Array.isArray(patch)) return applyOperations(manifest, patch);
+    const { metadata: _name, ...rest } = patch;
+    return toManifest(mergeStrategically(manifest, rest), path);
+  });
+};
+
+const withNamespace = (manifest: Manifest, namespace: string | undefined): Manifest =>
+  namespace === undefined || CLUSTER_WIDE.has(manifest.kind)
+    ? manifest
+    : { ...manifest, metadata: { ...manifest.metadata, namespace } };
+
+const labelled = (manifest: Manifest, labels: Kustomization['labels']): Manifest => {
+  const pairs = Object.assign({}, ...labels.map((each) => each.pairs));
+  if (Object.keys(pairs).length === 0) return manifest;
+  return { ...manifest, metadata: { ...manifest.metadata, labels: { ...manifest.metadata.labels, ...pairs } } };
+};
+
+const withImages = (manifest: Manifest, images: Kustomization['images']): Manifest => {
+  if (podTemplateOf(manifest) === undefined || images.length === 0) return manifest;
+  const copy = structuredClone(manifest);
+  for (const container of listAt(copy, 'spec', 'template', 'spec', 'containers')) {
+    const image = images.find(({ name }) => name === String(container['image']).split(':', 1)[0]);
+    if (image === undefined) continue;
+    const suffix = image.digest === undefined ? `:${image.newTag ?? 'latest'}` : `@${image.digest}`;
+    container['image'] = `${image.newName ?? image.name}${suffix}`;
+  }
+  return copy;
+};
+
+const withReferences = (manifest: Manifest, names: ReadonlyMap<string, string>): Manifest => {
+  const copy = structuredClone(manifest);
+  const rename = (reference: Value | undefined): void => {
+    if (isFields(reference)) reference['name'] = names.get(String(reference['name'])) ?? reference['name'];
+  };
+  const pod = podTemplateOf(copy);
+  for (const volume of listAt(pod, 'spec', 'volumes')) rename(volume['configMap']);
+  for (const container of listAt(pod, 'spec', 'containers')) {
+    for (const source of listAt(container, 'envFrom')) rename(source['configMapRef']);
+  }
+  return copy;
+};
+
+const configMap = (name: string, { data }: ConfigMap, namespace: string | undefined): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  data,
+});
+
+const finalName = (name: string, map: ConfigMap): string => (map.isHashed ? `${name}-${hashOf(map)}` : name);
+
+/** Letters for digits, so that no hash spells a word (kustomize `api/hasher`). */
+const SAFE: Record<string, string> = { '0': 'g', '1': 'h', '3': 'k', a: 'm', e: 't' };
+const HASH_CHARACTERS = 10;
+
+/** kustomize's own suffix: a hash of kind and data (the name stays empty) in Go's JSON, which escapes what HTML would read. */
+const hashOf = ({ data }: ConfigMap): string => {
+  const sorted = Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const json = JSON.stringify({ data: sorted, kind: 'ConfigMap', name: '' }).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  const hash = createHash('sha256').update(json).digest('hex').slice(0, HASH_CHARACTERS);
+  return [...hash].map((character) => SAFE[character] ?? character).join('');
+};

@@ -1,0 +1,78 @@
+import { fieldsAt, type Fields, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
+import { render } from './kustomize/render.ts';
+
+/** Every environment there is. */
+export const overlayNames = ['local', 'staging', 'production'] as const;
+export type OverlayName = (typeof overlayNames)[number];
+
+/** The services, by the names of their Deployments. */
+export const serviceNames = ['auth', 'billing', 'console', 'inference-gateway', 'webhook-dispatcher'] as const;
+export type DeployedService = (typeof serviceNames)[number];
+
+/** The folder of an overlay. */
+export const overlayFolder = (name: OverlayName): URL => new URL(`../../overlays/${name}/`, import.meta.url);
+
+const rendered = new Map<OverlayName, readonly Manifest[]>();
+
+/** All objects of an overlay. */
+export const overlay = (name: OverlayName): readonly Manifest[] => {
+  const manifests = rendered.get(name) ?? render(overlayFolder(name));
+  rendered.set(name, manifests);
+  return manifests;
+};
+
+/** The objects of one kind. */
+export const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
+
+/** One object. Throws where it is missing. */
+export const find = (manifests: readonly Manifest[], kind: string, name: string): Manifest => {
+  const found = ofKind(manifests, kind).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
+};
+
+/** Objects that make pods. */
+export const workloads = (manifests: readonly Manifest[]): Manifest[] =>
+  manifests.filter((manifest) => podTemplateOf(manifest) !== undefined);
+
+/** The pod's own part of a workload. */
+export const podSpecOf = (workload: Manifest): Fields => fieldsAt(podTemplateOf(workload), 'spec');
+
+/** All containers of a workload. */
+export const containersOf = (workload: Manifest): Fields[] => [
+  ...listAt(podSpecOf(workload), 'initContainers'),
+  ...listAt(podSpecOf(workload), 'containers'),
+];
+
+/** Where a service reads a value from: written here, or from a Secret, whose value is not known. */
+export type EnvironmentValue = { text: string } | { secret: string; key: string };
+
+/** The environment of a container, from ConfigMaps, Secrets and its own list, in that order. */
+export const environmentOf = (manifests: readonly Manifest[], container: Fields): Map<string, EnvironmentValue> => {
+  const environment = new Map<string, EnvironmentValue>();
+  for (const source of listAt(container, 'envFrom')) {
+    const map = textAt(source, 'configMapRef', 'name');
+    const secret = textAt(source, 'secretRef', 'name');
+    if (map !== '') {
+      const data = fieldsAt(find(manifests, 'ConfigMap', map), 'data');
+      for (const [name, value] of Object.entries(data)) environment.set(name, { text: String(value) });
+    }
+    if (secret !== '') for (const key of secretKeys(manifests, secret)) environment.set(key, { secret, key });
+  }
+  for (const item of listAt(container, 'env')) {
+    const secret = textAt(item, 'valueFrom', 'secretKeyRef', 'name');
+    const key = textAt(item, 'valueFrom', 'secretKeyRef', 'key');
+    environment.set(textAt(item, 'name'), secret === '' ? { text: textAt(item, 'value') } : { secret, key });
+  }
+  return environment;
+};
+
+/** The keys that a Secret will have, whether it is written out or comes from a secret store. */
+export const secretKeys = (manifests: readonly Manifest[], name: string): string[] => {
+  const plain = ofKind(manifests, 'Secret').find(({ metadata }) => metadata.name === name);
+  if (plain !== undefined) return Object.keys(fieldsAt(plain, 'stringData'));
+  const external = ofKind(manifests, 'ExternalSecret').find((each) => textAt(each, 'spec', 'target', 'name') === name);
+  if (external === undefined) throw new Error(`There is no Secret ${name}.`);
+  return listAt(external, 'spec', 'data').map((item) => textAt(item, 'secretKey'));
+};

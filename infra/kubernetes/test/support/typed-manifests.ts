@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Manifest } from './kustomize/manifest.ts';
+
+const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
+const OPTIONS = {
+  noEmit: true,
+  strict: true,
+  module: 'nodenext',
+  target: 'es2024',
+  types: [],
+  skipLibCheck: true,
+};
+
+/** The module that has the type and the validator of an object. */
+export const modelModule = ({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): string => {
+  const packages: Record<string, string> = {
+    'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
+    'external-secrets.io': '@kubernetes-models/external-secrets',
+    'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+  };
+  return `${packages[apiVersion.split('/')[0] ?? ''] ?? 'kubernetes-models'}/${apiVersion}/${kind}`;
+};
+
+/**
+ * What the compiler says against objects, each assigned to the interface of its kind as it stands: unknown properties at any depth, missing ones,
+ * wrong types. One line for each finding, which starts with the object's name; none: all are right.
+ */
+export const typeErrors = (manifests: readonly Manifest[]): string[] => {
+  const folder = join(PACKAGE, 'node_modules', '.typed-manifests', String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  try {
+    const lines = manifests.map((manifest, index) => {
+      const type = `import('${modelModule(manifest)}').I${manifest.kind}`;
+      return `export const m${index}: ${type} = ${JSON.stringify(manifest)};`;
+    });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files: ['manifests.ts'] }));
+    const compiler = join(PACKAGE, 'node_modules', '.bin', 'tsc');
+    const { stdout, stderr, status } = spawnSync(compiler, ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' });
+    const findings = stdout.split('\n').filter((line) => line.includes('error TS'));
+    if (status !== 0 && findings.length === 0) throw new Error(`tsc failed: ${stdout}${stderr}`);
+    return findings.map((finding) => describeFinding(finding, manifests));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** `manifests.ts(3,120): error TS2353: …` is about the third object. */
+const describeFinding = (finding: string, manifests: readonly Manifest[]): string => {
+  const line = Number(/\((\d+),\d+\)/.exec(finding)?.[1] ?? 0);
+  const manifest = manifests[line - 1];
+  return `${manifest?.kind} ${manifest?.metadata.name}: ${finding.replace(/^.*error TS\d+: /, '')}`;
+};
