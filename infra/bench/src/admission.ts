@@ -1,46 +1,24 @@
 import { newId } from '@svc/contracts';
 import pg from 'pg';
-import { type Client, openClient } from './harness/http.ts';
+import { type BillingUnderTest, overHttp, type Side, startBilling, throughPg } from './billing-under-test.ts';
 import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
 import { metered } from './harness/metered.ts';
 import { loadText, printTable, say } from './harness/report.ts';
-import { type Stack, startStack } from './harness/stack.ts';
+import { startStack } from './harness/stack.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONCURRENCIES = [1, 8, 32];
-const ACCOUNTS = 20_000;
-const HISTORY = 100_000;
-const PLAN = 'standard';
 const FLOODERS = 32;
 const NEIGHBOURS = 4;
 
-const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
-const SETTLE = { name: 'settle', text: "SELECT * FROM settle_many($1, $2, $3, 'EUR')" };
 const LOCKING = { name: 'locking', text: 'SELECT bench_refuse_locking($1) AS verdict' };
-
-/** One side of the comparison: how it admits and settles. */
-interface Side {
-  admit(userId: string, requestId: string): Promise<string>;
-  settle(requestId: string): Promise<string | null>;
-}
-
-/** Everything that the sections share. */
-interface Bench {
-  readonly client: Client;
-  readonly token: string;
-  readonly databaseUrl: string;
-  readonly accounts: readonly string[];
-  /** An account with two requests pending. */
-  readonly full: string;
-  readonly pid: number;
-}
 
 /** Measures admission and settlement over HTTP against the same functions through bare pg, with commits on disk. */
 export const measureAdmission = async (): Promise<void> => {
   const stack = await startStack();
   try {
-    const bench = await prepare(stack);
+    const bench = await startBilling(stack);
     await compareCycles(bench);
     await compareRefusals(bench);
     await floodOneAccount(bench);
@@ -49,79 +27,6 @@ export const measureAdmission = async (): Promise<void> => {
     await stack.stop();
   }
 };
-
-const prepare = async (stack: Stack): Promise<Bench> => {
-  const billing = await stack.start('billing', {
-    PLANS_FILE: stack.example('plans.yaml'),
-    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
-  });
-  const accounts = Array.from({ length: ACCOUNTS }, () => newId('usr'));
-  const full = newId('usr');
-  const pool = new pg.Pool({ connectionString: billing.databaseUrl, max: 1 });
-  await pool.query(
-    `SELECT entitle_account(id, 'active', $2, NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
-     FROM unnest($1::text[]) AS id`,
-    [[...accounts, full], PLAN],
-  );
-  // A plan that was made over empty tables must not be what is measured.
-  await pool.query(
-    `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros,
-       settled_by, week_start, month_start, created_at, ended_at)
-     SELECT 'req_past' || n, 'delegated', ($1::text[])[1 + n % $2], 'app_past', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
-     FROM generate_series(1, $3::int) AS n`,
-    [accounts, ACCOUNTS, HISTORY],
-  );
-  await pool.query('UPDATE accounts SET pending = 2 WHERE svc_user_id = $1', [full]);
-  await pool.query(`CREATE FUNCTION bench_refuse_locking(p_user text) RETURNS text LANGUAGE plpgsql AS $$
-    DECLARE a accounts%ROWTYPE;
-    BEGIN
-      SELECT * INTO a FROM accounts WHERE svc_user_id = p_user FOR NO KEY UPDATE;
-      RETURN CASE WHEN a.pending >= 2 THEN 'subscription_requests_pending' ELSE 'admitted' END;
-    END $$`);
-  await pool.query('VACUUM ANALYZE');
-  await pool.end();
-  const client = openClient(billing.internalUrl, FLOODERS + NEIGHBOURS);
-  return {
-    client,
-    token: stack.internalToken,
-    databaseUrl: billing.databaseUrl,
-    accounts,
-    full,
-    pid: billing.process.pid,
-  };
-};
-
-const overHttp = ({ client, token }: Bench): Side => ({
-  admit: async (userId, requestId) => {
-    const question = {
-      request_id: requestId,
-      svc_user_id: userId,
-      client_id: APP,
-      service: 'chat',
-      estimate_micros: 1,
-    };
-    const json = { kind: 'delegated', ...question };
-    return (await client.expect(200, { method: 'POST', path: '/internal/admissions', token, json })).field('verdict');
-  },
-  settle: async (requestId) => {
-    const json = { settlements: [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }] };
-    const answer = await client.expect(200, { method: 'POST', path: '/internal/settlements', token, json });
-    return answer.text.includes('"settled"') ? 'settled' : answer.text;
-  },
-});
-
-const throughPg = (pool: pg.Pool): Side => ({
-  admit: async (userId, requestId) => {
-    const { rows } = await pool.query<{ verdict: string }>({ ...ADMIT, values: [requestId, userId, APP] });
-    return rows[0]?.verdict ?? 'none';
-  },
-  settle: async (requestId) => {
-    const { rows } = await pool.query<{ state: string }>({ ...SETTLE, values: [[requestId], ['settled'], [1]] });
-    return rows[0]?.state ?? null;
-  },
-});
-
-const APP = newId('app');
 
 /** Admits and settles one request of a random account; answers the milliseconds of the admission. */
 const cycle = async (side: Side, accounts: readonly string[]): Promise<number> => {
@@ -139,7 +44,7 @@ const cycle = async (side: Side, accounts: readonly string[]): Promise<number> =
   return taken;
 };
 
-const compareCycles = async (bench: Bench): Promise<void> => {
+const compareCycles = async (bench: BillingUnderTest): Promise<void> => {
   const rows: (string | number)[][] = [];
   for (const callers of CONCURRENCIES) {
     const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
@@ -183,7 +88,7 @@ const compareCycles = async (bench: Bench): Promise<void> => {
   );
 };
 
-const compareRefusals = async (bench: Bench): Promise<void> => {
+const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
   const callers = 8;
   const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
   const walBytes = new Map<string, number>();
@@ -233,7 +138,7 @@ const walPosition = async (pool: pg.Pool): Promise<number> => {
 };
 
 /** The neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many. */
-const floodOneAccount = async (bench: Bench): Promise<void> => {
+const floodOneAccount = async (bench: BillingUnderTest): Promise<void> => {
   const side = overHttp(bench);
   const [hot = '', ...neighbours] = bench.accounts;
   const beside = (flooded: readonly string[]) => async (): Promise<Round> => {
