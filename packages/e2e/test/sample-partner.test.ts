@@ -1,0 +1,189 @@
+import { waitFor } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { call, type LooseJson } from './support/api.ts';
+import { findChromium, startBrowser } from './support/browser.ts';
+import { inspectPage } from './support/inspect-page.ts';
+import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
+import { isSignedWith } from './support/receiver.ts';
+import { readStackFile } from './support/stack.ts';
+
+const executable = await findChromium();
+const WEBHOOK_TIMEOUT_MS = 20_000;
+let sampleUrl: string;
+
+/** The inbox as a terminal sees it. */
+const readInbox = async (query = ''): Promise<LooseJson> =>
+  // Its shape is judged by assertions.
+  (await (await fetch(`${sampleUrl}/inbox.json?${query}`)).json()) as LooseJson;
+
+beforeAll(async () => {
+  sampleUrl = await waitFor(async () => (await readStackFile(inject('dataDir'))).processes['sample-partner']?.url, {
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
+  });
+  await waitFor(async () => typeof (await readInbox()).client_id === 'string', { timeoutMs: WEBHOOK_TIMEOUT_MS });
+});
+
+/** One second of silence, 8 kHz, 8 bits. */
+const silence = (): Buffer => {
+  const samples = Buffer.alloc(8_000, 128);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + samples.length, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(8_000, 24);
+  header.writeUInt32LE(8_000, 28);
+  header.writeUInt16LE(1, 32);
+  header.writeUInt16LE(8, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([header, samples]);
+};
+
+describe.skipIf(executable === undefined)('the sample partner app in a browser', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let user: Person;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    browser = await startBrowser(String(executable));
+    user = await signUp('personal');
+    await subscribe(user);
+    context = await browser.newContext({ locale: 'en-GB' });
+    page = await context.newPage();
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+  });
+  afterAll(() => browser.close());
+
+  const usedMicros = async (): Promise<number> =>
+    Number(await page.locator('#weekly-micros').getAttribute('data-micros'));
+
+  it('offers to connect, and does nothing for who declines', async () => {
+    const answer = await page.goto(sampleUrl);
+    const policy = answer?.headers()['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    await inspectPage(page, 'sample-welcome');
+    await page.getByRole('link', { name: 'Connect your account' }).click();
+    await page.locator('input[type=email]').first().fill(user.email);
+    await page.locator('input[type=password]').first().fill(user.password);
+    await page.locator('form:has(input[type=password]) button[type=submit]').first().click();
+    await page.getByText('Sample Partner').first().waitFor();
+    await page.getByRole('button', { name: /deny|cancel|refuse/i }).click();
+    await page.getByText('You chose not to connect').waitFor();
+    await inspectPage(page, 'sample-declined');
+  });
+
+  it('connects, and knows the user from the token response alone', async () => {
+    await page.getByRole('link', { name: 'Connect again' }).click();
+    await page.getByRole('button', { name: /allow|approve|connect/i }).click();
+    await page.locator('#user').waitFor();
+    expect(await page.locator('#user').textContent()).toBe(user.userId);
+    expect(page.url()).toBe(`${sampleUrl}/`);
+    const [cookie] = (await context.cookies(sampleUrl)).filter(({ name }) => name === 'sample_partner_session');
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
+    await inspectPage(page, 'sample-home');
+  });
+
+  it('shows the answer as it comes, and what it has cost', async () => {
+    const before = await usedMicros();
+    await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=100]]');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const answer = page.locator('#conversation .assistant').last();
+    const words = answer.locator('span');
+    const early = await waitFor(async () => (await words.textContent())?.length || undefined);
+    expect(await answer.getAttribute('aria-busy')).toBe('true');
+    await page.locator('#conversation .assistant[aria-busy=false]').last().waitFor();
+    expect((await words.textContent())?.length).toBeGreaterThan(early);
+    await waitFor(async () => (await usedMicros()) > before);
+    await page.reload();
+    expect(await page.locator('#conversation p').count()).toBe(2);
+    await inspectPage(page, 'sample-chat');
+  });
+
+  it('tells what is the matter when the provider fails, and goes on', async () => {
+    await page.getByLabel('Your message').fill('[[status=503]]');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('#conversation .problem').waitFor();
+    await page.getByLabel('Your message').fill('And now?');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('#conversation .problem ~ .assistant[aria-busy=false]').waitFor();
+  });
+
+  it('transcribes an upload', async () => {
+    await page.getByLabel('Audio file').setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: silence() });
+    await page.getByRole('button', { name: 'Transcribe' }).click();
+    expect(await page.locator('#transcription-text').textContent()).not.toBe('');
+    await inspectPage(page, 'sample-transcription');
+  });
+
+  it('works without scripts', async () => {
+    const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
+    const bare = await plain.newPage();
+    await bare.goto(sampleUrl);
+    const before = await bare.locator('#conversation .assistant').count();
+    await bare.getByLabel('Your message').fill('Without scripts.');
+    await bare.getByRole('button', { name: 'Send' }).click();
+    await bare.locator('#conversation .assistant').nth(before).waitFor();
+    await plain.close();
+  });
+
+  it('shows the verified event of the connection, and later events as they come', async () => {
+    await page.goto(`${sampleUrl}/inbox`);
+    const verified = (event: string) =>
+      page.locator(`#inbox tr[data-event="${event}"][data-verified=yes]`).filter({ hasText: /you/ }).first();
+    await verified('integration.connected').waitFor({ timeout: WEBHOOK_TIMEOUT_MS });
+    await verified('subscription.updated').waitFor({ timeout: WEBHOOK_TIMEOUT_MS });
+    await inspectPage(page, 'sample-inbox');
+    const { client_id: clientId } = await readInbox();
+    const ended = await call('DELETE', `/v1/integrations/connections/${clientId}`, { token: user.token });
+    expect(ended.status).toBe(204);
+    await page.locator('#inbox tr[data-event="integration.revoked"]').waitFor({ timeout: WEBHOOK_TIMEOUT_MS });
+    await page.goto(sampleUrl);
+    await page.getByRole('link', { name: 'Connect your account' }).waitFor();
+  });
+
+  it('refuses a callback that belongs to no flow of this browser', async () => {
+    const answer = await page.goto(`${sampleUrl}/callback?code=stolen&state=${'x'.repeat(32)}`);
+    expect(answer?.status()).toBe(400);
+    await page.getByRole('link', { name: 'Connect again' }).waitFor();
+  });
+
+  it('connects again, and gives the tokens back when it is asked to disconnect', async () => {
+    await page.getByRole('link', { name: 'Connect again' }).click();
+    await page.getByRole('button', { name: /allow|approve|connect/i }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('link', { name: 'Connect your account' }).waitFor();
+    expect((await context.cookies(sampleUrl)).map(({ name }) => name)).not.toContain('sample_partner_session');
+  });
+
+  it('breaks none of its own policies', () => {
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the sample partner app for terminals', () => {
+  it('takes the deliveries of any app, and hands on what one needs to verify them', async () => {
+    const business = await signUp('business');
+    const app = await registerApp(business);
+    const path = `/v1/integrations/apps/${app.clientId}/webhook`;
+    const { any_webhook_url: url } = await readInbox();
+    const configured = await call('PUT', path, { token: business.token, body: { url } });
+    expect(configured.status, configured.text).toBe(200);
+    expect((await call('POST', `${path}/test`, { token: business.token })).status).toBe(202);
+    const { data } = await readInbox(`integration_id=${app.clientId}&wait_seconds=20`);
+    expect(data).toHaveLength(1);
+    expect(data[0]).toMatchObject({ verified: false, envelope: { event: 'integration.test', sequence: 1 } });
+    const delivery = { headers: { 'x-svc-signature': String(data[0]?.signature) }, rawBody: String(data[0]?.raw_body) };
+    expect(isSignedWith(delivery, String(configured.body.signing_secret))).toBe(true);
+    expect(isSignedWith(delivery, 'whsec_other')).toBe(false);
+  });
+});

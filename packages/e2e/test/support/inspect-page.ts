@@ -1,0 +1,36 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const SIZES = [
+  { width: 1280, height: 900 },
+  { width: 360, height: 780 },
+];
+
+/** Checks a page as it is now with axe-core, wide and narrow; leaves pictures where `SCREENSHOTS_DIR` is set. */
+export const inspectPage = async (page: Page, name: string): Promise<void> => {
+  const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    if (pictures !== '') {
+      await mkdir(pictures, { recursive: true });
+      await page.screenshot({ path: join(pictures, `${name}-${size.width}.png`), fullPage: true });
+    }
+    const where = `${name} at ${size.width} px`;
+    expect(await findViolations(page), where).toEqual([]);
+    const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+    expect(await page.evaluate(isTooWide), `${where} scrolls sideways`).toBe(false);
+  }
+};
+
+/** Runs axe-core in the page as a debugger does: the page's own policy would refuse it. */
+const findViolations = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source);
+  const found: unknown = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`,
+  );
+  return Array.isArray(found) ? found.map(String) : ['axe-core answered nothing'];
+};
