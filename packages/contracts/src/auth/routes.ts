@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ICON_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
-import { listOf } from '../core/lists.ts';
+import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import {
   accountSchema,
@@ -21,7 +21,7 @@ import {
   secretRotatedSchema,
   updateAppRequestSchema,
 } from './apps.ts';
-import { connectionSchema } from './connections.ts';
+import { connectionAuditEntrySchema, connectionSchema } from './connections.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
 
 const service = 'auth' as const;
@@ -244,6 +244,17 @@ const connectionRoutes = {
     summary: 'Disconnect an app',
     request: { params: clientIdParams },
     responses: { 204: { description: 'Disconnected.' } },
+    errors: [],
+  }),
+  listConnectionAudit: defineRoute({
+    ...connections,
+    operationId: 'listConnectionAudit',
+    method: 'GET',
+    path: '/v1/integrations/connections/{client_id}/audit',
+    summary: 'What happened to a connection',
+    description: 'Newest first, for as long as 400 days; also of an app that is no longer connected.',
+    request: { params: clientIdParams, query: z.object(pageQuery) },
+    responses: { 200: json('A page of the audit trail.', pageOf(connectionAuditEntrySchema)) },
     errors: [],
   }),
 } as const;

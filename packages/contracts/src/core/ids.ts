@@ -12,6 +12,7 @@ export const idPrefixes = {
   ses: 'a console session',
   grt: 'a grant, made by one consent',
   con: 'a connection of a user and an app',
+  aud: 'an entry of an audit trail',
 } as const;
 
 /** One of the known identifier prefixes. */

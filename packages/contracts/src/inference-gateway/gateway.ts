@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Characters of the name that callers give a model. */
+export const MODEL_NAME_CHARACTERS_MAX = 128;
+
 /** Modes of the compliance contract that a request may name in `X-Svc-Compliance`. */
 export const complianceModes = ['2', 'headers'] as const;
 
@@ -54,10 +57,18 @@ export const gatewayAnswerSchema = z
   .looseObject({ object: z.string().optional(), extensions: extensionsSchema })
   .meta({ id: 'GatewayAnswer' });
 
+/** A model that callers can name. */
+export const modelSchema = z
+  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+  .meta({ id: 'Model' });
+
+/** A model that callers can name. */
+export type Model = z.infer<typeof modelSchema>;
+
 /** Models that this gateway serves. */
 export const modelListSchema = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
-  })
+  .object({ object: z.literal('list'), data: z.array(modelSchema) })
   .meta({ id: 'ModelList' });
+
+/** The name of a model in a path; names with a slash can be used in bodies only. */
+export const modelParams = z.object({ model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX) });

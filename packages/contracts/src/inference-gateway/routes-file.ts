@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
+import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 
@@ -22,7 +23,7 @@ const tokenPriceSchema = z.strictObject({
 
 const commonRoute = {
   id: nameSchema,
-  model: z.string().min(1).max(128),
+  model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX),
   provider: nameSchema,
   upstream_model: z.string().min(1).max(256),
   data_zone: z.literal('EU'),

@@ -132,6 +132,16 @@ const gatewayRoutes = {
     responses: { 200: json('The models.', gateway.modelListSchema) },
     errors: ['invalid_api_key'],
   }),
+  getModel: defineRoute({
+    ...wire,
+    operationId: 'getModel',
+    method: 'GET',
+    path: '/v1/models/{model}',
+    summary: 'One model on offer',
+    request: { params: gateway.modelParams },
+    responses: { 200: json('The model.', gateway.modelSchema) },
+    errors: ['invalid_api_key', 'invalid_request', 'model_not_found'],
+  }),
 } as const;
 
 /** API keys and their usage. */
