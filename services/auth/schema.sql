@@ -93,6 +93,23 @@ CREATE TABLE authorization_codes (
 CREATE INDEX authorization_codes_by_grant ON authorization_codes USING btree (grant_id);
 CREATE INDEX authorization_codes_unused_by_expiry ON authorization_codes USING btree (expires_at) WHERE (consumed_at IS NULL);
 
+CREATE TABLE connection_audit (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  action text NOT NULL,
+  scope text,
+  network text,
+  client_kind text NOT NULL,
+  happened_at timestamp with time zone NOT NULL,
+  CONSTRAINT connection_audit_pkey PRIMARY KEY (id),
+  CONSTRAINT connection_audit_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT connection_audit_action_check CHECK ((action = ANY (ARRAY['connected'::text, 'consented_again'::text, 'disconnected'::text, 'app_suspended'::text, 'token_reused'::text, 'revoked_by_app'::text]))),
+  CONSTRAINT connection_audit_client_kind_check CHECK ((client_kind = ANY (ARRAY['browser'::text, 'console'::text, 'app'::text, 'service'::text])))
+);
+CREATE INDEX connection_audit_by_connection ON connection_audit USING btree (user_id, client_id, id);
+CREATE INDEX connection_audit_by_time ON connection_audit USING btree (happened_at);
+
 CREATE TABLE connections (
   user_id text COLLATE "C" NOT NULL,
   client_id text COLLATE "C" NOT NULL,

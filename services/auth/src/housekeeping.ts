@@ -1,6 +1,6 @@
 import type { Logger } from '@svc/service-kit';
-import { type Clock, HOUR_MS, later, MINUTE_MS } from './clock.ts';
-import { deleteGrantsExpiredBefore } from './connections/index.ts';
+import { type Clock, DAY_MS, HOUR_MS, later, MINUTE_MS } from './clock.ts';
+import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, UNUSED_CODE_KEPT_MS } from './oidc/index.ts';
 import { deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling/index.ts';
@@ -11,6 +11,9 @@ const INTERVAL_MS = 5 * MINUTE_MS;
 const BATCH = 1_000;
 /** Statements for one kind of row and round; the rest waits for the next round. */
 const BATCHES_MAX = 50;
+
+/** How long a user can look back; longer than a year, so that last year's is still there. */
+const AUDIT_KEPT_MS = 400 * DAY_MS;
 
 /** What tidying up needs. */
 export interface HousekeepingDeps {
@@ -29,6 +32,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteUnusedCodesBefore(database, later(now, -UNUSED_CODE_KEPT_MS), BATCH),
     () => deleteRefreshTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
+    () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];
   for (const deleteBatch of kinds) {
     for (let batch = 0; batch < BATCHES_MAX && (await deleteBatch()) === BATCH; batch += 1);

@@ -1,6 +1,8 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
+import { auditRecord, OWN_ORIGIN } from './audit.ts';
+import { insertAuditEntries } from './audit-queries.ts';
 import { connectionAggregate } from './connection.ts';
 import { deleteCutOffGrants, deleteCutoff, findCutoff, raiseCutoff } from './grant-queries.ts';
 import { deleteEndedConnections, endCutOffConnections } from './queries.ts';
@@ -35,6 +37,9 @@ export const endNextConnectionsOfApp = async (
   const ended = await endCutOffConnections(trx, { clientId, cutoff, now, limit: BATCH });
   if (ended.length === 0) return false;
   await deleteCutOffGrants(trx, { clientId, cutoff, userIds: ended.map(({ userId }) => userId) });
+  const cause = { action: 'app_suspended', origin: OWN_ORIGIN, now } as const;
+  const entries = ended.map(({ userId }) => auditRecord({ userId, clientId }, cause));
+  await insertAuditEntries(trx, entries);
   await appendToOutbox(
     trx,
     ...ended.map(({ userId, version }) => ({

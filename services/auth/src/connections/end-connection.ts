@@ -3,6 +3,8 @@ import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import type { Transact } from '../transact.ts';
+import { auditRecord, type Origin } from './audit.ts';
+import { insertAuditEntries } from './audit-queries.ts';
 import { connectionAggregate, isStanding } from './connection.ts';
 import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff } from './grant-queries.ts';
@@ -15,6 +17,7 @@ import { lockConnection, updateConnection } from './queries.ts';
 export const endConnection = async (
   deps: { transact: Transact; clock: Clock },
   key: { userId: string; clientId: string },
+  origin: Origin,
 ): Promise<void> => {
   await deps.transact(async (trx) => {
     const connection = await lockConnection(trx, key);
@@ -25,6 +28,7 @@ export const endConnection = async (
     const version = connection.version + 1;
     const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
     await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
+    await insertAuditEntries(trx, [auditRecord(key, { action: 'disconnected', origin, now })]);
     await appendToOutbox(trx, {
       subject: authEvents.connectionRevoked.subject,
       aggregate: connectionAggregate(key.userId, key.clientId),

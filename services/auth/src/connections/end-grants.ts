@@ -1,5 +1,7 @@
 import { appendToOutbox } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
+import { auditRecord, type Origin } from './audit.ts';
+import { insertAuditEntries } from './audit-queries.ts';
 import type { ConnectionRecord } from './connection.ts';
 import { deleteGrants, findGrant } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';
@@ -20,13 +22,18 @@ export const endGrants = async (
   return ended.reduce<Date | null>((latest, { lastUsedAt }) => laterOf(latest, lastUsedAt), null);
 };
 
-/** Ends one grant; the connection stays, and remembers its last use. Nothing happens where the grant is gone already. */
-export const endGrant = async (trx: Transaction, grantId: string): Promise<void> => {
+/** Ends one grant; the connection stays, and remembers its last use and why the grant ended. Nothing happens where the grant is gone already. */
+export const endGrant = async (
+  trx: Transaction,
+  grantId: string,
+  cause: { action: 'token_reused' | 'revoked_by_app'; origin: Origin; now: Date },
+): Promise<void> => {
   const grant = await findGrant(trx, grantId);
   if (grant === undefined) return;
   const connection: ConnectionRecord | undefined = await lockConnection(trx, grant);
   if (connection === undefined) throw new Error('a grant has no connection');
   const lastUsedAt = await endGrants(trx, connection, [grantId]);
+  await insertAuditEntries(trx, [auditRecord(connection, { ...cause, scope: grant.scope })]);
   await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 

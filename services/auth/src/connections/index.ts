@@ -1,3 +1,5 @@
+export { type Origin, originOf } from './audit.ts';
+export { deleteAuditEntriesBefore } from './audit-queries.ts';
 export type { GrantRecord } from './connection.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';

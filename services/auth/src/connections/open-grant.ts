@@ -2,6 +2,8 @@ import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../clock.ts';
 import type { Transaction } from '../transact.ts';
+import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
+import { insertAuditEntries } from './audit-queries.ts';
 import {
   type ConnectionRecord,
   connectionAggregate,
@@ -20,6 +22,8 @@ export interface Consent {
   clientId: string;
   scope: string;
   now: Date;
+  /** Where it was given. */
+  origin: Origin;
 }
 
 /**
@@ -36,6 +40,9 @@ export const openGrant = async (
   const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
   const connection = await connect(trx, { ...consent, grantId: grant.id, cutoff });
   await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
+  const isAgain = connection.connectedAt < now;
+  const action = isAgain ? 'consented_again' : 'connected';
+  await insertAuditEntries(trx, [auditRecord(consent, { action, scope, origin: consent.origin, now })]);
   await appendToOutbox(trx, {
     subject: authEvents.connectionCreated.subject,
     aggregate: connectionAggregate(userId, clientId),
@@ -103,6 +110,7 @@ const settleEnd = async (trx: Transaction, connection: ConnectionRecord, now: Da
       revoked_at: now.toISOString(),
     },
   });
+  await insertAuditEntries(trx, [auditRecord(connection, { action: 'app_suspended', origin: OWN_ORIGIN, now })]);
   await endGrants(trx, connection);
   return { ...connection, version, endedAt: now };
 };

@@ -2,7 +2,9 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import type { Transact } from '../transact.ts';
+import { originOf } from './audit.ts';
 import { endConnection } from './end-connection.ts';
+import { listConnectionAudit } from './list-connection-audit.ts';
 import { type ListConnectionsDeps, listConnections } from './list-connections.ts';
 
 /** What the connection endpoints need. */
@@ -17,8 +19,13 @@ export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
     status: 200,
     body: { data: await listConnections(deps, caller.userId) },
   })),
-  bind(routes.deleteConnection, async ({ caller, params }) => {
-    await endConnection(deps, { userId: caller.userId, clientId: params.client_id });
+  bind(routes.deleteConnection, async ({ caller, params, clientAddress }) => {
+    const key = { userId: caller.userId, clientId: params.client_id };
+    await endConnection(deps, key, originOf(clientAddress, 'console'));
     return { status: 204 };
+  }),
+  bind(routes.listConnectionAudit, async ({ caller, params, query }) => {
+    const page = { userId: caller.userId, clientId: params.client_id, limit: query.limit, after: query.after };
+    return { status: 200, body: await listConnectionAudit(deps, page) };
   }),
 ];

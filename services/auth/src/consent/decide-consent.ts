@@ -1,7 +1,7 @@
 import type { newId } from '@svc/contracts';
 import { addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
 import type { Clock } from '../clock.ts';
-import { openGrant } from '../connections/index.ts';
+import { type Origin, openGrant } from '../connections/index.ts';
 import { issueCode, newOpaqueValue } from '../oidc/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
@@ -20,6 +20,7 @@ export interface Decision {
   userId: string;
   request: AuthorizeRequest;
   state: string;
+  origin: Origin;
 }
 
 /** The code of a decision was issued before: the decision was sent twice. */
@@ -33,14 +34,15 @@ export class DecidedBefore extends Error {
  */
 export const approve = async (
   deps: DecideConsentDeps,
-  { userId, request, state }: Decision,
+  { userId, request, state, origin }: Decision,
   code: string = newOpaqueValue('authorization_code'),
 ): Promise<string> => {
   await deps.transact(async (trx) => {
     const held = await holdApp(trx, request.clientId);
     const { app, scopes } = checkAuthorizeRequest(held, request, 'body');
     const now = deps.clock();
-    const grant = await openGrant(deps, trx, { userId, clientId: app.clientId, scope: scopes.join(' '), now });
+    const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, origin };
+    const grant = await openGrant(deps, trx, consent);
     const { redirectUri, codeChallenge } = request;
     const isNew = await issueCode(trx, { value: code, grantId: grant.id, redirectUri, codeChallenge, now });
     if (!isNew) throw new DecidedBefore();
@@ -55,7 +57,10 @@ export const approvalRedirect = (
 ): string => addToRedirectUri(request.redirectUri, { code, state, iss: deps.publicBaseUrl });
 
 /** Denies: nothing changes. Answers where to send the browser (RFC 6749 section 4.1.2.1). Throws as `checkAuthorizeRequest`. */
-export const deny = async (deps: DecideConsentDeps, { request, state }: Omit<Decision, 'userId'>): Promise<string> => {
+export const deny = async (
+  deps: DecideConsentDeps,
+  { request, state }: Omit<Decision, 'userId' | 'origin'>,
+): Promise<string> => {
   checkAuthorizeRequest(await findAppById(deps.database, request.clientId), request, 'body');
   return addToRedirectUri(request.redirectUri, { error: 'access_denied', state, iss: deps.publicBaseUrl });
 };

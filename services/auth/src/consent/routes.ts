@@ -1,5 +1,6 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import { originOf } from '../connections/index.ts';
 import { approve, type DecideConsentDeps, deny } from './decide-consent.ts';
 import { getConsent } from './get-consent.ts';
 
@@ -9,8 +10,9 @@ export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
     status: 200,
     body: await getConsent(deps, caller.userId, toRequest(query)),
   })),
-  bind(routes.decideConsent, async ({ body, caller }) => {
-    const decision = { userId: caller.userId, request: toRequest(body), state: body.state };
+  bind(routes.decideConsent, async ({ body, caller, clientAddress }) => {
+    const origin = originOf(clientAddress, 'console');
+    const decision = { userId: caller.userId, request: toRequest(body), state: body.state, origin };
     const redirectTo = body.approved ? await approve(deps, decision) : await deny(deps, decision);
     return { status: 200, body: { redirect_to: redirectTo } };
   }),

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { endGrant, useGrant } from '../connections/index.ts';
+import { endGrant, originOf, useGrant } from '../connections/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { exchangeUnused, findRefreshToken, insertRefreshToken } from './queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
@@ -61,6 +61,12 @@ const issueAgain = async (trx: Transaction, input: Issue): Promise<TokenWorkOutc
 };
 
 /** Ends the grants that a request has given cause to end, each with its revocation. */
-export const endGrantsOfWork = async (deps: CommitTokenWorkDeps, work: TokenWork): Promise<void> => {
-  for (const grantId of work.endedGrantIds) await deps.transact((trx) => endGrant(trx, grantId));
+export const endGrantsOfWork = async (
+  deps: CommitTokenWorkDeps,
+  work: TokenWork,
+  clientAddress: string,
+): Promise<void> => {
+  const action = work.detectsReuse ? 'token_reused' : 'revoked_by_app';
+  const cause = { action, origin: originOf(clientAddress, 'app'), now: deps.clock() } as const;
+  for (const grantId of work.endedGrantIds) await deps.transact((trx) => endGrant(trx, grantId, cause));
 };

@@ -17,12 +17,16 @@ export interface OauthServerDeps extends LibraryProviderDeps {
 }
 
 /** Answers a request to the token or the revocation endpoint. */
-export type OauthServer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+export type OauthServer = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void>;
+
+/** Where a request that the library is answering came from. */
+const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Creates the server around the library, and again whenever another key signs. */
 export const createOauthServer = (deps: OauthServerDeps): OauthServer => {
   let current: { kid: string; handle: ReturnType<Provider['callback']> } | undefined;
-  return async (req, res) => {
+  return async (req, res, clientAddress) => {
+    clientAddresses.set(req, clientAddress);
     const key = deps.keys.active();
     if (current?.kid !== key.kid) current = { kid: key.kid, handle: buildHandler(deps) };
     await current.handle(req, res);
@@ -63,7 +67,7 @@ const finishToken = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work:
     ctx.status = 400;
     ctx.body = INVALID_GRANT;
   }
-  await endGrantsOfWork(deps, work);
+  await endGrantsOfWork(deps, work, clientAddresses.get(ctx.req) ?? '');
   for (const grantId of work.endedGrantIds) {
     deps.reuses.inc();
     const fields = { grant_id: grantId, client_id: work.app?.clientId, reason: 'reuse' };
@@ -85,7 +89,7 @@ const finishRevocation = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, 
     ctx.status = 200;
     ctx.body = '';
   }
-  await endGrantsOfWork(deps, work);
+  await endGrantsOfWork(deps, work, clientAddresses.get(ctx.req) ?? '');
 };
 
 const errorOf = (body: unknown): unknown =>

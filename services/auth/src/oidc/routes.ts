@@ -7,6 +7,12 @@ import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
 /** Clients may keep the metadata this long. */
 const METADATA_SECONDS = 3600;
 
+interface Handed {
+  req: Request;
+  res: Response;
+  clientAddress: string;
+}
+
 /** Serves the token, revocation and metadata endpoints. */
 export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Binding[] => {
   const metadata: Reply = {
@@ -14,9 +20,9 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
     body: serverMetadata(deps.issuer),
     headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}`, 'access-control-allow-origin': '*' },
   };
-  const handOver = async ({ req, res }: { req: Request; res: Response }): Promise<Reply> => {
+  const handOver = async ({ req, res, clientAddress }: Handed): Promise<Reply> => {
     if (Number(req.headers['content-length'] ?? '0') > FORM_BYTES_MAX) throw new AppError('payload_too_large');
-    await deps.server(req, res);
+    await deps.server(req, res, clientAddress);
     return HANDLED;
   };
   return [
@@ -30,6 +36,7 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
 /** Lets the pages of an app ask before they call the token endpoint (CORS preflight); there is none on authorize. */
 export const mountPreflight = (app: Express, server: OauthServer): void => {
   app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`], async (req, res) => {
-    await server(req, res);
+    // A preflight changes nothing, so nobody asks where it came from.
+    await server(req, res, '');
   });
 };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { AppError } from '@svc/service-kit';
 import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { ipv6Groups, unmapIpv4 } from '../network-address.ts';
 import type { Transact } from '../transact.ts';
 import { deleteAttempt, findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
@@ -71,16 +72,6 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** One IPv6 subscriber owns a whole /64. */
 const coarseSource = (address: string): string => {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return mapped ?? expandIpv6(address).slice(0, 4).join(':');
-};
-
-const expandIpv6 = (address: string): string[] => {
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
-  const left = groups(head);
-  const right = tail === undefined ? [] : groups(tail);
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  return [...left, ...zeros, ...right].map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
+  const plain = unmapIpv4(address);
+  return isIPv6(plain) ? ipv6Groups(plain).slice(0, 4).join(':') : plain;
 };

@@ -13,5 +13,5 @@ export const pageRoutes = (deps: PagesDeps): Binding[] => [
   bind(routes.submitSignIn, ({ req, res, clientAddress }) => submitSignIn(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignUp, ({ req, res, clientAddress }) => submitSignUp(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignOut, ({ req, res }) => submitSignOut(deps, { req, res })),
-  bind(routes.submitDecision, ({ req }) => submitDecision(deps, { req })),
+  bind(routes.submitDecision, ({ req, clientAddress }) => submitDecision(deps, { req, source: clientAddress })),
 ];

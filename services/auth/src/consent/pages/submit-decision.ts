@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ReplyContent } from '@svc/service-kit';
 import type { Request } from 'express';
+import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
 import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
@@ -10,7 +11,10 @@ import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm, seeOther } from './read-form.ts';
 
 /** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
-export const submitDecision = async (deps: PagesDeps, { req }: { req: Request }): Promise<ReplyContent> => {
+export const submitDecision = async (
+  deps: PagesDeps,
+  { req, source }: { req: Request; source: string },
+): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { form, fields } = read;
@@ -19,7 +23,7 @@ export const submitDecision = async (deps: PagesDeps, { req }: { req: Request })
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form.query);
-  return await approveOnce(deps, { ...decision, userId: found.account.id }, form);
+  return await approveOnce(deps, { ...decision, userId: found.account.id, origin: originOf(source, 'browser') }, form);
 };
 
 const toRequest = ({ query }: FormContext) => ({

@@ -1,0 +1,44 @@
+import { type ConnectionAuditEntry, newId } from '@svc/contracts';
+import { coarseNetwork } from '../network-address.ts';
+
+/** What can happen to a connection. */
+export type ConnectionAction = ConnectionAuditEntry['action'];
+
+/** Where something was asked for: kept in coarse form only. */
+export interface Origin {
+  network: string | null;
+  clientKind: ConnectionAuditEntry['client_kind'];
+}
+
+/** An entry of a user's audit trail, as stored. */
+export interface AuditRecord extends Origin {
+  id: string;
+  userId: string;
+  clientId: string;
+  action: ConnectionAction;
+  scope: string | null;
+  happenedAt: Date;
+}
+
+/** The origin of a request that came from this address. */
+export const originOf = (clientAddress: string, clientKind: Origin['clientKind']): Origin => ({
+  network: coarseNetwork(clientAddress),
+  clientKind,
+});
+
+/** What we do ourselves comes from nowhere. */
+export const OWN_ORIGIN: Origin = { network: null, clientKind: 'service' };
+
+/** Makes an entry; ids sort by time, which is the order of the trail. */
+export const auditRecord = (
+  key: { userId: string; clientId: string },
+  what: { action: ConnectionAction; scope?: string; origin: Origin; now: Date },
+): AuditRecord => ({
+  id: newId('aud', what.now.getTime()),
+  userId: key.userId,
+  clientId: key.clientId,
+  action: what.action,
+  scope: what.scope ?? null,
+  ...what.origin,
+  happenedAt: what.now,
+});
