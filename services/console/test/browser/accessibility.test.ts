@@ -1,6 +1,6 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
@@ -8,7 +8,6 @@ import { useConsole } from '../support/console.ts';
 import { furnish } from '../support/furnish.ts';
 import { addPerson, openAs } from '../support/people.ts';
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Where pictures of every page are left; none are taken unless it is set. */
 const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
 
@@ -17,7 +16,7 @@ const WIDE = { width: 1280, height: 900 };
 
 /** Runs axe-core in the page, as a debugger does: the page's own policy would refuse it. */
 const findViolations = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const found: unknown = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`,

@@ -18,11 +18,15 @@ declare module 'vitest' {
 /** Builds the pages as a release does, so that the tests try what people get. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-console-'));
+  // Vitest says `test`, and libraries would be built with their development checks.
+  const { NODE_ENV } = process.env;
+  process.env.NODE_ENV = 'production';
   await build({
     configFile: fileURLToPath(new URL('../../vite.config.ts', import.meta.url)),
     logLevel: 'error',
     build: { outDir: directory },
   });
+  process.env.NODE_ENV = NODE_ENV;
   project.provide('assetsDirectory', directory);
   project.provide('chromiumPath', (await findChromium()) ?? '');
   return () => rm(directory, { recursive: true, force: true });

@@ -64,10 +64,18 @@ export const useApiQuery = <K extends OperationName>(
 /** What was on the page has changed meanwhile. */
 const OUTDATED_STATUSES = new Set([404, 409]);
 
+/** What follows a call that has succeeded. */
+export interface ApiMutationOptions<K extends OperationName> {
+  /** What the call has changed. */
+  refreshes?: readonly OperationName[];
+  /** Happens also where whoever has called is not on the page any more, as what was read again says. */
+  onDone?: (answer: Answer<K>) => void;
+}
+
 /** Calls a route that changes something, and then reads again what that has changed, or what turns out to be out of date. */
 export const useApiMutation = <K extends OperationName>(
   operation: K,
-  { refreshes = [] }: { refreshes?: readonly OperationName[] } = {},
+  { refreshes = [], onDone }: ApiMutationOptions<K> = {},
 ): UseMutationResult<Answer<K>, Error, Input<K>> => {
   const { call } = useApi();
   const queries = useQueryClient();
@@ -76,7 +84,10 @@ export const useApiMutation = <K extends OperationName>(
   };
   return useMutation<Answer<K>, Error, Input<K>>({
     mutationFn: (input) => call(operation, input),
-    onSuccess: refresh,
+    onSuccess: async (answer) => {
+      await refresh();
+      onDone?.(answer);
+    },
     onError: async (error) => {
       if (error instanceof ApiError && OUTDATED_STATUSES.has(error.status)) await refresh();
     },

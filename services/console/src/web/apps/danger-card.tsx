@@ -36,12 +36,11 @@ export const DangerCard = ({ app }: { app: App }): ReactElement => {
 const ActivateButton = ({ app }: { app: App }): ReactElement => {
   const { apps } = useI18n().messages;
   const toast = useToast();
-  const update = useApiMutation('updateApp', { refreshes: ['listApps'] });
-  const activate = (): void =>
-    update.mutate(
-      { params: { client_id: app.client_id }, body: { active: true } },
-      { onSuccess: () => toast(apps.activated(app.name)) },
-    );
+  const update = useApiMutation('updateApp', {
+    refreshes: ['listApps'],
+    onDone: () => toast(apps.activated(app.name)),
+  });
+  const activate = (): void => update.mutate({ params: { client_id: app.client_id }, body: { active: true } });
   return (
     <div>
       <Button variant="primary" busyLabel={update.isPending ? apps.activating : undefined} onClick={activate}>
@@ -55,11 +54,13 @@ const ActivateButton = ({ app }: { app: App }): ReactElement => {
 const DeactivateDialog = ({ app, onClose }: { app: App; onClose: () => void }): ReactElement => {
   const { apps } = useI18n().messages;
   const toast = useToast();
-  const update = useApiMutation('updateApp', { refreshes: ['listApps'] });
-  const onSuccess = (): void => {
-    toast(apps.deactivated(app.name));
-    onClose();
-  };
+  const update = useApiMutation('updateApp', {
+    refreshes: ['listApps'],
+    onDone: () => {
+      toast(apps.deactivated(app.name));
+      onClose();
+    },
+  });
   return (
     <ConfirmDialog
       isOpen
@@ -71,7 +72,7 @@ const DeactivateDialog = ({ app, onClose }: { app: App; onClose: () => void }): 
       isBusy={update.isPending}
       isDangerous
       error={update.error}
-      onConfirm={() => update.mutate({ params: { client_id: app.client_id }, body: { active: false } }, { onSuccess })}
+      onConfirm={() => update.mutate({ params: { client_id: app.client_id }, body: { active: false } })}
     />
   );
 };
@@ -81,14 +82,14 @@ const DeleteDialog = ({ app, onClose }: { app: App; onClose: () => void }): Reac
   const toast = useToast();
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
-  const remove = useApiMutation('deleteApp');
   const queries = useQueryClient();
-  const onSuccess = (): void => {
+  const onDone = (): void => {
     toast(apps.deleted(app.name));
     // Leaves the page before the list says that the app is gone.
     void navigate('/apps', { replace: true });
     void queries.invalidateQueries({ queryKey: ['listApps'] });
   };
+  const remove = useApiMutation('deleteApp', { onDone });
   return (
     <ConfirmDialog
       isOpen
@@ -101,7 +102,7 @@ const DeleteDialog = ({ app, onClose }: { app: App; onClose: () => void }): Reac
       isDangerous
       canConfirm={typed.trim() === app.name}
       error={remove.error}
-      onConfirm={() => remove.mutate({ params: { client_id: app.client_id } }, { onSuccess })}
+      onConfirm={() => remove.mutate({ params: { client_id: app.client_id } })}
     >
       <TextField
         label={apps.deleteTypeName(app.name)}

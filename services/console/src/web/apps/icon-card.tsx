@@ -12,12 +12,15 @@ export const IconCard = ({ app }: { app: App }): ReactElement => {
   const toast = useToast();
   const id = useId();
   const [isTooLarge, setTooLarge] = useState(false);
-  const upload = useApiMutation('putAppIcon', { refreshes: ['getAppIcon'] });
+  const upload = useApiMutation('putAppIcon', {
+    refreshes: ['getAppIcon'],
+    onDone: () => toast(apps.iconSaved),
+  });
   const choose = (file: File | undefined): void => {
     if (file === undefined) return;
     setTooLarge(file.size > ICON_BYTES_MAX);
     if (file.size > ICON_BYTES_MAX) return;
-    upload.mutate({ params: { client_id: app.client_id }, file }, { onSuccess: () => toast(apps.iconSaved) });
+    upload.mutate({ params: { client_id: app.client_id }, file });
   };
   const isRefusedAsTooLarge = upload.error instanceof ApiError && upload.error.status === 413;
   return (

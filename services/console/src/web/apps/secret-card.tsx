@@ -42,17 +42,15 @@ const RotateDialog = ({
 }): ReactElement => {
   const { apps } = useI18n().messages;
   const [overlap, setOverlap] = useState<Overlap>('now');
-  const rotate = useApiMutation('rotateAppSecret', { refreshes: ['listApps'] });
+  const rotate = useApiMutation('rotateAppSecret', {
+    refreshes: ['listApps'],
+    onDone: (rotated) => {
+      onRotated(rotated);
+      onClose();
+    },
+  });
   const confirm = (): void =>
-    rotate.mutate(
-      { params: { client_id: app.client_id }, body: { overlap_seconds: OVERLAP_SECONDS[overlap] } },
-      {
-        onSuccess: (rotated) => {
-          onRotated(rotated);
-          onClose();
-        },
-      },
-    );
+    rotate.mutate({ params: { client_id: app.client_id }, body: { overlap_seconds: OVERLAP_SECONDS[overlap] } });
   return (
     <ConfirmDialog
       isOpen

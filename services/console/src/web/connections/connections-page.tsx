@@ -94,8 +94,14 @@ const Website = ({ url }: { url: string }): ReactElement => {
 const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: () => void }): ReactElement => {
   const { connections, common } = useI18n().messages;
   const toast = useToast();
-  const disconnect = useApiMutation('deleteConnection', { refreshes: ['listConnections'] });
   const { name } = connection.app;
+  const disconnect = useApiMutation('deleteConnection', {
+    refreshes: ['listConnections'],
+    onDone: () => {
+      toast(connections.done(name));
+      onClose();
+    },
+  });
   return (
     <ConfirmDialog
       isOpen
@@ -107,17 +113,7 @@ const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: 
       isBusy={disconnect.isPending}
       isDangerous
       error={disconnect.error}
-      onConfirm={() =>
-        disconnect.mutate(
-          { params: { client_id: connection.client_id } },
-          {
-            onSuccess: () => {
-              toast(connections.done(name));
-              onClose();
-            },
-          },
-        )
-      }
+      onConfirm={() => disconnect.mutate({ params: { client_id: connection.client_id } })}
     />
   );
 };

@@ -13,11 +13,13 @@ export const DeleteKeyDialog = ({
 }): ReactElement => {
   const { keys, common } = useI18n().messages;
   const toast = useToast();
-  const remove = useApiMutation('deleteKey', { refreshes: ['listKeys'] });
-  const onSuccess = (): void => {
-    toast(keys.deleted(apiKey.name));
-    onClose();
-  };
+  const remove = useApiMutation('deleteKey', {
+    refreshes: ['listKeys'],
+    onDone: () => {
+      toast(keys.deleted(apiKey.name));
+      onClose();
+    },
+  });
   return (
     <ConfirmDialog
       isOpen
@@ -29,7 +31,7 @@ export const DeleteKeyDialog = ({
       isBusy={remove.isPending}
       isDangerous
       error={remove.error}
-      onConfirm={() => remove.mutate({ params: { key_id: apiKey.id } }, { onSuccess })}
+      onConfirm={() => remove.mutate({ params: { key_id: apiKey.id } })}
     />
   );
 };

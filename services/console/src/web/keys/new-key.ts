@@ -3,7 +3,7 @@ import { parseAmount } from '../i18n/index.ts';
 import { checkInteger, checkText, fault } from '../ui/index.ts';
 
 /** When a key can expire. */
-export const EXPIRY_DAYS = { never: undefined, days30: 30, days90: 90, days365: 365 } as const;
+const EXPIRY_DAYS = { never: undefined, days30: 30, days90: 90, days365: 365 } as const;
 
 /** One of the choices. */
 export type Expiry = keyof typeof EXPIRY_DAYS;

@@ -17,13 +17,12 @@ export const PlanOffer = ({
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { plans } = messages;
-  const checkout = useApiMutation('createCheckout');
+  const checkout = useApiMutation('createCheckout', { onDone: ({ url }) => goTo(url) });
   const { price, services, weekly_limit_micros, monthly_limit_micros } = plan;
   const start = (): void =>
-    checkout.mutate(
-      { body: { plan_id: plan.id, success_url: ownUrl('/plans/return'), cancel_url: ownUrl('/plans?cancelled=1') } },
-      { onSuccess: ({ url }) => goTo(url) },
-    );
+    checkout.mutate({
+      body: { plan_id: plan.id, success_url: ownUrl('/plans/return'), cancel_url: ownUrl('/plans?cancelled=1') },
+    });
   return (
     <li className={isCurrent ? 'plan plan-current' : 'plan'}>
       <h3>

@@ -10,12 +10,11 @@ import { hasEnded, toneOf } from './subscription-status.ts';
 export const SubscriptionCard = ({ subscription }: { subscription: Subscription }): ReactElement => {
   const { messages, formats } = useI18n();
   const { plans } = messages;
-  const portal = useApiMutation('createPortalSession');
+  const portal = useApiMutation('createPortalSession', { onDone: ({ url }) => goTo(url) });
   const { status, plan, current_period_start, current_period_end, cancel_at_period_end } = subscription;
   const end = formats.date(current_period_end);
   const help = plans.statusHelp[status];
-  const open = (): void =>
-    portal.mutate({ body: { return_url: ownUrl('/plans') } }, { onSuccess: ({ url }) => goTo(url) });
+  const open = (): void => portal.mutate({ body: { return_url: ownUrl('/plans') } });
   return (
     <Card
       title={plans.current}

@@ -21,7 +21,6 @@ export const Unreachable = ({
   return (
     <I18nContext value={i18n}>
       <main className="boot">
-        <title>{`${messages.shell.unreachableTitle} · ${messages.common.product}`}</title>
         <h1>{messages.shell.unreachableTitle}</h1>
         <ErrorNotice error={error} onRetry={onRetry} />
       </main>

@@ -18,6 +18,10 @@ export const Page = ({
 }): ReactElement => {
   const { messages } = useI18n();
   const heading = useRef<HTMLHeadingElement>(null);
+  const { product } = messages.common;
+  useEffect(() => {
+    document.title = `${title} · ${product}`;
+  }, [title, product]);
   useEffect(() => {
     if (!isFirstPage) {
       window.scrollTo(0, 0);
@@ -27,7 +31,6 @@ export const Page = ({
   }, []);
   return (
     <div className="page">
-      <title>{`${title} · ${messages.common.product}`}</title>
       <header className="page-header">
         <div>
           <h1 ref={heading} tabIndex={-1}>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Notice } from '../ui/index.ts';
-import type { Configuration } from './configuration-card.tsx';
+import type { Configuration } from './use-configuration.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
 
 /** Says that a failed event holds up the others. The list is newer than the configuration while it is followed. */

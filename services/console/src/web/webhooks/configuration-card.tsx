@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react';
-import { type Answer, useApiMutation } from '../api/index.ts';
+import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import {
   Badge,
@@ -17,9 +17,7 @@ import {
   useForm,
   useToast,
 } from '../ui/index.ts';
-
-/** The configuration of a webhook as it is. */
-export type Configuration = Answer<'getWebhookConfiguration'>;
+import type { Configuration } from './use-configuration.ts';
 
 /** Where events go, and how to change that. */
 export const ConfigurationCard = ({
@@ -27,22 +25,22 @@ export const ConfigurationCard = ({
   configuration,
 }: {
   clientId: string;
-  configuration: Configuration | undefined;
+  configuration: Configuration | null;
 }): ReactElement => {
   const { webhooks } = useI18n().messages;
   const [isChanging, setChanging] = useState(false);
-  const label = configuration === undefined ? webhooks.setUp : webhooks.change;
+  const label = configuration === null ? webhooks.setUp : webhooks.change;
   return (
     <Card
       title={webhooks.configuration}
       lead={webhooks.lead}
       actions={
-        <Button variant={configuration === undefined ? 'primary' : 'secondary'} onClick={() => setChanging(true)}>
+        <Button variant={configuration === null ? 'primary' : 'secondary'} onClick={() => setChanging(true)}>
           {label}
         </Button>
       }
     >
-      {configuration === undefined ? (
+      {configuration === null ? (
         <EmptyState title={webhooks.notConfiguredTitle} text={webhooks.notConfiguredText} />
       ) : (
         <Current clientId={clientId} configuration={configuration} />
@@ -62,9 +60,11 @@ export const ConfigurationCard = ({
 const Current = ({ clientId, configuration }: { clientId: string; configuration: Configuration }): ReactElement => {
   const { webhooks } = useI18n().messages;
   const toast = useToast();
-  const test = useApiMutation('testWebhook', { refreshes: ['listWebhookEvents', 'getWebhookConfiguration'] });
-  const send = (): void =>
-    test.mutate({ params: { client_id: clientId } }, { onSuccess: () => toast(webhooks.tested) });
+  const test = useApiMutation('testWebhook', {
+    refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+    onDone: () => toast(webhooks.tested),
+  });
+  const send = (): void => test.mutate({ params: { client_id: clientId } });
   return (
     <>
       <Facts

@@ -2,9 +2,9 @@ import { type ReactElement, useState } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Card, EmptyState, ErrorNotice, Loading } from '../ui/index.ts';
 import { BlockedNotice } from './blocked-notice.tsx';
-import type { Configuration } from './configuration-card.tsx';
 import { EventsTable } from './events-table.tsx';
 import { SkipDialog } from './skip-dialog.tsx';
+import type { Configuration } from './use-configuration.ts';
 import { useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
 
 /** Deliveries, newest first, and what can be done about those that have failed. */

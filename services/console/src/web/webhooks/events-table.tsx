@@ -96,6 +96,7 @@ const Recovery = ({
   const toast = useToast();
   const recover = useApiMutation('recoverWebhookEvent', {
     refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+    onDone: () => toast(webhooks.retried),
   });
   const params = { client_id: clientId, event_id: event.event_id };
   return (
@@ -105,9 +106,7 @@ const Recovery = ({
         variant="primary"
         busyLabel={recover.isPending ? webhooks.retrying : undefined}
         aria-label={webhooks.retryEvent(event.sequence)}
-        onClick={() =>
-          recover.mutate({ params, body: { action: 'retry' } }, { onSuccess: () => toast(webhooks.retried) })
-        }
+        onClick={() => recover.mutate({ params, body: { action: 'retry' } })}
       >
         {webhooks.retry}
       </Button>

@@ -18,12 +18,12 @@ export const SkipDialog = ({
   const toast = useToast();
   const recover = useApiMutation('recoverWebhookEvent', {
     refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+    onDone: () => {
+      toast(webhooks.skipped);
+      onClose();
+    },
   });
   const params = { client_id: clientId, event_id: event.event_id };
-  const onSuccess = (): void => {
-    toast(webhooks.skipped);
-    onClose();
-  };
   return (
     <ConfirmDialog
       isOpen
@@ -35,7 +35,7 @@ export const SkipDialog = ({
       isBusy={recover.isPending}
       isDangerous
       error={recover.error}
-      onConfirm={() => recover.mutate({ params, body: { action: 'skip' } }, { onSuccess })}
+      onConfirm={() => recover.mutate({ params, body: { action: 'skip' } })}
     />
   );
 };

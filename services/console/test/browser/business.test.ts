@@ -1,0 +1,226 @@
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { hasChromium, useBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console.ts';
+import { furnish, newApp } from '../support/furnish.ts';
+import { addEvent, failNext } from '../support/mock-api/index.ts';
+import { addPerson, openAs } from '../support/people.ts';
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
+
+describe.skipIf(!hasChromium())('apps of a business', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  it('registers an app, shows its secret once, and copies it', async () => {
+    const person = addPerson(console, 'business');
+    const page = await openAs({ browser, console, person }, '/apps');
+    await page.getByRole('link', { name: 'Register an app' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Notes for teams');
+    await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/callback#part');
+    await page.getByRole('button', { name: 'Register an app' }).click();
+    await page.getByText('A redirect URI must have no fragment.').waitFor();
+    await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/callback');
+    await page.getByRole('button', { name: 'Register an app' }).click();
+    await page.getByRole('heading', { name: 'Notes for teams is registered' }).waitFor();
+    const secret = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
+    expect(secret).toMatch(/^svc_cs_/);
+    await page.getByRole('button', { name: 'Copy: Client secret' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+    await page.getByRole('link', { name: 'I have saved it' }).click();
+    await page.getByRole('heading', { name: 'Notes for teams', level: 1 }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.goBack();
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('edits an app, and keeps what was typed when the service refuses', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    await page.getByLabel('Name', { exact: true }).fill('Notes');
+    await page.getByRole('button', { name: 'Add a redirect URI' }).click();
+    await page.getByLabel('Redirect URI 2', { exact: true }).fill('http://127.0.0.1/callback');
+    failNext(console.faults, 'updateApp', 'service_unavailable');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('unavailable for the moment').waitFor();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('The changes are saved').first().waitFor();
+    await page.getByRole('heading', { name: 'Notes', level: 1, exact: true }).waitFor();
+    expect(person.has.apps[0]?.redirect_uris).toEqual(['https://notes.example/callback', 'http://127.0.0.1/callback']);
+    await page.getByRole('button', { name: 'Remove redirect URI 1' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await expect.poll(() => person.has.apps[0]?.redirect_uris).toEqual(['http://127.0.0.1/callback']);
+  });
+
+  it('stores an icon, and says what is wrong with a file that is none', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    const input = page.locator('input[type=file]');
+    await input.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(300 * 1024) });
+    await page.getByText('larger than 256 KiB').waitFor();
+    await input.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.getByText('Choose a PNG, JPEG or WebP image').waitFor();
+    await input.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: PNG });
+    await page.getByText('The icon is stored').first().waitFor();
+    expect(console.state.icons.has(app.client_id)).toBe(true);
+  });
+
+  it('rotates the secret with an overlap, and shows the new one once', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByLabel('The old secret works').selectOption({ label: 'For another day' });
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+    const shown = page.getByRole('textbox', { name: 'Client secret' });
+    expect(await shown.inputValue()).toMatch(/^svc_cs_/);
+    await page.getByText(/The old secret works until/).waitFor();
+    // A stray Escape must not lose what is shown once.
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await shown.waitFor({ state: 'detached' });
+  });
+
+  it('deactivates after asking, activates, and deletes only with the name typed', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(app.active).toBe(true);
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    await dialog.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('button', { name: 'Activate', exact: true }).click();
+    await page.getByRole('button', { name: 'Deactivate' }).waitFor();
+    expect(app.active).toBe(true);
+    await page.getByRole('button', { name: 'Delete the app' }).click();
+    const confirm = dialog.getByRole('button', { name: 'Delete the app' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByLabel(/To confirm, type the name/).fill(app.name);
+    await confirm.click();
+    await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Pocket' }).waitFor();
+    expect(person.has.apps.map(({ name }) => name)).toEqual(['Pocket']);
+  });
+
+  it('tells personal accounts what business accounts are for', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/apps');
+    await page.getByText('For business accounts').waitFor();
+  });
+
+  it('says so when an app does not exist', async () => {
+    const person = addPerson(console, 'business');
+    const page = await openAs({ browser, console, person }, '/apps/app_missing');
+    await page.getByRole('heading', { name: 'There is no such app' }).waitFor();
+  });
+});
+
+describe.skipIf(!hasChromium())('the webhook of an app', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  it('is set up with a secret shown once, and tested', async () => {
+    const person = addPerson(console, 'business');
+    const app = newApp('Notes');
+    person.has.apps = [app];
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByText('No webhook yet').waitFor();
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address').fill('http://notes.example/webhooks');
+    await dialog.getByRole('button', { name: 'Set up the webhook' }).click();
+    await dialog.getByText('The URL must begin with https://').waitFor();
+    await dialog.getByLabel('Address').fill('https://notes.example/webhooks');
+    await dialog.getByRole('button', { name: 'Set up the webhook' }).click();
+    expect(await page.getByRole('textbox', { name: 'Signing secret' }).inputValue()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('cell', { name: 'queued' }).waitFor();
+    // The list follows by itself what becomes of the event.
+    const [event] = console.state.events.get(app.client_id) ?? [];
+    Object.assign(event ?? {}, { status: 'delivered', attempts: 1, next_attempt_at: null });
+    await page.getByRole('cell', { name: 'delivered' }).waitFor();
+  });
+
+  it('recovers a failed event by retrying', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByText('Deliveries are blocked').waitFor();
+    await page.getByText('connection refused, after 12ms').waitFor();
+    await page.getByRole('button', { name: 'Retry event 2' }).click();
+    await page.getByText('The event is queued again').first().waitFor();
+    await page.getByText('Deliveries are blocked').waitFor({ state: 'detached' });
+    expect(console.state.events.get(app.client_id)?.map(({ status }) => status)).toEqual([
+      'queued',
+      'queued',
+      'delivered',
+    ]);
+  });
+
+  it('skips a failed event after asking once', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByRole('button', { name: 'Skip event 2' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('cell', { name: 'skipped' }).waitFor();
+  });
+
+  it('reads the list again when an event was recovered elsewhere', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByRole('button', { name: 'Retry event 2' }).waitFor();
+    failNext(console.faults, 'recoverWebhookEvent', 'event_not_failed');
+    for (const event of console.state.events.get(app.client_id) ?? []) event.status = 'delivered';
+    await page.getByRole('button', { name: 'Retry event 2' }).click();
+    await expect.poll(() => page.getByRole('cell', { name: 'delivered' }).count()).toBe(3);
+  });
+
+  it('loads older events page by page', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    for (let index = 0; index < 60; index += 1) {
+      addEvent(console.state, app.client_id, { status: 'delivered', next_attempt_at: null });
+    }
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page
+      .getByRole('rowheader', { name: 'No. 1', exact: true })
+      .or(page.getByRole('rowheader', { name: '1', exact: true }))
+      .first()
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
+  });
+
+  it('shows code that accepts our signatures and refuses others', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByRole('button', { name: 'Copy: Example in Node.js' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const code = String(await page.evaluate('navigator.clipboard.readText()'));
+    const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+    const body = Buffer.from('{"event":"integration.test"}');
+    const sign = (seconds: number): string => {
+      const digest = createHmac('sha256', 'whsec_x').update(`${seconds}.`).update(body).digest('hex');
+      return `t=${seconds},v1=${digest}`;
+    };
+    const now = Math.floor(Date.now() / 1000);
+    expect(isGenuine(body, sign(now), 'whsec_x')).toBe(true);
+    expect(isGenuine(body, sign(now - 301), 'whsec_x')).toBe(false);
+    expect(isGenuine(Buffer.from('{}'), sign(now), 'whsec_x')).toBe(false);
+    expect(isGenuine(body, sign(now), 'whsec_y')).toBe(false);
+    expect(isGenuine(body, undefined, 'whsec_x')).toBe(false);
+  });
+});

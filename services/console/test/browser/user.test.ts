@@ -1,0 +1,221 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { hasChromium, useBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console.ts';
+import { furnish, newUsage } from '../support/furnish.ts';
+import { failNext } from '../support/mock-api/index.ts';
+import { addPerson, openAs } from '../support/people.ts';
+
+describe.skipIf(!hasChromium())('plans and wallet', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  it('buys a plan: checkout, return, confirmation, and then usage on the overview', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person });
+    await page.getByRole('link', { name: 'Choose a plan' }).click();
+    await page.getByRole('button', { name: 'Choose Standard' }).click();
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await page.getByText('You are subscribed to Standard').waitFor();
+    expect(new URL(page.url()).searchParams.get('session_id')).toMatch(/^cs_/);
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('meter', { name: 'This week' }).waitFor();
+    expect(await page.getByRole('meter', { name: 'This week' }).getAttribute('aria-valuetext')).toBe(
+      '37%, €1.85 of €5.00',
+    );
+    await page.getByText(/Starts again in 2 days|Starts again in 3 days/).waitFor();
+  });
+
+  it('keeps confirming while the payment is still on its way', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/plans');
+    await page.getByRole('button', { name: 'Choose Starter' }).click();
+    failNext(console.faults, 'confirmCheckout', 'checkout_not_completed');
+    console.faults.delayMs.set('confirmCheckout', 1_500);
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await page.getByText('Confirming your purchase').first().waitFor();
+    await page.getByText('You are subscribed to Starter').waitFor();
+  });
+
+  it('says what to do when a checkout was never paid, or does not exist', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/plans/return?session_id=cs_unknown');
+    await page.getByText('It does not exist any more').waitFor();
+    await page.getByRole('link', { name: 'Look at plans' }).waitFor();
+  });
+
+  it('comes back from a checkout that was left, without a charge', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/plans');
+    await page.getByRole('button', { name: 'Choose Standard' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Nothing was charged').waitFor();
+    await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
+  });
+
+  it('opens the billing portal, and tells what a failed payment means', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    if (person.has.subscription !== null) person.has.subscription.status = 'past_due';
+    const page = await openAs({ browser, console, person }, '/plans');
+    await page.getByText('payment overdue').waitFor();
+    await page.getByText('update your payment method in the billing portal').waitFor();
+    expect(await page.getByRole('button', { name: 'Choose Starter' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Open the billing portal' }).click();
+    await page.waitForURL('**/plans?from=portal');
+  });
+
+  it('tops up the wallet with an amount typed as people type', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/wallet');
+    const amount = page.getByLabel('Amount', { exact: true });
+    await amount.fill('0.5');
+    await page.getByRole('button', { name: 'Go to checkout' }).click();
+    await page.getByText('At least €1.00.').waitFor();
+    await amount.fill('12,50');
+    await page.getByRole('button', { name: 'Go to checkout' }).click();
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await page.getByText('Your wallet now holds €12.50.').waitFor();
+    await page.getByRole('link', { name: 'Go to the wallet' }).click();
+    await page.getByText('€12.50', { exact: true }).waitFor();
+  });
+});
+
+describe.skipIf(!hasChromium())('connections, keys and usage', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  it('disconnects an app after asking once', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/connections');
+    await page.getByText('use chat and audio on your subscription and see your limits and usage').waitFor();
+    await page.getByText('2 hours ago').waitFor();
+    await page.getByRole('button', { name: 'Disconnect Notes for teams' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Disconnect Notes for teams?' });
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(person.has.connections).toHaveLength(1);
+    await page.getByRole('button', { name: 'Disconnect Notes for teams' }).click();
+    console.faults.delayMs.set('deleteConnection', 400);
+    await dialog.getByRole('button', { name: 'Disconnect' }).click();
+    await dialog.getByRole('button', { name: 'Working…' }).waitFor();
+    await page.getByText('No app is connected').waitFor();
+    expect(person.has.connections).toHaveLength(0);
+    // The button that was pressed is gone: the keyboard goes on in the page, not from its top.
+    await expect.poll(() => page.locator('main:focus').count()).toBe(1);
+  });
+
+  it('creates a key that is shown once, lists it by its first characters, and deletes it', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Nightly report');
+    await dialog.getByLabel('Expires').selectOption({ label: 'In 30 days' });
+    await dialog.getByLabel(/Requests per minute/).fill('60');
+    await dialog.getByLabel(/Monthly limit/).fill('25,50');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
+    expect(key).toMatch(/^svc_sk_/);
+    expect(person.has.keys[0]).toMatchObject({ requests_per_minute: 60, monthly_limit_micros: 25_500_000 });
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByText('60 a minute · €25.50 a month').waitFor();
+    expect(await page.content()).not.toContain(key);
+    await page.getByRole('button', { name: 'Delete Nightly report' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No keys yet').waitFor();
+  });
+
+  it('shows requests with their metadata, by page and by key', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const [, laptop] = person.has.keys;
+    person.has.usage.push(newUsage(laptop?.id ?? '', 29, { model: 'svc-large' }));
+    const page = await openAs({ browser, console, person }, '/usage');
+    await page
+      .getByRole('button', { name: /^Details of req_/ })
+      .first()
+      .click();
+    await page.getByText('sandbox-chat-1').waitFor();
+    expect(await page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(50);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('That is all of this period.').waitFor();
+    expect(await page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(71);
+    await page.getByLabel('API key').selectOption({ label: 'Old laptop' });
+    await expect.poll(() => page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(1);
+    await page.getByRole('cell', { name: 'svc-large' }).waitFor();
+    await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Requests' });
+    await page.getByRole('img', { name: 'Requests by day' }).waitFor();
+    await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
+    await page.getByText('No requests in this period').waitFor();
+  });
+
+  it('tries again what may pass, and tells the request id of what does not', async () => {
+    const person = addPerson(console, 'personal');
+    failNext(console.faults, 'listConnections', 'service_unavailable');
+    const page = await openAs({ browser, console, person }, '/connections');
+    await page.getByText('No app is connected').waitFor();
+    failNext(console.faults, 'listKeys', 'internal_error');
+    await page.goto(`${console.url}/keys`);
+    await page.getByText('Something failed on our side').waitFor();
+    await page.getByText(/req_[0-9a-z]{26}/).waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No keys yet').waitFor();
+  });
+
+  it('is used by keyboard alone: skip link, navigation, dialog and back to its button', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/keys');
+    await page.getByText('No keys yet').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').textContent()).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    const name = page.getByRole('dialog').getByLabel('Name');
+    await name.waitFor();
+    await page.keyboard.press('Escape');
+    await name.waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator(':focus').textContent()).toBe('Create a key');
+    await page.getByRole('link', { name: 'Wallet' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.title()).toBe('Wallet · svc console');
+    expect(await page.locator('h1:focus').textContent()).toBe('Wallet');
+  });
+});
+
+describe.skipIf(!hasChromium())('a release without the API gateway', () => {
+  const console = useConsole({ without: ['listKeys', 'getWallet', 'listGatewayUsage'] });
+  const browser = useBrowser();
+
+  it('says that these parts are not available, and the rest works', async () => {
+    browser.expectComplaints('Failed to load resource');
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person });
+    await page.getByRole('meter', { name: 'This month' }).waitFor();
+    await expect.poll(() => page.getByText('Not available in this release').count()).toBe(2);
+    for (const path of ['keys', 'wallet', 'usage']) {
+      await page.goto(`${console.url}/${path}`);
+      await page.getByText('The rest works as usual.').first().waitFor();
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    }
+  });
+});
+
+describe.skipIf(!hasChromium())('a phone', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  it('opens the navigation behind a button, and closes it at the next page', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/', { viewport: { width: 360, height: 780 } });
+    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Wallet' }).click();
+    await page.getByRole('heading', { name: 'Wallet', level: 1 }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+});
