@@ -74,6 +74,15 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(models).toContain('svc-chat');
   });
 
+  test('one model, as the list shows it', async () => {
+    const listed = (await client.models.list()).data.find(({ id }) => id === 'svc-chat');
+    expect(await client.models.retrieve('svc-chat')).toEqual(listed);
+    const unknown = client.models.retrieve('nobody:v1@eu');
+    await expect(unknown).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(unknown).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
+    await expect(client.models.retrieve('x'.repeat(129))).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+  });
+
   test('errors are of the classes that it knows', async () => {
     const ask = (content: string, model = 'svc-chat') =>
       client.chat.completions.create({ model, messages: messages(content) });

@@ -1,14 +1,18 @@
+import type { Model } from '@svc/contracts';
 import type { Reply } from '@svc/service-kit';
+import type { OfferedModel } from '../routes/index.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
 /** Models with a certified route, in the common wire format. */
 export const listModels = async (deps: GatewayDeps): Promise<Reply> => {
-  const models = deps.routes().models(deps.clock());
-  const data = models.map(({ id, ownedBy, certifiedFromMs }) => ({
-    id,
-    object: 'model',
-    created: Math.floor(certifiedFromMs / 1000),
-    owned_by: ownedBy,
-  }));
+  const data = deps.routes().models(deps.clock()).map(toModel);
   return { status: 200, body: { object: 'list', data } };
 };
+
+/** A model as the common wire format shows it. */
+export const toModel = ({ id, ownedBy, certifiedFromMs }: OfferedModel): Model => ({
+  id,
+  object: 'model',
+  created: Math.floor(certifiedFromMs / 1000),
+  owned_by: ownedBy,
+});
