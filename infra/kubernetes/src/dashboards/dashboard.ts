@@ -24,6 +24,7 @@ export interface Dashboard {
 const COLUMNS = 24;
 const PANELS_PER_ROW = 3;
 const PANEL_HEIGHT = 8;
+// biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana fills in its own variable.
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 /** Grafana's own version of the format; it migrates older ones by itself. */
 const SCHEMA_VERSION = 39;

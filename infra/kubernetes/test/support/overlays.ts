@@ -1,8 +1,8 @@
-import { fieldsAt, type Fields, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
+import { type Fields, fieldsAt, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
 import { render } from './kustomize/render.ts';
 
-/** Every environment there is. */
-export const overlayNames = ['local', 'staging', 'production'] as const;
+/** Every environment there is, and production with the component that no overlay uses. */
+export const overlayNames = ['local', 'staging', 'production', 'with-single-sign-on'] as const;
 export type OverlayName = (typeof overlayNames)[number];
 
 /** The services, by the names of their Deployments. */
@@ -10,7 +10,10 @@ export const serviceNames = ['auth', 'billing', 'console', 'inference-gateway', 
 export type DeployedService = (typeof serviceNames)[number];
 
 /** The folder of an overlay. */
-export const overlayFolder = (name: OverlayName): URL => new URL(`../../overlays/${name}/`, import.meta.url);
+export const overlayFolder = (name: OverlayName): URL =>
+  name === 'with-single-sign-on'
+    ? new URL('../fixtures/with-single-sign-on/', import.meta.url)
+    : new URL(`../../overlays/${name}/`, import.meta.url);
 
 const rendered = new Map<OverlayName, readonly Manifest[]>();
 
