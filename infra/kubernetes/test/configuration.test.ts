@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeSettings, loadConfig } from '@svc/service-kit';
+import { afterAll, describe, expect, test } from 'vitest';
+import { configSchemaOf } from './support/config-schemas.ts';
+import { fieldsAt, listAt, textAt } from './support/kustomize/manifest.ts';
+import {
+  containersOf,
+  type EnvironmentValue,
+  environmentOf,
+  find,
+  ofKind,
+  overlay,
+  overlayNames,
+  secretKeys,
+  serviceNames,
+} from './support/overlays.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-manifests-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Something of the right form for a value that only a secret store has. */
+const STAND_INS: Record<string, string> = {
+  DATABASE_URL: 'postgres://svc:secret@database.test:5432/svc',
+  NATS_URL: 'nats://nats.test:4222',
+  AUTH_ENCRYPTION_KEY: 'a'.repeat(64),
+  WEBHOOK_ENCRYPTION_KEY: 'b'.repeat(64),
+};
+const standIn = (name: string): string => STAND_INS[name] ?? 'x'.repeat(40);
+
+describe.each(overlayNames)('%s', (name) => {
+  const manifests = overlay(name);
+  const settingValue = (value: EnvironmentValue, variable: string): string => {
+    if ('text' in value) return value.text;
+    const plain = ofKind(manifests, 'Secret').find(({ metadata }) => metadata.name === value.secret);
+    return plain === undefined ? standIn(variable) : textAt(plain, 'stringData', value.key);
+  };
+  const environmentFor = (service: string): Map<string, EnvironmentValue> =>
+    environmentOf(manifests, containersOf(find(manifests, 'Deployment', service))[0] ?? {});
+
+  test.each(serviceNames)('%s accepts the environment that it is given', async (service) => {
+    const schema = await configSchemaOf(service);
+    const environment = [...environmentFor(service)].map(([variable, value]) => [
+      variable,
+      settingValue(value, variable),
+    ]);
+    expect(() => loadConfig(schema, Object.fromEntries(environment))).not.toThrow();
+  });
+
+  test.each(serviceNames)('%s is given no variable that it does not know', async (service) => {
+    const known = new Set(describeSettings(await configSchemaOf(service)).map((setting) => setting.name));
+    const unknown = [...environmentFor(service).keys()].filter((variable) => !known.has(variable));
+    // The keys of inference providers have the names that the routes file gives them.
+    expect(unknown).toEqual(service === 'inference-gateway' && name === 'local' ? ['SANDBOX_PROVIDER_KEY'] : []);
+  });
+
+  test.each(serviceNames)('%s reads its secrets from Secrets, and nothing else from there', async (service) => {
+    const settings = describeSettings(await configSchemaOf(service));
+    const secret = new Set(settings.filter((setting) => setting.secret).map((setting) => setting.name));
+    for (const [variable, value] of environmentFor(service)) {
+      if (settings.some((setting) => setting.name === variable))
+        expect('secret' in value, variable).toBe(secret.has(variable));
+    }
+  });
+
+  test('billing accepts the plans', async () => {
+    const [text] = Object.values(configMapAt('billing', '/etc/svc/plans'));
+    const file = join(directory, `${name}-plans.yaml`);
+    writeFileSync(file, text ?? '');
+    const { loadPlans } = await importSource<{ loadPlans: (path: string, rules: object) => readonly unknown[] }>(
+      'services/billing/src/plans/load-plans.ts',
+    );
+    const needsStripePrice = name !== 'local';
+    expect(loadPlans(file, { currency: 'EUR', needsStripePrice }).length).toBeGreaterThan(0);
+    expect(fileVariable('billing', 'PLANS_FILE')).toBe('/etc/svc/plans/plans.yaml');
+  });
+
+  test('the gateway accepts the routes', async () => {
+    const [text = ''] = Object.values(configMapAt('inference-gateway', '/etc/svc/routes'));
+    const { parseRoutesFile } = await importSource<{ parseRoutesFile: (text: string, context: object) => unknown }>(
+      'services/inference-gateway/src/routes/parse-routes-file.ts',
+    );
+    expect(() => parseRoutesFile(text, { nowMs: Date.parse('2027-01-01'), secret: standIn })).not.toThrow();
+    expect(fileVariable('inference-gateway', 'ROUTES_FILE')).toBe('/etc/svc/routes/routes.yaml');
+  });
+
+  test('the base URL is that of the entrance', () => {
+    const value = environmentFor('auth').get('PUBLIC_BASE_URL');
+    const url = new URL(value !== undefined && 'text' in value ? value.text : '');
+    const hosts = [
+      ...ofKind(manifests, 'Ingress').flatMap((each) =>
+        listAt(each, 'spec', 'rules').map((rule) => textAt(rule, 'host')),
+      ),
+      ...ofKind(manifests, 'HTTPRoute').flatMap((each) => [fieldsAt(each, 'spec')['hostnames']].flat().map(String)),
+      ...ofKind(manifests, 'Gateway').flatMap((each) =>
+        listAt(each, 'spec', 'listeners').map((one) => textAt(one, 'hostname')),
+      ),
+    ];
+    expect(new Set(hosts)).toEqual(new Set([url.hostname]));
+    expect(url.protocol).toBe(name === 'local' ? 'http:' : 'https:');
+  });
+
+  const fileVariable = (service: string, variable: string): string | undefined => {
+    const value = environmentFor(service).get(variable);
+    return value !== undefined && 'text' in value ? value.text : undefined;
+  };
+
+  /** The data of the ConfigMap that a service has at a path. */
+  const configMapAt = (service: string, path: string): Record<string, string> => {
+    const deployment = find(manifests, 'Deployment', service);
+    const pod = fieldsAt(deployment, 'spec', 'template', 'spec');
+    const mount = listAt(containersOf(deployment)[0], 'volumeMounts').find((each) => each['mountPath'] === path);
+    const volume = listAt(pod, 'volumes').find((each) => each['name'] === mount?.['name']);
+    const data = fieldsAt(find(manifests, 'ConfigMap', textAt(volume, 'configMap', 'name')), 'data');
+    return Object.fromEntries(Object.entries(data).map(([file, text]) => [file, String(text)]));
+  };
+});
+
+test('the local databases have the passwords that the services use', () => {
+  const manifests = overlay('local');
+  const passwords = fieldsAt(find(manifests, 'Secret', 'postgres'), 'stringData');
+  for (const service of serviceNames.filter((each) => each !== 'console')) {
+    const url = new URL(textAt(find(manifests, 'Secret', service), 'stringData', 'DATABASE_URL'));
+    const name = `svc_${service.replaceAll('-', '_')}`;
+    expect([url.username, url.hostname, url.pathname]).toEqual([name, 'postgres', `/${name}`]);
+    expect(url.password).toBe(passwords[`${name.slice('svc_'.length).toUpperCase()}_DATABASE_PASSWORD`]);
+  }
+  expect(secretKeys(manifests, 'postgres')).toContain('POSTGRES_PASSWORD');
+});
+
+/** A function of a service, from its source. */
+const importSource = async <M>(path: string): Promise<M> => {
+  const url = new URL(`../../../${path}`, import.meta.url);
+  // The caller names what the module exports; a wrong name fails its test.
+  return (await import(url.href)) as M;
+};

@@ -1,0 +1,210 @@
+import { describeSettings } from '@svc/service-kit';
+import { describe, expect, test } from 'vitest';
+import { configSchemaOf } from './support/config-schemas.ts';
+import {
+  type Fields,
+  fieldsAt,
+  listAt,
+  type Manifest,
+  podTemplateOf,
+  textAt,
+  valueAt,
+} from './support/kustomize/manifest.ts';
+import {
+  containersOf,
+  environmentOf,
+  find,
+  ofKind,
+  overlay,
+  overlayNames,
+  podSpecOf,
+  serviceNames,
+  workloads,
+} from './support/overlays.ts';
+
+/** Steps that a service takes after its requests have ended, each of which may take 10 s; the gateway has the most. */
+const STOP_STEPS_MAX_MS = 90_000;
+
+const settings = new Map(
+  await Promise.all(serviceNames.map(async (name) => [name, describeSettings(await configSchemaOf(name))] as const)),
+);
+
+const secondsOf = (workload: Manifest): number => Number(podSpecOf(workload)['terminationGracePeriodSeconds']);
+const bytes = (quantity: string): number => {
+  const [, amount = '', unit = ''] = /^(\d+)(Ki|Mi|Gi)$/.exec(quantity) ?? [];
+  return Number(amount) * { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, '': Number.NaN }[unit as 'Ki' | 'Mi' | 'Gi' | ''];
+};
+const cores = (quantity: string): number =>
+  quantity.endsWith('m') ? Number(quantity.slice(0, -1)) / 1000 : Number(quantity);
+
+describe.each(overlayNames)('%s', (name) => {
+  const manifests = overlay(name);
+
+  describe.each(
+    workloads(manifests).map((workload) => [`${workload.kind} ${workload.metadata.name}`, workload] as const),
+  )('%s', (_name, workload) => {
+    const pod = podSpecOf(workload);
+    const isJob = workload.kind === 'Job';
+
+    test('keeps the restricted pod security standard', () => {
+      expect(pod['securityContext']).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect(Number(valueAt(pod, 'securityContext', 'runAsUser'))).toBeGreaterThan(0);
+      for (const shared of ['hostNetwork', 'hostPID', 'hostIPC']) expect(pod).not.toHaveProperty(shared);
+      for (const container of containersOf(workload)) {
+        expect(container['securityContext']).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+      const volumes = listAt(pod, 'volumes').map((volume) => Object.keys(volume).find((key) => key !== 'name'));
+      expect(volumes.filter((kind) => kind !== 'configMap' && kind !== 'emptyDir')).toEqual([]);
+    });
+
+    test('has an identity of its own, without a token', () => {
+      const account = find(manifests, 'ServiceAccount', textAt(pod, 'serviceAccountName'));
+      expect(account['automountServiceAccountToken']).toBe(false);
+      expect(pod['automountServiceAccountToken']).toBe(false);
+      expect(pod['enableServiceLinks']).toBe(false);
+    });
+
+    test('asks for memory and processor time, and is limited in both', () => {
+      for (const { resources } of containersOf(workload)) {
+        const [requests, limits] = [fieldsAt(resources, 'requests'), fieldsAt(resources, 'limits')];
+        expect(cores(textAt(requests, 'cpu'))).toBeLessThanOrEqual(cores(textAt(limits, 'cpu')));
+        expect(bytes(textAt(requests, 'memory'))).toBeLessThanOrEqual(bytes(textAt(limits, 'memory')));
+      }
+    });
+
+    test('runs an image of a known version', () => {
+      for (const { image } of containersOf(workload)) expect(image).toMatch(/(:[\w.-]+|@sha256:[\da-f]{64})$/);
+      expect(JSON.stringify(workload)).not.toContain(':latest');
+    });
+
+    test('is told apart from others by its labels', () => {
+      const labels = fieldsAt(podTemplateOf(workload), 'metadata', 'labels');
+      expect(labels).toMatchObject({
+        'app.kubernetes.io/name': workload.metadata.name,
+        'app.kubernetes.io/part-of': 'svc',
+        'app.kubernetes.io/component': expect.any(String),
+      });
+      if (!isJob) {
+        const selector = fieldsAt(workload, 'spec', 'selector', 'matchLabels');
+        expect(selector).toEqual({ 'app.kubernetes.io/name': workload.metadata.name });
+      }
+    });
+
+    if (!isJob)
+      test('has probes for starting, turning and serving', () => {
+        for (const container of containersOf(workload)) {
+          const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) => fieldsAt(container, probe));
+          for (const probe of probes) expect(probe).not.toEqual({});
+        }
+      });
+
+    test('mounts only what exists', () => {
+      const claims = listAt(workload, 'spec', 'volumeClaimTemplates').map((claim) => textAt(claim, 'metadata', 'name'));
+      const volumes = new Set([...listAt(pod, 'volumes').map((volume) => textAt(volume, 'name')), ...claims]);
+      for (const container of containersOf(workload)) {
+        for (const mount of listAt(container, 'volumeMounts')) expect(volumes).toContain(mount['name']);
+      }
+      for (const volume of listAt(pod, 'volumes')) {
+        if (volume['configMap'] !== undefined) find(manifests, 'ConfigMap', textAt(volume, 'configMap', 'name'));
+      }
+    });
+  });
+
+  describe.each(serviceNames)('service %s', (service) => {
+    const deployment = find(manifests, 'Deployment', service);
+    const [container = {}] = containersOf(deployment);
+    const milliseconds = (variable: string): number => {
+      const value = environmentOf(manifests, container).get(variable);
+      if (value !== undefined && 'text' in value) return Number(value.text);
+      return Number(settings.get(service)?.find((setting) => setting.name === variable)?.default);
+    };
+
+    test('turns by /healthz and serves by /readyz, on the internal port', () => {
+      const asked = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) =>
+        fieldsAt(container, probe, 'httpGet'),
+      );
+      expect(asked).toEqual([
+        { path: '/healthz', port: 'internal' },
+        { path: '/healthz', port: 'internal' },
+        { path: '/readyz', port: 'internal' },
+      ]);
+      expect(container['ports']).toEqual([
+        { name: 'public', containerPort: 3000 },
+        { name: 'internal', containerPort: 3001 },
+      ]);
+    });
+
+    test('goes on serving while it leaves the endpoints, and ends what it has begun', () => {
+      expect(milliseconds('SHUTDOWN_DELAY_MS')).toBeGreaterThanOrEqual(5_000);
+      const needed = milliseconds('SHUTDOWN_DELAY_MS') + milliseconds('SHUTDOWN_GRACE_MS') + STOP_STEPS_MAX_MS;
+      expect(secondsOf(deployment) * 1_000).toBeGreaterThanOrEqual(needed);
+    });
+
+    if (service === 'inference-gateway')
+      test('lets the longest stream end', () => {
+        const longest =
+          milliseconds('ADMISSION_TIMEOUT_MS') +
+          milliseconds('UPSTREAM_CONNECT_TIMEOUT_MS') +
+          milliseconds('UPSTREAM_TOTAL_TIMEOUT_MS');
+        expect(milliseconds('SHUTDOWN_GRACE_MS')).toBeGreaterThan(longest);
+      });
+
+    test('is rolled without losing an instance', () => {
+      expect(valueAt(deployment, 'spec', 'strategy', 'rollingUpdate')).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    });
+
+    test('is scaled by its autoscaler alone, and evicted one by one', () => {
+      expect(fieldsAt(deployment, 'spec')).not.toHaveProperty('replicas');
+      const scaler = find(manifests, 'HorizontalPodAutoscaler', service);
+      expect(textAt(scaler, 'spec', 'scaleTargetRef', 'name')).toBe(service);
+      expect(Number(valueAt(scaler, 'spec', 'minReplicas'))).toBeGreaterThanOrEqual(name === 'local' ? 1 : 2);
+      const budget = find(manifests, 'PodDisruptionBudget', service);
+      expect(fieldsAt(budget, 'spec', 'selector')).toEqual(fieldsAt(deployment, 'spec', 'selector'));
+      expect(valueAt(budget, 'spec', 'maxUnavailable')).toBe(1);
+    });
+
+    test('is spread over zones and nodes', () => {
+      const spread = listAt(podSpecOf(deployment), 'topologySpreadConstraints');
+      expect(spread.map((each) => each['topologyKey'])).toEqual([
+        'topology.kubernetes.io/zone',
+        'kubernetes.io/hostname',
+      ]);
+      for (const each of spread) expect(each['labelSelector']).toEqual(valueAt(deployment, 'spec', 'selector'));
+    });
+
+    test('is found at a public and an internal port', () => {
+      const found = find(manifests, 'Service', service);
+      expect(fieldsAt(found, 'spec', 'selector')).toEqual({ 'app.kubernetes.io/name': service });
+      expect(listAt(found, 'spec', 'ports').map(({ name: port, port: number }: Fields) => [port, number])).toEqual([
+        ['public', 3000],
+        ['internal', 3001],
+      ]);
+    });
+
+    if (service !== 'console')
+      test('is migrated by a Job from the same image, that knows its database and no other secret', () => {
+        const job = find(manifests, 'Job', `${service}-migration`);
+        const [migration = {}] = containersOf(job);
+        expect(migration['image']).toBe(container['image']);
+        expect(migration['args']).toEqual(['src/migrate.js']);
+        expect([...environmentOf(manifests, migration).keys()]).toEqual(['DATABASE_URL']);
+        expect(podSpecOf(job)['restartPolicy']).toBe('Never');
+        expect(Number(valueAt(job, 'spec', 'activeDeadlineSeconds'))).toBeGreaterThan(0);
+      });
+  });
+
+  test('secrets are written out for a cluster of one’s own only', () => {
+    expect(ofKind(manifests, 'Secret').length > 0).toBe(name === 'local');
+    expect(ofKind(manifests, 'ExternalSecret').length > 0).toBe(name !== 'local');
+  });
+
+  test('the namespace enforces the restricted standard', () => {
+    expect(find(manifests, 'Namespace', 'svc').metadata.labels).toMatchObject({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
+  });
+});
