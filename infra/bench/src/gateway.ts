@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { newId } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
-import { testTokens } from '@svc/testing';
+import { type TestTokens, testTokens } from '@svc/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { openClient } from './harness/http.ts';
-import { closedLoop, interleave, type Round } from './harness/load.ts';
+import { closedLoop, interleave, type Measured, type Round } from './harness/load.ts';
+import { metered } from './harness/metered.ts';
 import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
@@ -25,7 +26,8 @@ const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
 /** Where a request is sent, and as what. */
 interface Target {
   readonly pool: Pool;
-  readonly key: string;
+  /** One per caller, each of an account with a wallet of its own; direct calls share the provider's. */
+  readonly keys: readonly string[];
   readonly model: string;
 }
 
@@ -51,7 +53,7 @@ export const measureGateway = async (): Promise<void> => {
   }
 };
 
-const prepare = async (stack: Stack, tokens: Awaited<ReturnType<typeof testTokens>>): Promise<World> => {
+const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   const [providerPort, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
   const providerUrl = `http://127.0.0.1:${providerPort}`;
   const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
@@ -71,34 +73,46 @@ const prepare = async (stack: Stack, tokens: Awaited<ReturnType<typeof testToken
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
   });
-  const userId = newId('usr');
-  const database = new pg.Client(billing.databaseUrl);
-  await database.connect();
-  await database.query("SELECT wallet_credit($1, $2, 'EUR', 'benchmark')", [userId, WALLET_MICROS]);
-  await database.end();
-  const session = await tokens.consoleSession({ userId, accountType: 'business' });
-  const owner = openClient(gateway.url, 1);
-  const created = await owner.expect(201, {
-    method: 'POST',
-    path: '/v1/gateway/keys',
-    token: session,
-    json: { name: 'Bench' },
-  });
-  await owner.close();
+  const keys = await createKeys(tokens, { billing, gateway });
   const pool = (url: string) => new Pool(url, { connections: CALLERS, pipelining: 1 });
   return {
     ...{ billing, gateway },
-    direct: { pool: pool(providerUrl), key: providerKey, model: 'sandbox-chat-1' },
-    ours: { pool: pool(gateway.url), key: created.field('key'), model: GATEWAY_MODEL },
+    direct: { pool: pool(providerUrl), keys: [providerKey], model: 'sandbox-chat-1' },
+    ours: { pool: pool(gateway.url), keys, model: GATEWAY_MODEL },
   };
 };
 
+/** Makes an API key for each caller, of an account whose wallet is full. */
+const createKeys = async (
+  tokens: TestTokens,
+  { billing, gateway }: Pick<World, 'billing' | 'gateway'>,
+): Promise<string[]> => {
+  const database = new pg.Client(billing.databaseUrl);
+  await database.connect();
+  const owner = openClient(gateway.url, 1);
+  const keys: string[] = [];
+  while (keys.length < CALLERS) {
+    const userId = newId('usr');
+    await database.query("SELECT wallet_credit($1, $2, 'EUR', $1)", [userId, WALLET_MICROS]);
+    const token = await tokens.consoleSession({ userId, accountType: 'business' });
+    const json = { name: 'Bench' };
+    const created = await owner.expect(201, { method: 'POST', path: '/v1/gateway/keys', token, json });
+    keys.push(created.field('key'));
+  }
+  await Promise.all([database.end(), owner.close()]);
+  return keys;
+};
+
 /** Milliseconds of one request until its first body bytes, and until its end. Throws where the answer is not whole. */
-const ask = async ({ pool, key, model }: Target, isStream: boolean): Promise<{ first: number; whole: number }> => {
+const ask = async (
+  { pool, keys, model }: Target,
+  isStream: boolean,
+  caller = 0,
+): Promise<{ first: number; whole: number }> => {
   const startedAt = performance.now();
   const { statusCode, body } = await pool.request({
     ...{ method: 'POST', path: '/v1/chat/completions' },
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${keys[caller % keys.length]}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, stream: isStream, messages: [{ role: 'user', content: PROMPT }] }),
   });
   let first = Number.NaN;
@@ -148,32 +162,24 @@ const comparePairs = async ({ direct, ours, gateway, billing }: World): Promise<
 };
 
 const compareThroughput = async ({ direct, ours, gateway, billing }: World): Promise<void> => {
-  let requests = 0;
-  const used = [0, 0];
-  const round = (target: Target) => async (): Promise<Round> => {
-    const before = [gateway, billing].map(({ process }) => processorMicroseconds(process.pid));
-    const done = await closedLoop({ callers: CALLERS, seconds: SECONDS }, async () => (await ask(target, false)).whole);
-    if (target === ours) {
-      requests += done.milliseconds.length;
-      for (const [place, { process }] of [gateway, billing].entries()) {
-        used[place] = (used[place] ?? 0) + processorMicroseconds(process.pid) - (before[place] ?? 0);
-      }
-    }
-    return done;
-  };
-  const { results, foreign } = await interleave({ direct: round(direct), gateway: round(ours) }, ROUNDS);
+  const oneWallet = { ...ours, keys: ours.keys.slice(0, 1) };
+  const round = (target: Target) => (): Promise<Round> =>
+    closedLoop({ callers: CALLERS, seconds: SECONDS }, async (caller) => (await ask(target, false, caller)).whole);
+  await round(ours)();
+  const costOfGateway = metered(gateway.process.pid, round(ours));
+  const costOfBilling = metered(billing.process.pid, costOfGateway.round);
+  const { results, foreign } = await interleave(
+    { direct: round(direct), wallets: costOfBilling.round, wallet: round(oneWallet) },
+    ROUNDS,
+  );
+  const row = (name: string, { rate, p50, p99 }: Measured) => [name, rate, p50, p99];
   say(`JSON, ${CALLERS} connections; foreign CPU share ${foreign.toFixed(2)}:\n`);
   printTable(
     ['', 'requests/s', 'p50 ms', 'p99 ms', 'gateway CPU us/request', 'billing CPU us/request'],
     [
-      ['direct', results.direct.rate, results.direct.p50, results.direct.p99, '-', '-'],
-      [
-        'gateway',
-        results.gateway.rate,
-        results.gateway.p50,
-        results.gateway.p99,
-        ...used.map((each) => each / requests),
-      ],
+      [...row('direct', results.direct), '-', '-'],
+      [...row('gateway, a wallet per connection', results.wallets), costOfGateway.perCall(), costOfBilling.perCall()],
+      [...row('gateway, one wallet for all', results.wallet), '-', '-'],
     ],
   );
   say(`Load average after: ${loadText()}.\n`);

@@ -7,7 +7,7 @@ const PASSWORD = 'a rather long passphrase';
 /** Where codes of the measured app are sent; nobody listens. */
 export const REDIRECT_URI = 'https://partner.example/callback';
 /** RFC 7636: one pair serves all codes, as making them is not what is measured. */
-export const VERIFIER = randomBytes(32).toString('base64url');
+const VERIFIER = randomBytes(32).toString('base64url');
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
 /** An account with a session. */

@@ -1,0 +1,101 @@
+import { newId } from '@svc/contracts';
+import pg from 'pg';
+import { type Client, openClient } from './harness/http.ts';
+import type { Stack } from './harness/stack.ts';
+
+const ACCOUNTS = 20_000;
+const HISTORY = 100_000;
+const PLAN = 'standard';
+const CONNECTIONS_MAX = 64;
+const APP = newId('app');
+const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
+const SETTLE = { name: 'settle', text: "SELECT * FROM settle_many($1, $2, $3, 'EUR')" };
+/** One side of the comparison: how it admits and settles. */
+export interface Side {
+  admit(userId: string, requestId: string): Promise<string>;
+  settle(requestId: string): Promise<string | null>;
+}
+
+/** A running billing with many subscribed accounts. */
+export interface BillingUnderTest {
+  readonly client: Client;
+  readonly token: string;
+  readonly databaseUrl: string;
+  readonly accounts: readonly string[];
+  /** An account with two requests pending. */
+  readonly full: string;
+  readonly pid: number;
+}
+
+/** Starts billing and gives it accounts with a history: a plan made over empty tables must not be what is measured. */
+export const startBilling = async (stack: Stack): Promise<BillingUnderTest> => {
+  const billing = await stack.start('billing', {
+    PLANS_FILE: stack.example('plans.yaml'),
+    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
+  });
+  const accounts = Array.from({ length: ACCOUNTS }, () => newId('usr'));
+  const full = newId('usr');
+  const pool = new pg.Pool({ connectionString: billing.databaseUrl, max: 1 });
+  await pool.query(
+    `SELECT entitle_account(id, 'active', $2, NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
+     FROM unnest($1::text[]) AS id`,
+    [[...accounts, full], PLAN],
+  );
+  await pool.query(
+    `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros,
+       settled_by, week_start, month_start, created_at, ended_at)
+     SELECT 'req_past' || n, 'delegated', ($1::text[])[1 + n % $2], 'app_past', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
+     FROM generate_series(1, $3::int) AS n`,
+    [accounts, ACCOUNTS, HISTORY],
+  );
+  await pool.query('UPDATE accounts SET pending = 2 WHERE svc_user_id = $1', [full]);
+  await pool.query(`CREATE FUNCTION bench_refuse_locking(p_user text) RETURNS text LANGUAGE plpgsql AS $$
+    DECLARE a accounts%ROWTYPE;
+    BEGIN
+      SELECT * INTO a FROM accounts WHERE svc_user_id = p_user FOR NO KEY UPDATE;
+      RETURN CASE WHEN a.pending >= 2 THEN 'subscription_requests_pending' ELSE 'admitted' END;
+    END $$`);
+  await pool.query('VACUUM ANALYZE');
+  await pool.end();
+  const client = openClient(billing.internalUrl, CONNECTIONS_MAX);
+  return {
+    client,
+    token: stack.internalToken,
+    databaseUrl: billing.databaseUrl,
+    accounts,
+    full,
+    pid: billing.process.pid,
+  };
+};
+
+/** The service's internal endpoint. */
+export const overHttp = ({ client, token }: BillingUnderTest): Side => ({
+  admit: async (userId, requestId) => {
+    const question = {
+      request_id: requestId,
+      svc_user_id: userId,
+      client_id: APP,
+      service: 'chat',
+      estimate_micros: 1,
+    };
+    const json = { kind: 'delegated', ...question };
+    return (await client.expect(200, { method: 'POST', path: '/internal/admissions', token, json })).field('verdict');
+  },
+  settle: async (requestId) => {
+    const json = { settlements: [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }] };
+    const answer = await client.expect(200, { method: 'POST', path: '/internal/settlements', token, json });
+    return answer.text.includes('"settled"') ? 'settled' : answer.text;
+  },
+});
+
+/** The floor: the same functions without the service. */
+export const throughPg = (pool: pg.Pool): Side => ({
+  admit: async (userId, requestId) => {
+    const { rows } = await pool.query<{ verdict: string }>({ ...ADMIT, values: [requestId, userId, APP] });
+    return rows[0]?.verdict ?? 'none';
+  },
+  settle: async (requestId) => {
+    const { rows } = await pool.query<{ state: string }>({ ...SETTLE, values: [[requestId], ['settled'], [1]] });
+    return rows[0]?.state ?? null;
+  },
+});
