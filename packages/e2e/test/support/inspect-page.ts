@@ -4,16 +4,17 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const SIZES = [
-  { width: 1280, height: 900 },
-  { width: 360, height: 780 },
-];
+const LOOKS = [
+  { size: { width: 1280, height: 900 }, colorScheme: 'light' },
+  { size: { width: 360, height: 780 }, colorScheme: 'dark' },
+] as const;
 
-/** Checks a page as it is now with axe-core, wide and narrow; leaves pictures where `SCREENSHOTS_DIR` is set. */
+/** Checks a page as it is now with axe-core, wide and light, narrow and dark; leaves pictures where `SCREENSHOTS_DIR` is set. */
 export const inspectPage = async (page: Page, name: string): Promise<void> => {
   const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
-  for (const size of SIZES) {
+  for (const { size, colorScheme } of LOOKS) {
     await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme });
     if (pictures !== '') {
       await mkdir(pictures, { recursive: true });
       await page.screenshot({ path: join(pictures, `${name}-${size.width}.png`), fullPage: true });

@@ -20,7 +20,7 @@ ${
 
 const bar = (title: string, name: string, window: Window): Html => html`<div class="bar">
 <label for="${name}-use">${title}: ${window.used_percent} % used</label>
-<progress id="${name}-use" max="100" value="${Math.min(window.used_percent, 100)}"></progress>
+<progress id="${name}-use" max="${window.limit_micros}" value="${Math.min(window.used_micros, window.limit_micros)}"></progress>
 <span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${units(window.used_micros)}</span> of ${units(window.limit_micros)};
 from 0 again at <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
 </div>`;

@@ -1,0 +1,46 @@
+import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
+import { describe, expect, it } from 'vitest';
+import { describeProblem } from './problem.ts';
+
+const SERVICE = 'https://svc.example/';
+const problemOf = (code: string, status: number, more: object = {}) =>
+  describeProblem(new SvcError({ code, status, message: `It was ${code}.`, ...more }), SERVICE);
+
+describe('describing a problem', () => {
+  it('sends those who are not connected to connect', () => {
+    expect(describeProblem(new ConnectionEndedError('usr_1'), SERVICE)).toMatchObject({
+      status: 401,
+      action: { href: '/connect' },
+    });
+    expect(describeProblem(new ConnectError('wrong_state'), SERVICE)).toMatchObject({ status: 400 });
+    expect(describeProblem(new ConnectError('unavailable'), SERVICE)).toMatchObject({ status: 503 });
+  });
+
+  it.each([
+    ['subscription_inactive', 402, /Choose a plan/],
+    ['subscription_requests_pending', 429, /under way already/],
+    ['not_implemented', 501, /does not offer transcription here/],
+    ['subscription_transcription_not_configured', 503, /does not offer transcription here/],
+    ['subscription_service_not_included', 403, /plan does not include/],
+    ['upstream_rejected', 400, /It was upstream_rejected/],
+  ])('%s says what to do next', (code, status, words) => {
+    expect(problemOf(code, status)).toMatchObject({ status, message: expect.stringMatching(words) });
+  });
+
+  it('tells when a limit ends', () => {
+    const resetsAt = new Date('2026-11-27T12:00:00Z');
+    expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026 12:00:00 GMT');
+  });
+
+  it('suggests another try only where nothing was billed', () => {
+    expect(problemOf('upstream_unavailable', 503, { isRetryable: true }).message).toContain('Try again');
+    const unknown = new OutcomeUnknownError({ code: 'outcome_unknown', message: '', requestId: 'req_1' });
+    const { message, status } = describeProblem(unknown, SERVICE);
+    expect(status).toBe(502);
+    expect(message).toMatch(/before you try again \(request req_1\)/);
+  });
+
+  it('leaves faults of our own alone', () => {
+    expect(() => describeProblem(new TypeError('ours'), SERVICE)).toThrow('ours');
+  });
+});

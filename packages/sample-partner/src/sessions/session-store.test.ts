@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { testClock } from '@svc/testing';
+import { describe, expect, it } from 'vitest';
+import { createSessionStore } from './session-store.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('the session store', () => {
+  it('finds a session by its identifier, until it is removed or unused for twelve hours', () => {
+    const clock = testClock();
+    const sessions = createSessionStore({ newId: randomUUID, clock });
+    const one = sessions.create();
+    const other = sessions.create();
+    one.session.svcUserId = 'usr_1';
+    clock.advanceMs(11 * HOUR_MS);
+    expect(sessions.find(one.id)?.svcUserId).toBe('usr_1');
+    clock.advanceMs(11 * HOUR_MS);
+    expect(sessions.find(one.id)?.svcUserId).toBe('usr_1');
+    expect(sessions.find(other.id)).toBeUndefined();
+    sessions.remove(one.id);
+    expect(sessions.find(one.id)).toBeUndefined();
+    expect(sessions.find(undefined)).toBeUndefined();
+  });
+
+  it('lets the longest unused go when there are too many', () => {
+    const sessions = createSessionStore({ newId: randomUUID, clock: () => new Date() });
+    const [first, second] = [sessions.create(), sessions.create()];
+    for (let more = 0; more < 998; more += 1) sessions.create();
+    sessions.find(first.id);
+    sessions.create();
+    expect(sessions.find(first.id)).toBeDefined();
+    expect(sessions.find(second.id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createConsoleApi, keepTrying, openRegistrationFile, register } from '../src/registration/index.ts';
+import { type StandInService, startStandInService } from './support/stand-in-service.ts';
+
+const PLACE = { redirectUri: 'http://127.0.0.1:8090/callback', webhookUrl: 'https://localhost:8443/webhooks' };
+const LOOKED_AT = [
+  'POST /v1/console/sessions',
+  'GET /v1/integrations/apps',
+  'GET /v1/integrations/apps/*/webhook',
+  'DELETE /v1/console/session',
+];
+
+let service: StandInService;
+let folder: string;
+const path = () => join(folder, 'registration.json');
+
+/** What a start of the app does. */
+const start = (place = PLACE) =>
+  register({
+    api: createConsoleApi({ baseUrl: service.baseUrl, signal: AbortSignal.timeout(10_000) }),
+    file: openRegistrationFile(path()),
+    newSecret: randomUUID,
+    ...place,
+  });
+
+beforeEach(async () => {
+  service = await startStandInService();
+  folder = mkdtempSync(join(tmpdir(), 'svc-registration-'));
+});
+afterEach(() => {
+  service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('registering', () => {
+  it('makes the account, the app and its webhook at the first start, and remembers them for the owner alone', async () => {
+    const registration = await start();
+    const [app] = service.apps;
+    expect([...service.accounts.keys()]).toEqual(['demo-business@sample-partner.example']);
+    expect(app).toMatchObject({ client_type: 'confidential', redirect_uris: [PLACE.redirectUri] });
+    expect(app?.webhook?.url).toBe(PLACE.webhookUrl);
+    expect(registration).toEqual({
+      clientId: app?.client_id,
+      clientSecret: app?.client_secret,
+      signingSecret: app?.webhook?.signing_secret,
+    });
+    expect(statSync(path()).mode & 0o077).toBe(0);
+    expect(service.calls.at(-1)).toBe('DELETE /v1/console/session');
+  });
+
+  it('changes nothing at a later start', async () => {
+    const first = await start();
+    service.calls.length = 0;
+    expect(await start()).toEqual(first);
+    expect(service.calls).toEqual(LOOKED_AT);
+  });
+
+  it('follows its ports, and leaves an app that was switched off as it is', async () => {
+    const first = await start();
+    Object.assign(service.apps[0] ?? {}, { active: false });
+    const moved = { redirectUri: 'http://127.0.0.1:9/callback', webhookUrl: 'https://localhost:9/webhooks' };
+    const second = await start(moved);
+    expect(service.apps).toHaveLength(1);
+    expect(service.apps[0]).toMatchObject({ redirect_uris: [moved.redirectUri], active: false });
+    expect(service.apps[0]?.webhook?.url).toBe(moved.webhookUrl);
+    expect(second).toEqual({ ...first, signingSecret: 'whsec_2' });
+  });
+
+  it('makes new secrets where somebody else has', async () => {
+    await start();
+    const [app] = service.apps;
+    if (app?.webhook === undefined) throw new Error('nothing was registered');
+    Object.assign(app, { client_secret: 'rotated', secret_rotated_at: '2026-01-01T00:00:00.000Z' });
+    app.webhook.generation = 7;
+    const again = await start();
+    expect(again).toEqual({ clientId: app.client_id, clientSecret: 'rotatedr', signingSecret: 'whsec_8' });
+    expect(await start()).toEqual(again);
+  });
+
+  it('has the event tried again that failed while nobody listened', async () => {
+    await start();
+    const [app] = service.apps;
+    if (app?.webhook !== undefined) app.webhook.blocked_by_event_id = 'evt_failed';
+    await start();
+    expect(service.recovered).toEqual(['evt_failed retry']);
+  });
+
+  it('begins anew at a service that has forgotten everything, with the same account', async () => {
+    await start();
+    const { credentials } = openRegistrationFile(path()).read();
+    service.accounts.clear();
+    service.apps.length = 0;
+    await start();
+    expect(service.accounts.get('demo-business@sample-partner.example')).toBe(credentials?.password);
+    expect(service.apps).toHaveLength(1);
+  });
+
+  it('takes another account where its memory is lost, and finds the app of an account that it can enter', async () => {
+    await start();
+    writeFileSync(path(), '{ damaged');
+    await start();
+    expect(service.accounts.size).toBe(2);
+    const { credentials, webhook } = openRegistrationFile(path()).read();
+    writeFileSync(path(), JSON.stringify({ credentials, webhook }));
+    const apps = service.apps.length;
+    const again = await start();
+    expect(service.apps).toHaveLength(apps);
+    expect(again.clientSecret).toMatch(/r$/);
+  });
+
+  it('says which call failed and why, and no secret', async () => {
+    service.isDown = true;
+    await expect(start()).rejects.toThrow('POST /v1/console/accounts was answered 503 service_unavailable');
+    // The password is kept before the account is made, so that a lost answer locks nobody out.
+    const { credentials } = openRegistrationFile(path()).read();
+    service.isDown = false;
+    await start();
+    expect(service.accounts.get(credentials?.email ?? '')).toBe(credentials?.password);
+    expect(readFileSync(path(), 'utf8')).toContain('whsec_1');
+  });
+});
+
+describe('keepTrying', () => {
+  it('tries ever slower until it succeeds', async () => {
+    const pauses: number[] = [];
+    let tries = 0;
+    const work = async (): Promise<string> => {
+      tries += 1;
+      if (tries < 9) throw new Error('not yet');
+      return 'done';
+    };
+    const { signal } = new AbortController();
+    const onFailure = (_error: unknown, pauseMs: number) => void pauses.push(pauseMs);
+    expect(await keepTrying(work, { signal, onFailure, wait: async () => undefined })).toBe('done');
+    expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  it('stops when it is told', async () => {
+    const stop = new AbortController();
+    const work = (): Promise<never> => Promise.reject(new Error('never'));
+    const onFailure = () => stop.abort();
+    await expect(keepTrying(work, { signal: stop.signal, onFailure })).rejects.toThrow(/abort/);
+  });
+});
