@@ -1,8 +1,8 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ServiceName } from '@svc/contracts';
 import { answerError } from './answer-error.ts';
 import { plainAddress, setForwardedHeaders } from './forwarded-headers.ts';
-import type { IngressMatch, IngressTable } from './ingress-table.ts';
+import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
+import { matchPage } from './match-page.ts';
 import { readRequestPath } from './request-path.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { answerWelcome } from './welcome-page.ts';
@@ -20,11 +20,14 @@ export interface AccessRecord {
   durationMs: number;
 }
 
+/** Root addresses of those who answer. */
+export type Upstreams = Partial<Record<IngressOwner, string>>;
+
 /** What an ingress needs. */
 export interface IngressOptions {
   table: IngressTable;
-  /** Root address of each service; one without an address answers 503. */
-  upstreams: Partial<Record<ServiceName, string>>;
+  /** A service without an address answers 503; without the console there are no pages but a welcome. */
+  upstreams: Upstreams;
   /** How clients reach the ingress, so that services know. */
   scheme: 'http' | 'https';
   newRequestId: () => string;
@@ -47,7 +50,7 @@ export const createIngress = (options: IngressOptions): Server => {
 const handle = (req: IncomingMessage, res: ServerResponse, options: IngressOptions & { upstream: Upstream }): void => {
   const requestId = options.newRequestId();
   const path = readRequestPath(req.url);
-  const match = path === undefined ? undefined : options.table.match(path);
+  const match = path === undefined ? undefined : findMatch(path, req, options);
   res.setHeader('x-request-id', requestId);
   if (options.onAnswered !== undefined) reportWhenAnswered(req, res, { options, requestId, match });
   if (framesBadly(req)) {
@@ -59,7 +62,7 @@ const handle = (req: IncomingMessage, res: ServerResponse, options: IngressOptio
     answerError(res, { code: 'not_implemented', shape: match?.errorShape ?? 'detail', message });
     return;
   }
-  if (path === '/' && (req.method === 'GET' || req.method === 'HEAD')) {
+  if (match === undefined && path === '/' && isRead(req)) {
     answerWelcome(res, req.headers.accept);
     return;
   }
@@ -71,6 +74,17 @@ const handle = (req: IncomingMessage, res: ServerResponse, options: IngressOptio
   setForwardedHeaders(req.headers, { requestId, clientAddress, scheme: options.scheme });
   options.upstream.forward(req, res, { match, target: options.upstreams[match.service] });
 };
+
+/** The owner of a path; what no service owns may be one of the console's pages, where there is a console. */
+const findMatch = (path: string, req: IncomingMessage, options: IngressOptions): IngressMatch | undefined => {
+  const match = options.table.match(path);
+  if (match !== undefined || options.upstreams.console === undefined || !isRead(req)) return match;
+  // Whoever is no browser is told at the root what is here.
+  const isWelcome = path === '/' && !req.headers.accept?.includes('text/html');
+  return isWelcome ? undefined : matchPage(path);
+};
+
+const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 const framesBadly = (req: IncomingMessage): boolean => {
   const encoding = req.headers['transfer-encoding'];

@@ -1,8 +1,11 @@
 import type { ErrorShape, RouteDefinition, ServiceName } from '@svc/contracts';
 
+/** Who answers behind the ingress: the services of the contract, and the console's pages. */
+export type IngressOwner = ServiceName | 'console';
+
 /** Where a path goes, and how errors look there. */
 export interface IngressMatch {
-  service: ServiceName;
+  service: IngressOwner;
   errorShape: ErrorShape;
   /** The path template or the common prefix that matched; safe to log, as it holds no identifiers. */
   template: string;
@@ -23,7 +26,7 @@ interface PathNode {
   /** Set where a route ends. */
   own: IngressMatch | undefined;
   /** Services of all routes at and below this node. */
-  owners: Set<ServiceName>;
+  owners: Set<IngressOwner>;
   /** Error shape of the first route at or below this node. */
   errorShape: ErrorShape;
 }

@@ -1,20 +1,21 @@
-import { allRoutes, newId, type ServiceName } from '@svc/contracts';
-import { type AccessRecord, createIngress } from './create-ingress.ts';
-import { ingressTable } from './ingress-table.ts';
+import { allRoutes, newId, serviceNames } from '@svc/contracts';
+import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
+import { type IngressOwner, ingressTable } from './ingress-table.ts';
 
 const DRAIN_MS = 8_000;
 
 const { env } = process;
 const port = Number(env['PORT'] ?? 8080);
 const host = env['HOST'] ?? '127.0.0.1';
-const upstreams: Partial<Record<ServiceName, string>> = {};
+const upstreams: Upstreams = {};
 const variables = {
   auth: 'AUTH_URL',
   billing: 'BILLING_URL',
   'inference-gateway': 'INFERENCE_GATEWAY_URL',
   'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
-} as const satisfies Record<ServiceName, string>;
-for (const service of ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const) {
+  console: 'CONSOLE_URL',
+} as const satisfies Record<IngressOwner, string>;
+for (const service of [...serviceNames, 'console'] as const) {
   const url = env[variables[service]];
   if (url) upstreams[service] = url;
 }

@@ -4,6 +4,7 @@ import { serviceNames } from '@svc/contracts';
 import { type BoundedLog, openLog } from '../process/bounded-log.ts';
 import type { ProcessExit } from '../process/node-process.ts';
 import { createProcessGroup, type ProcessGroup } from '../process/process-group.ts';
+import { consolePorts } from './console-pages.ts';
 import { choosePorts, isPortFree } from './ports.ts';
 import type { Report } from './report.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
@@ -60,6 +61,7 @@ export const prepareStack = async (
       'sandbox-provider',
       ...serviceNames.flatMap((name) => [name, `${name}-internal`]),
       ...samplePartnerPorts(settings.env),
+      ...consolePorts(settings),
     ];
     const ports = await choosePorts({ names, file: join(dataDirectory, 'ports.json'), env: settings.env });
     const baseUrl = settings.publicBaseUrl ?? `http://127.0.0.1:${port}`;

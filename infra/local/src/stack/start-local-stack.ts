@@ -9,6 +9,7 @@ import { withSampleReceiver } from './sample-receiver.ts';
 import { inheritedEnvironment, loopbackUrl, serviceEnvironment, variablePrefix } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, readablePath, type StackContext } from './stack-context.ts';
+import { consoleUrl, startConsole } from './start-console.ts';
 import { startNodeApp } from './start-node-app.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
@@ -57,6 +58,7 @@ export const startLocalStack = async (settings: StackSettings, options: StartOpt
       samplePartnerUrl: samplePartnerUrl(context),
     });
     void startSamplePartner(context);
+    void startConsole(context);
     return { baseUrl: context.baseUrl, stop, kill: context.group.kill };
   } catch (error) {
     giveUp.abort();
@@ -122,6 +124,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
   const { settings, ports, paths, baseUrl, port } = context;
   const url = `http://127.0.0.1:${port}`;
   const upstreams = present.map((service) => [`${variablePrefix(service)}_URL`, loopbackUrl(ports, service)]);
+  const pages = consoleUrl(context);
   await startNodeApp(context, {
     name: 'ingress',
     script: INGRESS,
@@ -129,6 +132,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
     env: {
       ...inheritedEnvironment(settings.env, paths.compileCache),
       ...Object.fromEntries(upstreams),
+      ...(pages === undefined ? {} : { CONSOLE_URL: pages }),
       HOST: settings.host,
       PORT: String(port),
       PUBLIC_BASE_URL: baseUrl,
