@@ -82,7 +82,7 @@ const isNavigation = (req: IncomingMessage, path: string): boolean => {
   if (path.startsWith('/assets/')) return false;
   const mode = req.headers['sec-fetch-mode'];
   if (mode !== undefined && mode !== 'navigate') return false;
-  return (req.headers.accept ?? '').includes('text/html');
+  return path === '/' || (req.headers.accept ?? '').includes('text/html');
 };
 
 const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset): void => {

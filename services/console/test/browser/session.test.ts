@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByRole('button', { name: 'Create account' }).click();
     const name = page.getByLabel('Business name');
     await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true');
-    expect(await name.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    expect(await page.locator('input:focus').getAttribute('autocomplete')).toBe('organization');
     await name.fill('Example Business');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Your apps' }).waitFor();

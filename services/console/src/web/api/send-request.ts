@@ -75,7 +75,7 @@ const headersFor = ({ body, file }: AnyInput, token: string | undefined): Record
   ...(file === undefined ? {} : { 'Content-Type': file.type || 'application/octet-stream' }),
 });
 
-const contentOf = ({ body, file }: AnyInput): BodyInit | undefined =>
+const contentOf = ({ body, file }: AnyInput): NonNullable<RequestInit['body']> | undefined =>
   file ?? (body === undefined ? undefined : JSON.stringify(body));
 
 const readAnswer = async (response: Response, signal: AbortSignal | undefined): Promise<unknown> => {

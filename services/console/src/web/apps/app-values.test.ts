@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { checkApp, EMPTY_APP, toFields } from './app-values.ts';
+
+it('wants a name and every redirect URI that has a line', () => {
+  const faults = checkApp({ ...EMPTY_APP, redirect_uris: ['https://a.example/', ''] });
+  expect(faults.map(({ loc }) => loc.join('.'))).toEqual(['body.name', 'body.redirect_uris.1']);
+});
+
+it('takes away what was emptied', () => {
+  const fields = toFields({
+    ...EMPTY_APP,
+    name: ' Notes ',
+    redirect_uris: [' https://a.example/ '],
+    homepage_url: ' ',
+  });
+  expect(fields).toEqual({
+    name: 'Notes',
+    description: null,
+    redirect_uris: ['https://a.example/'],
+    homepage_url: null,
+    privacy_policy_url: null,
+    refresh_grace_seconds: 30,
+  });
+});

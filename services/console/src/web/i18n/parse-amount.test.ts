@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { parseAmount } from './parse-amount.ts';
+
+it.each([
+  ['25', 25_000_000],
+  ['25.5', 25_500_000],
+  ['25,05', 25_050_000],
+  [' 0.01 ', 10_000],
+  ['0', 0],
+])('reads %j', (text, micros) => {
+  expect(parseAmount(text)).toBe(micros);
+});
+
+it.each(['', 'x', '-1', '1.234', '1,000.00', '1e3', '25€', '٣'])('refuses %j', (text) => {
+  expect(parseAmount(text)).toBeUndefined();
+});

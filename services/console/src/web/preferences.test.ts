@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { createPreferences } from './preferences.ts';
+
+it('lasts as long as the page where storage is denied', () => {
+  const preferences = createPreferences(() => {
+    throw new Error('denied');
+  });
+  expect(preferences.theme()).toBe('system');
+  preferences.setTheme('dark');
+  preferences.setLocale('en');
+  expect(preferences.theme()).toBe('dark');
+  expect(preferences.locale()).toBe('en');
+});

@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { createLogger, createMetrics, type Listener, listen } from '@svc/service-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createAssetStore, createInternalHandler, createWebHandler } from '../src/server/index.ts';
+import { rawRequest } from './support/raw-request.ts';
+
+const NAVIGATION = { accept: 'text/html,application/xhtml+xml', 'sec-fetch-mode': 'navigate' };
+
+const startWeb = (directory: string, isHttps = false): Promise<Listener> =>
+  listen(
+    createWebHandler({
+      assets: createAssetStore(directory),
+      logger: createLogger({ service: 'console', level: 'fatal' }),
+      metrics: createMetrics('console'),
+      isHttps,
+    }),
+    { port: 0, host: '127.0.0.1' },
+  );
+
+describe('the built pages', () => {
+  let web: Listener;
+  beforeAll(async () => {
+    web = await startWeb(inject('assetsDirectory'));
+  });
+  afterAll(() => web.drain(0));
+  const get = (path: string, headers?: Record<string, string>, method?: string) =>
+    rawRequest(`${web.url}${path}`, headers, method);
+  const scriptPath = async (): Promise<string> =>
+    /src="(\/assets\/[^"]+\.js)"/.exec((await get('/', NAVIGATION)).text)?.[1] ?? '';
+
+  it.each(['/', '/apps/app_1/webhook', '/plans/return?session_id=cs_1', '/sign-in'])(
+    'are one page at %s',
+    async (path) => {
+      const answer = await get(path, NAVIGATION);
+      expect(answer.status).toBe(200);
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(answer.headers['cache-control']).toBe('no-cache');
+      expect(answer.text).toContain('<div id="root">');
+    },
+  );
+
+  it('come with a policy that allows no inline content and no other site', async () => {
+    const answer = await get('/', NAVIGATION);
+    const policy = answer.headers['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    expect(answer.headers['x-frame-options']).toBe('DENY');
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    expect(answer.text).not.toMatch(/<style|<script>|style="|onload=/);
+  });
+
+  it('keep what has a hash in its name for ever, and answer 304 to whoever has it', async () => {
+    const path = await scriptPath();
+    const answer = await get(path);
+    expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers['content-type']).toBe('text/javascript; charset=utf-8');
+    const etag = answer.headers['etag'] ?? '';
+    const again = await get(path, { 'if-none-match': etag });
+    expect(again.status).toBe(304);
+    expect(again.text).toBe('');
+  });
+
+  it('are sent compressed to whoever takes it', async () => {
+    const path = await scriptPath();
+    const raw = async (accepted: string) => {
+      const { headers, bytes } = await get(path, { 'accept-encoding': accepted });
+      return { encoding: headers['content-encoding'], bytes, vary: headers.vary };
+    };
+    const plain = await raw('identity');
+    expect(plain.encoding).toBeUndefined();
+    expect(plain.vary).toBe('Accept-Encoding');
+    const brotli = await raw('gzip, deflate, br');
+    expect(brotli.encoding).toBe('br');
+    expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
+    const gzipped = await raw('gzip, br;q=0');
+    expect(gzipped.encoding).toBe('gzip');
+    expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
+  });
+
+  it.each([
+    ['a script that is not there', '/assets/missing.js', NAVIGATION],
+    ['a call by a script', '/v2/anything', { accept: 'application/json', 'sec-fetch-mode': 'cors' }],
+    ['a picture that is not there', '/missing.png', { accept: 'image/*', 'sec-fetch-mode': 'no-cors' }],
+    ['a path that leaves the directory', '/..%2f..%2fpackage.json', { accept: '*/*' }],
+  ])('are not the answer to %s', async (_what, path, headers) => {
+    const answer = await get(path, headers);
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.text)).toEqual({ detail: { code: 'not_found', message: expect.any(String) } });
+  });
+
+  it('are at the root for everybody, such as a probe or a person with curl', async () => {
+    expect((await get('/', { accept: '*/*' })).status).toBe(200);
+  });
+
+  it('are only read', async () => {
+    const answer = await get('/', NAVIGATION, 'POST');
+    expect(answer.status).toBe(405);
+    expect(answer.headers['allow']).toBe('GET, HEAD');
+    const head = await get('/', NAVIGATION, 'HEAD');
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+  });
+
+  it('keep the request id that the ingress has set', async () => {
+    const id = 'req_01jd0000000000000000000000';
+    expect((await get('/', { ...NAVIGATION, 'x-request-id': id })).headers['x-request-id']).toBe(id);
+    expect((await get('/', { ...NAVIGATION, 'x-request-id': 'x y' })).headers['x-request-id']).toMatch(/^req_/);
+  });
+
+  it('tell browsers to stay on https where the product is', async () => {
+    const secure = await startWeb(inject('assetsDirectory'), true);
+    const answer = await rawRequest(secure.url, NAVIGATION);
+    expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
+    await secure.drain(0);
+  });
+});
+
+describe('before and after a build', () => {
+  const open: { drain: Listener['drain'] }[] = [];
+  let directory = '';
+  afterEach(async () => {
+    for (const listener of open.splice(0)) await listener.drain(0);
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('says clearly what is missing, and serves the pages as soon as they are there', async () => {
+    directory = await mkdtemp(join(tmpdir(), 'svc-console-'));
+    const pages = join(directory, 'web');
+    const web = await startWeb(pages);
+    const assets = createAssetStore(pages);
+    const life = { isStopping: false };
+    const internal = await listen(createInternalHandler({ assets, metrics: createMetrics('console'), life }), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+    open.push(web, internal);
+    const probe = async (path: string) => {
+      const { status, text } = await rawRequest(`${internal.url}${path}`);
+      return { status, text };
+    };
+    const missing = await rawRequest(web.url, NAVIGATION);
+    expect(missing.status).toBe(503);
+    expect(missing.text).toContain('npx pnpm --filter @svc/console build');
+    expect(await probe('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+    expect(await probe('/readyz')).toEqual({ status: 503, text: '{"status":"not_ready","checks":{"pages":false}}' });
+
+    await mkdir(pages);
+    await writeFile(join(pages, 'index.html'), '<h1>one</h1>');
+    expect((await rawRequest(web.url, NAVIGATION)).text).toBe('<h1>one</h1>');
+    expect((await probe('/readyz')).status).toBe(200);
+    expect((await probe('/metrics')).text).toContain('process_cpu_seconds_total');
+    expect((await probe('/elsewhere')).status).toBe(404);
+    life.isStopping = true;
+    expect((await probe('/readyz')).status).toBe(503);
+  });
+});
