@@ -99,6 +99,15 @@ const inference: Dashboard = {
           quantile(0.9, 'operation', 'http_request_duration_seconds_bucket{service="inference-gateway"}'),
           '{{operation}}',
         ),
+        single('Requests and streams at providers', 'short', 'sum(upstream_requests_in_flight)', 'under way'),
+        {
+          title: 'Routes held back',
+          unit: 'short',
+          queries: [
+            { expr: 'max(upstream_routes_paused)', legend: 'paused' },
+            { expr: 'sum(rate(upstream_requests_held_back_total[5m]))', legend: 'attempts not sent per second' },
+          ],
+        },
         single('Usage records waiting', 'short', 'max(usage_records_waiting)', 'largest of all gateways'),
         {
           title: 'Usage records written',

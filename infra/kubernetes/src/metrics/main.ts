@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type MetricCatalog, parseMetricsText, renderCatalog } from './metric-names.ts';
+import { type MetricCatalog, parseMetricsText, readCatalog, renderCatalog, withEarlierLabels } from './metric-names.ts';
 
 /**
  * Writes the names of all metrics from a running local stack: `node src/metrics/main.ts <SVC_DATA_DIR>`. Send requests of every kind first (the
@@ -24,5 +24,6 @@ for (const [name, { internal_url: url }] of Object.entries(stack.processes).sort
   const response = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   catalog[name] = parseMetricsText(await response.text());
 }
-writeFileSync(TARGET, HEADER + renderCatalog(catalog));
+const earlier = existsSync(TARGET) ? readCatalog(readFileSync(TARGET, 'utf8')) : {};
+writeFileSync(TARGET, HEADER + renderCatalog(withEarlierLabels(catalog, earlier)));
 console.log(`${Object.keys(catalog).join(', ')}: written to ${TARGET}`);

@@ -31,6 +31,20 @@ export const parseMetricsText = (text: string): Record<string, MetricFamily> => 
   return Object.fromEntries(sorted.map(([name, { type, labels }]) => [name, { type, labels: [...labels].sort() }]));
 };
 
+/** What was seen now, with the labels that the same metrics were seen with before: not every run sends every kind of request. */
+export const withEarlierLabels = (now: MetricCatalog, earlier: MetricCatalog): MetricCatalog =>
+  Object.fromEntries(
+    Object.entries(now).map(([process, families]) => [
+      process,
+      Object.fromEntries(
+        Object.entries(families).map(([name, { type, labels }]) => {
+          const all = new Set([...labels, ...(earlier[process]?.[name]?.labels ?? [])]);
+          return [name, { type, labels: [...all].sort() }];
+        }),
+      ),
+    ]),
+  );
+
 /** The text of the committed list: one metric to a line. */
 export const renderCatalog = (catalog: MetricCatalog): string =>
   Object.entries(catalog)
@@ -54,7 +68,7 @@ export const listSeries = (catalog: MetricCatalog): Map<string, ReadonlySet<stri
     for (const end of type === 'histogram' ? HISTOGRAM_SERIES : ['']) {
       const known = series.get(`${name}${end}`) ?? new Set();
       for (const label of labels) known.add(label);
-      if (end === '_bucket') known.add('le');
+      if (end === '_bucket' && labels.length > 0) known.add('le');
       series.set(`${name}${end}`, known);
     }
   }

@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { allInternalRoutes, allRoutes } from '@svc/contracts';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { dashboards } from '../src/dashboards/dashboards.ts';
+import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
+import { serviceNames } from './support/overlays.ts';
+import { parseQuery, type Selector } from './support/promql.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+
+const alertSchema = z.strictObject({
+  alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
+  expr: z.string(),
+  for: z
+    .string()
+    .regex(/^\d+m$/)
+    .optional(),
+  labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
+  annotations: z.strictObject({ summary: z.string(), runbook: z.string() }),
+});
+const ruleFileSchema = z.strictObject({
+  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertSchema) })),
+});
+const groups = readdirSync(new URL('infra/observability/alerts/', ROOT)).flatMap(
+  (file) => ruleFileSchema.parse(parse(read(`infra/observability/alerts/${file}`))).groups,
+);
+const alerts = groups.flatMap(({ rules }) => rules);
+
+const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
+/** Prometheus makes this one itself, for each target. */
+const series = listSeries(catalog).set('up', new Set());
+/** What Prometheus adds to every sample (PodMonitor). */
+const TARGET_LABELS = ['job', 'namespace', 'pod'];
+const operations = new Set([
+  ...[...allRoutes, ...allInternalRoutes].map(({ operationId }) => operationId),
+  ...['healthz', 'readyz', 'metrics'],
+]);
+const known: Record<string, ReadonlySet<string>> = {
+  operation: operations,
+  service: new Set(serviceNames),
+  job: new Set(serviceNames),
+};
+
+/** What is wrong with a query; nothing where all that it names exists. */
+const faultsOf = (query: string): string[] => {
+  const { selectors, groupedBy } = parseQuery(query);
+  const labels = new Set([...TARGET_LABELS, ...selectors.flatMap(({ metric }) => [...(series.get(metric) ?? [])])]);
+  return [
+    ...selectors.flatMap(selectorFaults),
+    ...(labelsAreKnown(selectors)
+      ? groupedBy.filter((label) => !labels.has(label)).map((label) => `groups by ${label}`)
+      : []),
+  ];
+};
+
+/** A counter with labels that nothing has counted yet shows none of them. */
+const labelsAreKnown = (selectors: readonly Selector[]): boolean =>
+  selectors.every(({ metric }) => (series.get(metric)?.size ?? 0) > 0);
+
+const selectorFaults = ({ metric, matchers }: Selector): string[] => {
+  const labels = series.get(metric);
+  if (labels === undefined) return [`there is no metric ${metric}`];
+  return matchers.flatMap(({ label, value }) => {
+    const isKnown = TARGET_LABELS.includes(label) || labels.size === 0 || labels.has(label);
+    const values = known[label] === undefined ? [] : value.split('|').filter((each) => !known[label]?.has(each));
+    return [
+      ...(isKnown ? [] : [`${metric} has no label ${label}`]),
+      ...values.map((each) => `there is no ${label} ${each}`),
+    ];
+  });
+};
+
+const runbookOf = (alert: string): string =>
+  `docs/runbooks/${alert.replaceAll(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}.md`;
+
+describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', (name, alert) => {
+  test('asks only for metrics that exist', () => expect(faultsOf(alert.expr)).toEqual([]));
+
+  test('says only labels that its result has', () => {
+    const said = [...alert.annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+    const { groupedBy, selectors } = parseQuery(alert.expr);
+    const isAggregated = groupedBy.length > 0;
+    const kept = isAggregated
+      ? groupedBy
+      : [...TARGET_LABELS, ...selectors.flatMap(({ metric }) => [...(series.get(metric) ?? [])])];
+    expect(said.filter((label) => label !== undefined && !kept.includes(label))).toEqual([]);
+  });
+
+  test('has a page that says what to look at and what to do', () => {
+    expect(alert.annotations.runbook).toBe(runbookOf(name));
+    const page = read(alert.annotations.runbook);
+    expect(page.startsWith(`# ${name}\n\n`)).toBe(true);
+    for (const heading of ['\n## What to look at\n\n- ', '\n## What to do\n\n- ']) expect(page).toContain(heading);
+  });
+});
+
+test('every page belongs to an alert', () => {
+  const pages = readdirSync(new URL('docs/runbooks/', ROOT)).map((file) => `docs/runbooks/${file}`);
+  expect(pages.toSorted()).toEqual(alerts.map(({ alert }) => runbookOf(alert)).toSorted());
+});
+
+test('links between pages lead somewhere', () => {
+  for (const file of readdirSync(new URL('docs/runbooks/', ROOT))) {
+    const page = read(`docs/runbooks/${file}`);
+    for (const [, target = ''] of page.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
+      expect(
+        () => readFileSync(new URL(target, new URL(`docs/runbooks/${file}`, ROOT))),
+        `${file}: ${target}`,
+      ).not.toThrow();
+    }
+  }
+});
+
+describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const))('dashboard %s', (_uid, dashboard) => {
+  const panels = dashboard.rows.flatMap((row) =>
+    row.panels.map((panel) => [`${row.title}: ${panel.title}`, panel] as const),
+  );
+
+  test.each(panels)('%s asks only for metrics that exist', (_title, panel) => {
+    expect(panel.queries.flatMap(({ expr }) => faultsOf(expr))).toEqual([]);
+  });
+
+  test('names each panel once', () => {
+    const titles = panels.map(([title]) => title);
+    expect(titles).toEqual([...new Set(titles)]);
+  });
+});
+
+describe('the list of metrics', () => {
+  const sources = ['packages', 'services']
+    .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
+    .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));
+
+  test('names no metric that the code no longer makes', () => {
+    const own = new Set(Object.values(catalog).flatMap((families) => Object.keys(families)));
+    // Node's and the process's own come from prom-client.
+    const missing = [...own].filter(
+      (name) => !/^(nodejs|process)_/.test(name) && !sources.some((text) => text.includes(`'${name}'`)),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The texts of all TypeScript sources below a folder but the tests. */
+function sourceFiles(folder: URL): string[] {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder, { recursive: true }).map(String);
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => readFileSync(new URL(path, folder), 'utf8'));
+}
+
+describe('the check itself', () => {
+  test.each([
+    ['a metric that is not there', 'rate(no_such_metric_total[5m]) > 0', ['there is no metric no_such_metric_total']],
+    ['a label that is not there', 'outbox_unpublished{stream="AUTH"} > 0', ['outbox_unpublished has no label stream']],
+    ['an operation that is not there', 'http_requests_total{operation="nope"}', ['there is no operation nope']],
+    ['a grouping that is not there', 'sum by (zone) (outbox_unpublished)', ['groups by zone']],
+  ])('finds %s', (_what, query, faults) => expect(faultsOf(query)).toEqual(faults));
+
+  test('finds what is no query', () => expect(() => faultsOf('sum by (service) rate(')).toThrow('no PromQL'));
+});
