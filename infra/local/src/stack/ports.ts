@@ -25,7 +25,9 @@ export const choosePorts = async (request: PortRequest): Promise<Map<string, num
   const remembered = readRemembered(request.file);
   const ports = new Map<string, number>();
   for (const name of request.names) ports.set(name, await choosePort(name, { ...request, remembered, taken: ports }));
-  writeFileAtomically(request.file, `${JSON.stringify(Object.fromEntries(ports), null, 2)}\n`);
+  // What is off in this start finds its ports again in a later one.
+  const kept = Object.fromEntries([...remembered, ...ports]);
+  writeFileAtomically(request.file, `${JSON.stringify(kept, null, 2)}\n`);
   return ports;
 };
 

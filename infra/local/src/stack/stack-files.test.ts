@@ -24,6 +24,12 @@ describe('ports', () => {
     expect(await choose()).toEqual(ports);
   });
 
+  it('are kept for what is not started this time', async () => {
+    const ports = await choose();
+    await choosePorts({ names: ['auth'], file: join(directory, 'ports.json'), env: {} });
+    expect(await choose()).toEqual(ports);
+  });
+
   it('change where somebody else has taken one in the meantime', async () => {
     const ports = await choose();
     const taker = createServer();
