@@ -76,6 +76,20 @@ export const oauthRoutes = {
     responses: { 200: json('Tokens.', oauth.tokenResponseSchema) },
     errors: [],
   }),
+  pushAuthorizationRequest: defineRoute({
+    ...oauthTag,
+    operationId: 'pushAuthorizationRequest',
+    method: 'POST',
+    path: '/v1/integrations/oauth/par',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Push an authorization request (RFC 9126)',
+    description:
+      'The browser is then sent to the authorize page with `client_id` and `request_uri` alone, once, within a minute.',
+    request: { body: oauthForm(oauth.pushedRequestSchema) },
+    responses: { 201: json('Where the request is kept.', oauth.pushedRequestAnswerSchema) },
+    errors: [],
+  }),
   revokeToken: defineRoute({
     ...oauthTag,
     operationId: 'revokeToken',

@@ -10,6 +10,8 @@ const stateSchema = z.string().min(16).max(512);
 /** RFC 7636 section 4.2: the base64url of a SHA-256 digest. */
 const codeChallengeSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 const scopeSchema = z.string().max(256);
+/** RFC 9449 section 10: the thumbprint of the key that the code will be bound to. */
+const dpopThumbprintSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 
 /** Query of the authorize page. */
 export const authorizeQuerySchema = z.object({
@@ -21,6 +23,7 @@ export const authorizeQuerySchema = z.object({
   response_type: z.literal('code').default('code'),
   code_challenge_method: z.literal('S256').default('S256'),
   locale: localeSchema.default('it'),
+  dpop_jkt: dpopThumbprintSchema.optional(),
 });
 
 /** Query of the authorize page. */
@@ -36,6 +39,7 @@ export const consentRequestSchema = z
     code_challenge_method: z.literal('S256'),
     state: stateSchema,
     approved: z.boolean(),
+    dpop_jkt: dpopThumbprintSchema.optional(),
   })
   .meta({ id: 'ConsentRequest' });
 
@@ -93,6 +97,27 @@ export const tokenResponseSchema = z
     svc_user_id: idSchema('usr'),
   })
   .meta({ id: 'TokenResponse' });
+
+/** Form of the pushed authorization request endpoint (RFC 9126 section 2.1): what the authorize page takes, and the client's credentials. */
+export const pushedRequestSchema = z
+  .object({
+    client_id: z.string().min(1),
+    client_secret: z.string().nullish(),
+    response_type: z.literal('code'),
+    redirect_uri: z.string(),
+    code_challenge: z.string(),
+    code_challenge_method: z.literal('S256'),
+    state: z.string(),
+    scope: z.string().nullish(),
+    locale: localeSchema.nullish(),
+    dpop_jkt: z.string().nullish(),
+  })
+  .meta({ id: 'PushedAuthorizationRequest' });
+
+/** RFC 9126 section 2.2. `expires_in` is in seconds. */
+export const pushedRequestAnswerSchema = z
+  .object({ request_uri: z.string(), expires_in: z.int() })
+  .meta({ id: 'PushedAuthorizationResponse' });
 
 /** Form of the revocation endpoint (RFC 7009 section 2.1). */
 export const revocationRequestSchema = z.object({
