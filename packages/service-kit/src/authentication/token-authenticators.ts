@@ -4,6 +4,7 @@ import { AppError } from '../app-error.ts';
 import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller } from '../http/binding.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
+import { createPossessionCheck } from './proof-of-possession.ts';
 import type { RevocationView } from './revocation-view.ts';
 import { createVerifiedTokenCache, type VerifiedTokenCache } from './verified-token-cache.ts';
 
@@ -54,6 +55,8 @@ const accessTokenClaims = z.object({
   scope: z.string(),
   jti: z.string().min(1),
   exp: z.number(),
+  // A token that is bound in a way that is not known here is good for nobody.
+  cnf: z.object({ jkt: z.string().min(1) }).optional(),
 });
 
 /**
@@ -82,6 +85,7 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
     audience: accessTokenAudience(publicBaseUrl),
     toCaller: toAccessTokenCaller,
   });
+  const checkPossession = createPossessionCheck({ publicBaseUrl, clock });
   return {
     console_session: async (token) => {
       const caller = await verifySession(token);
@@ -89,8 +93,9 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
         throw new AppError('invalid_token');
       return caller;
     },
-    oauth_access_token: async (token) => {
+    oauth_access_token: async (token, presentation) => {
       const caller = await verifyAccessToken(token);
+      await checkPossession({ token, keyThumbprint: caller.keyThumbprint, presentation });
       if (revocations.isRevoked({ grantId: caller.grantId, clientId: caller.clientId }))
         throw new AppError('invalid_token');
       return caller;
@@ -114,7 +119,7 @@ const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => 
 const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined => {
   const claims = accessTokenClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub, client_id, grant_id, scope, jti, exp } = claims.data;
+  const { sub, client_id, grant_id, scope, jti, exp, cnf } = claims.data;
   return {
     kind: 'oauth_access_token',
     userId: sub,
@@ -123,6 +128,7 @@ const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined =>
     scopes: new Set(scope.split(' ').filter((name) => name !== '')),
     tokenId: jti,
     expiresAt: new Date(exp * 1000),
+    ...(cnf === undefined ? {} : { keyThumbprint: cnf.jkt }),
   };
 };
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
-import type { Authenticate, Authenticators, Caller } from './binding.ts';
+import type { Authenticate, Authenticators, Caller, Presentation } from './binding.ts';
 
 /** Longer than any token that we issue; a longer credential is not looked at. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
@@ -19,17 +19,32 @@ export const authorize = async (
   if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
   const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
   if (authenticate === undefined) throw new Error(`there is no authenticator for ${route.caller}`);
-  const credential = bearerCredential(req);
-  if (credential === undefined) throw missingCredential(route);
+  const [scheme, credential] = readCredential(req);
+  // Only access tokens can be bound to a key; anything else is presented as a bearer credential or not at all.
+  if (credential === undefined || (scheme === 'DPoP' && route.caller !== 'oauth_access_token')) {
+    throw missingCredential(route);
+  }
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
-  const caller = await authenticate(credential);
+  const caller = await authenticate(credential, { scheme, ...requestOf(req) });
   checkAccount(route, caller);
   checkScopes(route, caller);
   return caller;
 };
 
-const bearerCredential = (req: IncomingMessage): string | undefined =>
-  /^bearer +(.+)$/i.exec(req.headers.authorization?.trim() ?? '')?.[1];
+const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
+  const [, scheme = '', credential] = /^(bearer|dpop) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
+  return [scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', credential];
+};
+
+const requestOf = (req: IncomingMessage): Omit<Presentation, 'scheme'> => {
+  const proof = req.headers['dpop'];
+  // Several headers come joined by commas, which no proof contains: so they are no proof.
+  return {
+    method: req.method ?? '',
+    path: req.url?.split('?', 1)[0] ?? '',
+    proof: typeof proof === 'string' ? proof : undefined,
+  };
+};
 
 const missingCredential = (route: RouteDefinition): AppError =>
   route.caller === 'api_key'

@@ -28,6 +28,8 @@ export interface AccessTokenCaller {
   tokenId: string;
   /** When the token ends. */
   expiresAt: Date;
+  /** Thumbprint of the key that the token is bound to (RFC 9449 section 6.1); its holder has proved to have it. */
+  keyThumbprint?: string;
 }
 
 /** The holder of an API key; made by the gateway's own authenticator. */
@@ -59,11 +61,21 @@ interface CallersByKind {
 /** The caller of a route, by the kind that its contract names. */
 export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
 
+/** How a credential was presented, for those that are bound to a key and to the request (RFC 9449 section 7.1). */
+export interface Presentation {
+  scheme: 'Bearer' | 'DPoP';
+  method: string;
+  /** The request's path, without its query. */
+  path: string;
+  /** The `DPoP` header; undefined where there is none. */
+  proof: string | undefined;
+}
+
 /**
- * Turns a bearer credential into a caller. Throws AppError `invalid_token` (or `invalid_api_key`) for one that is unknown,
- * expired or revoked, and kind `unavailable` where that cannot be decided.
+ * Turns a credential into a caller. Throws AppError `invalid_token` (or `invalid_api_key`) for one that is unknown,
+ * expired or revoked, and kind `unavailable` where that cannot be decided. Without a presentation it is a bearer credential.
  */
-export type Authenticate<C extends Caller> = (credential: string) => Promise<C>;
+export type Authenticate<C extends Caller> = (credential: string, presentation?: Presentation) => Promise<C>;
 
 /** How each kind of caller is authenticated; a service gives those that its routes want. */
 export type Authenticators = {

@@ -16,6 +16,8 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   logger: Logger;
   /** Mounts what is not in the contract, after the bound routes and before 404, 405 and 501. */
   mount: ((app: Express) => void) | undefined;
+  /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
+  prepare?: RequestHandler | undefined;
 }
 
 /** Builds the Express application: bound routes, mounts, then the answers for everything else. */
@@ -29,6 +31,7 @@ export const createApp = (options: AppOptions): Express => {
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use(openRequest(options));
+  if (options.prepare !== undefined) app.use(options.prepare);
   for (const entry of table) app.all(toExpressPath(entry.path), serveBound(entry, options));
   options.mount?.(app);
   for (const entry of table) app.all(toExpressPath(entry.path), answerUnbound(entry));

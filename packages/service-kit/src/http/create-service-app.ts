@@ -1,5 +1,5 @@
 import { type RouteDefinition, routesOf, type ServiceName } from '@svc/contracts';
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import type { Authenticators, Binding } from './binding.ts';
@@ -20,6 +20,8 @@ export interface ServiceAppOptions {
   responseValidation?: boolean;
   /** Mounts what is not in the contract, after the bound routes and before 404. */
   mount?: (app: Express) => void;
+  /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
+  prepare?: RequestHandler;
   newRequestId?: () => string;
   /** The routes of the service; those of the contract unless a test brings its own. */
   contract?: readonly RouteDefinition[];
@@ -40,6 +42,7 @@ export const createServiceApp = (options: ServiceAppOptions): Express =>
     isHttps: options.publicBaseUrl?.startsWith('https:') ?? false,
     responseValidation: options.responseValidation ?? false,
     mount: options.mount,
+    prepare: options.prepare,
     ...(options.newRequestId === undefined ? {} : { newRequestId: options.newRequestId }),
   });
 

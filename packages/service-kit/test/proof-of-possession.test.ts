@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { routes } from '@svc/contracts';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { createPossessionCheck } from '../src/authentication/proof-of-possession.ts';
+import { bind, createMetrics, createServiceApp, createTokenAuthenticators } from '../src/index.ts';
+import { collectLogs, serve } from './support/test-app.ts';
+import { startIssuer } from './support/token-issuer.ts';
+
+const newKey = async (algorithm = 'ES256') => {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = await exportJWK(pair.publicKey);
+  return { ...pair, algorithm, jwk, thumbprint: await calculateJwkThumbprint(jwk) };
+};
+type Key = Awaited<ReturnType<typeof newKey>>;
+const athOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
+
+const PATH = '/v1/integrations/usage';
+const BASE = 'http://svc.test';
+
+interface Bend {
+  claims?: Record<string, unknown>;
+  header?: Record<string, unknown>;
+  signedBy?: Key;
+}
+
+const prove = (key: Key, token: string, { claims = {}, header = {}, signedBy = key }: Bend = {}): Promise<string> => {
+  const all = { htm: 'GET', htu: `${BASE}${PATH}`, ath: athOf(token), jti: crypto.randomUUID(), ...claims };
+  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const jwt = new SignJWT(given).setProtectedHeader({ alg: key.algorithm, typ: 'dpop+jwt', jwk: key.jwk, ...header });
+  if (!('iat' in claims)) jwt.setIssuedAt();
+  return jwt.sign(signedBy.privateKey);
+};
+
+/** A service with the usage route, over a real socket. */
+const startService = async () => {
+  const issuer = await startIssuer();
+  const { logger } = collectLogs();
+  const authenticate = createTokenAuthenticators({
+    publicBaseUrl: issuer.issuer,
+    jwksUrl: issuer.jwksUrl,
+    revocations: { isRevoked: () => false },
+  });
+  const app = createServiceApp({
+    service: 'billing',
+    bindings: [bind(routes.getIntegrationUsage, async () => ({ status: 200, body: {} }))],
+    authenticate,
+    logger,
+    metrics: createMetrics('billing'),
+    publicBaseUrl: issuer.issuer,
+  });
+  const { url } = await serve(app);
+  const get = (headers: Record<string, string>, search = '') => fetch(`${url}${PATH}${search}`, { headers });
+  const bound = (key: Key) => issuer.sign('access', { claims: { cnf: { jkt: key.thumbprint } } });
+  return { issuer, get, bound };
+};
+
+describe('a token that is bound to a key', () => {
+  test('RFC 9449 §7.1: is taken with a proof by its key, and the query is no part of it', async () => {
+    const { get, bound } = await startService();
+    for (const algorithm of ['ES256', 'Ed25519']) {
+      const key = await newKey(algorithm);
+      const token = await bound(key);
+      const dpop = await prove(key, token);
+      const answer = await get({ authorization: `DPoP ${token}`, dpop }, '?x=1');
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test('RFC 9449 §7.1: is refused as a bearer token, with a proof or without', async () => {
+    const { get, bound } = await startService();
+    const key = await newKey();
+    const token = await bound(key);
+    const headers = [{}, { dpop: await prove(key, token) }];
+    for (const more of headers) {
+      const answer = await get({ authorization: `Bearer ${token}`, ...more });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^DPoP error="invalid_token", algs="ES256/);
+      expect(await answer.json()).toMatchObject({ detail: { code: 'invalid_token' } });
+    }
+  });
+
+  test('RFC 9449 §11.1: a proof is good once', async () => {
+    const { get, bound } = await startService();
+    const key = await newKey();
+    const token = await bound(key);
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(key, token) };
+    const statuses = await Promise.all([get(headers), get(headers), get(headers)]);
+    expect(statuses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+  });
+
+  const bent: [string, (key: Key, other: Key) => Bend | Promise<Bend>][] = [
+    ['another method', () => ({ claims: { htm: 'POST' } })],
+    ['another path', () => ({ claims: { htu: `${BASE}/v1/other` } })],
+    ['another host', () => ({ claims: { htu: `http://evil.test${PATH}` } })],
+    ['no address', () => ({ claims: { htu: 'nonsense' } })],
+    ['another token', () => ({ claims: { ath: athOf('other') } })],
+    ['no token', () => ({ claims: { ath: undefined } })],
+    ['no id', () => ({ claims: { jti: undefined } })],
+    ['an old one', () => ({ claims: { iat: Math.floor(Date.now() / 1000) - 62 } })],
+    ['one from the future', () => ({ claims: { iat: Math.floor(Date.now() / 1000) + 63 } })],
+    ['no time', () => ({ claims: { iat: undefined } })],
+    ['another type', () => ({ header: { typ: 'JWT' } })],
+    ["another key's signature", (_key, other) => ({ signedBy: other })],
+    ['another key altogether', (_key, other) => ({ header: { jwk: other.jwk }, signedBy: other })],
+    ['no key', () => ({ header: { jwk: undefined } })],
+    ['its private key', async (key) => ({ header: { jwk: await exportJWK(key.privateKey) } })],
+    ['a key that is none', () => ({ header: { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } satisfies JWK } })],
+  ];
+  test.each(bent)('RFC 9449 §4.3: refuses a proof with %s', async (_what, bend) => {
+    const { get, bound } = await startService();
+    const [key, other] = [await newKey(), await newKey()];
+    const token = await bound(key);
+    const dpop = await prove(key, token, await bend(key, other));
+    const answer = await get({ authorization: `DPoP ${token}`, dpop });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_dpop_proof"');
+  });
+
+  test.each(['', 'nonsense', 'a.b.c', 'x'.repeat(5_000)])('refuses %s for a proof', async (dpop) => {
+    const { get, bound } = await startService();
+    const token = await bound(await newKey());
+    expect((await get({ authorization: `DPoP ${token}`, dpop })).status).toBe(401);
+  });
+
+  test('is refused where it is bound in a way that is not known', async () => {
+    const { issuer, get } = await startService();
+    const token = await issuer.sign('access', { claims: { cnf: { 'x5t#S256': 'x' } } });
+    expect((await get({ authorization: `Bearer ${token}` })).status).toBe(401);
+  });
+});
+
+test('RFC 9449 §7.1: a token that is bound to no key is refused under the scheme DPoP', async () => {
+  const { issuer, get } = await startService();
+  const key = await newKey();
+  const token = await issuer.sign('access');
+  const dpop = await prove(key, token);
+  expect((await get({ authorization: `DPoP ${token}`, dpop })).status).toBe(401);
+  expect((await get({ authorization: `Bearer ${token}` })).status).toBe(200);
+});
+
+test('the memory of proofs is bounded, and forgets what is too old to be taken', async () => {
+  const clock = { now: new Date() };
+  const check = createPossessionCheck({ publicBaseUrl: BASE, clock: () => clock.now, rememberedMax: 2 });
+  const key = await newKey();
+  const present = (proof: string) =>
+    check({
+      token: 't',
+      keyThumbprint: key.thumbprint,
+      presentation: { scheme: 'DPoP', method: 'GET', path: PATH, proof },
+    });
+  const proofs = await Promise.all([prove(key, 't'), prove(key, 't'), prove(key, 't')]);
+  for (const proof of proofs) await present(proof);
+  await expect(present(proofs[2])).rejects.toMatchObject({ code: 'invalid_token' });
+  clock.now = new Date(clock.now.getTime() + 121_000);
+  await expect(present(proofs[2])).rejects.toMatchObject({ code: 'invalid_token' });
+});
