@@ -87,6 +87,7 @@ CREATE TABLE authorization_codes (
   issued_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   consumed_at timestamp with time zone,
+  dpop_jkt text,
   CONSTRAINT authorization_codes_pkey PRIMARY KEY (digest),
   CONSTRAINT authorization_codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE
 );
@@ -137,6 +138,13 @@ CREATE TABLE console_sessions (
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
 
+CREATE TABLE dpop_proofs (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT dpop_proofs_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX dpop_proofs_by_expiry ON dpop_proofs USING btree (expires_at);
+
 CREATE TABLE grants (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -177,6 +185,16 @@ CREATE TABLE outbox_streams (
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
 
+CREATE TABLE pushed_requests (
+  digest bytea NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  parameters jsonb NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT pushed_requests_pkey PRIMARY KEY (digest),
+  CONSTRAINT pushed_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
+);
+CREATE INDEX pushed_requests_by_expiry ON pushed_requests USING btree (expires_at);
+
 CREATE TABLE refresh_tokens (
   digest bytea NOT NULL,
   grant_id text COLLATE "C" NOT NULL,
@@ -184,6 +202,7 @@ CREATE TABLE refresh_tokens (
   issued_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   consumed_at timestamp with time zone,
+  jkt text,
   CONSTRAINT refresh_tokens_pkey PRIMARY KEY (digest),
   CONSTRAINT refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE,
   CONSTRAINT refresh_tokens_generation_check CHECK ((generation >= 0))

@@ -11,7 +11,7 @@ import { consentRoutes, createFormTokens, pageRoutes } from './consent/index.ts'
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createOauthServer, mountPreflight, oidcRoutes } from './oidc/index.ts';
+import { createOauthServer, mountPreflight, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyRoutes } from './signing-keys/index.ts';
@@ -73,6 +73,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     trustProxyHops: parts.config.TRUST_PROXY_HOPS,
     responseValidation: parts.config.RESPONSE_VALIDATION,
     mount: (express) => mountPreflight(express, server),
+    prepare: preparePushedRequest(deps),
   });
   return {
     public: app,

@@ -1,7 +1,12 @@
 import type { Logger } from '@svc/service-kit';
 import { type Clock, DAY_MS, HOUR_MS, later, MINUTE_MS } from './clock.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
-import { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, UNUSED_CODE_KEPT_MS } from './oidc/index.ts';
+import {
+  deleteExpiredRequestsAndProofs,
+  deleteRefreshTokensExpiredBefore,
+  deleteUnusedCodesBefore,
+  UNUSED_CODE_KEPT_MS,
+} from './oidc/index.ts';
 import { deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling/index.ts';
 import type { Executor } from './transact.ts';
@@ -32,6 +37,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteUnusedCodesBefore(database, later(now, -UNUSED_CODE_KEPT_MS), BATCH),
     () => deleteRefreshTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
+    () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];
   for (const deleteBatch of kinds) {

@@ -425,7 +425,7 @@ describe('the form', () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
   });
 
-  test('a DPoP proof is not taken for one', async () => {
+  test('RFC 9449 §5: a header that is no DPoP proof is refused, not overlooked', async () => {
     const { code, verifier } = await newCode();
     const answer = await call(`${service.url}/v1/integrations/oauth/token`, {
       form: {
@@ -437,7 +437,7 @@ describe('the form', () => {
       },
       headers: { dpop: 'x.y.z' },
     });
-    expect(answer.body).toMatchObject({ token_type: 'Bearer' });
+    expect([answer.status, textAt(answer, 'error')]).toEqual([400, 'invalid_dpop_proof']);
   });
 });
 

@@ -9,6 +9,8 @@ export interface AuthorizeRequest {
   redirectUri: string;
   scope: string;
   codeChallenge: string;
+  /** Thumbprint of the key that the code is bound to, where the app names one (RFC 9449 section 10). */
+  dpopThumbprint: string | undefined;
 }
 
 /** Why a request cannot be asked of anybody. */

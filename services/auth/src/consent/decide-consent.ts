@@ -43,8 +43,7 @@ export const approve = async (
     const now = deps.clock();
     const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, origin };
     const grant = await openGrant(deps, trx, consent);
-    const { redirectUri, codeChallenge } = request;
-    const isNew = await issueCode(trx, { value: code, grantId: grant.id, redirectUri, codeChallenge, now });
+    const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id, now });
     if (!isNew) throw new DecidedBefore();
   });
   return approvalRedirect(deps, { request, state, code });

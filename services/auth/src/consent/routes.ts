@@ -23,6 +23,7 @@ interface WireRequest {
   redirect_uri: string;
   scope: string;
   code_challenge: string;
+  dpop_jkt?: string | undefined;
 }
 
 const toRequest = (wire: WireRequest) => ({
@@ -30,4 +31,5 @@ const toRequest = (wire: WireRequest) => ({
   redirectUri: wire.redirect_uri,
   scope: wire.scope,
   codeChallenge: wire.code_challenge,
+  dpopThumbprint: wire.dpop_jkt,
 });

@@ -1,11 +1,13 @@
 import { idPattern } from '@svc/contracts';
+import { decodeJwt } from 'jose';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { findOauthClient } from '../apps/index.ts';
-import { type Clock, toUnixSeconds } from '../clock.ts';
+import { type Clock, later, SECOND_MS, toUnixSeconds } from '../clock.ts';
 import { findGrant, type GrantRecord } from '../connections/index.ts';
 import type { Executor } from '../transact.ts';
 import { toClientMetadata } from './client-metadata.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
+import { insertPushedRequest } from './pushed-request-queries.ts';
 import { findCode, findRefreshToken } from './queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
 import { currentTokenWork } from './token-work.ts';
@@ -32,6 +34,7 @@ export const createAdapterFactory = (deps: AdapterDeps): ((name: string) => Adap
     Grant: grantModel(deps),
     AuthorizationCode: codeModel(deps),
     RefreshToken: refreshTokenModel(deps),
+    PushedAuthorizationRequest: pushedRequestModel(deps),
   };
   return (name) => ({ ...unused(name), ...models[name] });
 };
@@ -100,6 +103,7 @@ const codeModel = (deps: AdapterDeps): Model => ({
       redirectUri: code.redirectUri,
       codeChallenge: code.codeChallenge,
       codeChallengeMethod: 'S256',
+      ...(code.dpopThumbprint === null ? {} : { dpopJkt: code.dpopThumbprint }),
       ...(code.consumedAt === null ? {} : { consumed: toUnixSeconds(code.consumedAt) }),
     };
   },
@@ -124,6 +128,7 @@ const refreshTokenModel = (deps: AdapterDeps): Model => ({
       iat: toUnixSeconds(token.issuedAt),
       exp: toUnixSeconds(token.expiresAt),
       rotations: token.generation,
+      ...(token.keyThumbprint === null ? {} : { jkt: token.keyThumbprint }),
       ...(isReuse && token.consumedAt !== null ? { consumed: toUnixSeconds(token.consumedAt) } : {}),
     };
   },
@@ -136,9 +141,25 @@ const refreshTokenModel = (deps: AdapterDeps): Model => ({
       digest: digestOpaqueValue(value),
       grantId,
       generation: rotations,
+      keyThumbprint: typeof payload['jkt'] === 'string' ? payload['jkt'] : null,
       issuedAt: new Date(iat * 1000),
       expiresAt: new Date(exp * 1000),
     };
+  },
+});
+
+/** The library makes a JWT of the parameters; they are kept as they are, for the one time that they are asked for. */
+const pushedRequestModel = (deps: AdapterDeps): Model => ({
+  upsert: async (value, payload, expiresInSeconds) => {
+    const { app } = currentTokenWork();
+    if (app === undefined || payload.request === undefined || expiresInSeconds === undefined)
+      throw new Error('a pushed request is not whole');
+    await insertPushedRequest(deps.database, {
+      digest: digestOpaqueValue(value),
+      clientId: app.clientId,
+      parameters: decodeJwt(payload.request),
+      expiresAt: later(deps.clock(), expiresInSeconds * SECOND_MS),
+    });
   },
 });
 

@@ -2,5 +2,6 @@ export { issueCode } from './issue-code.ts';
 export { UNUSED_CODE_KEPT_MS } from './lifetimes.ts';
 export { createOauthServer, type OauthServer } from './oauth-server.ts';
 export { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
+export { deleteExpiredRequestsAndProofs } from './pushed-request-queries.ts';
 export { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, findCode } from './queries.ts';
-export { mountPreflight, oidcRoutes } from './routes.ts';
+export { mountPreflight, oidcRoutes, preparePushedRequest } from './routes.ts';

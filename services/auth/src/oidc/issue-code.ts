@@ -10,6 +10,7 @@ export interface CodeToIssue {
   grantId: string;
   redirectUri: string;
   codeChallenge: string;
+  dpopThumbprint: string | undefined;
   now: Date;
 }
 
@@ -20,6 +21,7 @@ export const issueCode = async (trx: Transaction, code: CodeToIssue): Promise<bo
     grantId: code.grantId,
     redirectUri: code.redirectUri,
     codeChallenge: code.codeChallenge,
+    dpopThumbprint: code.dpopThumbprint ?? null,
     issuedAt: code.now,
     expiresAt: later(code.now, CODE_MS),
   });

@@ -1,13 +1,16 @@
 import { DEFAULT_SCOPE, scopes } from '@svc/contracts';
 import type { Logger } from '@svc/service-kit';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
-import type { Clock } from '../clock.ts';
+import { isRegisteredRedirectUri } from '../apps/index.ts';
+import { SECOND_MS } from '../clock.ts';
 import { SIGNING_ALGORITHM, type SigningKey } from '../signing-keys/index.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
 import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
 import { ACCESS_TOKEN_SECONDS, CODE_MS, REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
-import { newOpaqueValue } from './opaque-value.ts';
+import { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
+import { insertProof } from './pushed-request-queries.ts';
 import { OAUTH_PATH } from './server-metadata.ts';
+import { currentTokenWork } from './token-work.ts';
 
 /** What the library needs of us. */
 export interface LibraryProviderDeps extends AdapterDeps {
@@ -21,7 +24,9 @@ const UNUSED_SECONDS = 60;
 /** Makes the library's provider for one signing key; only its token and revocation endpoints are ever called. */
 export const createLibraryProvider = (deps: LibraryProviderDeps, key: SigningKey): Provider => {
   const provider = new Provider(deps.issuer, configuration(deps, key));
-  overrideModels(provider, deps.clock);
+  overrideModels(provider, deps);
+  // It builds its own addresses from these headers, which the server sets from the issuer.
+  provider.proxy = true;
   // Koa would print what goes wrong; we log it, by `server_error` and around every request.
   provider.silent = true;
   provider.on('server_error', (_ctx, error: unknown) =>
@@ -34,12 +39,13 @@ const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuratio
   adapter: createAdapterFactory(deps),
   jwks: { keys: [{ ...key.privateKey.export({ format: 'jwk' }), kid: key.kid, alg: SIGNING_ALGORITHM, use: 'sig' }] },
   clientDefaults: { id_token_signed_response_alg: SIGNING_ALGORITHM },
-  enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
+  enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM], dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'] },
   clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
   extraClientMetadata: { properties: EXTRA_CLIENT_METADATA, validator: () => undefined },
   responseTypes: ['code'],
   scopes: [...scopes],
   subjectTypes: ['public'],
+  extraParams: ['locale'],
   pkce: { required: () => true },
   // RFC 6749 section 4.1.3: the token request repeats the redirect URI, always.
   allowOmittingSingleRegisteredRedirectUri: false,
@@ -60,7 +66,11 @@ const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuratio
   },
   clientBasedCORS: (_ctx, origin, client) => extra<string[]>(client, 'svc_origins').includes(origin),
   features: features(deps),
-  routes: { token: `${OAUTH_PATH}/token`, revocation: `${OAUTH_PATH}/revoke` },
+  routes: {
+    token: `${OAUTH_PATH}/token`,
+    revocation: `${OAUTH_PATH}/revoke`,
+    pushed_authorization_request: `${OAUTH_PATH}/par`,
+  },
   renderError: async (ctx: KoaContextWithOIDC, out) => {
     ctx.type = 'json';
     ctx.body = out;
@@ -69,9 +79,10 @@ const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuratio
 
 const features = (deps: LibraryProviderDeps): Configuration['features'] => ({
   devInteractions: { enabled: false },
-  dPoP: { enabled: false },
+  // Apps that send a proof get tokens bound to its key; nobody has to.
+  dPoP: { enabled: true, requireNonce: () => false },
   introspection: { enabled: false },
-  pushedAuthorizationRequests: { enabled: false },
+  pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
   rpInitiatedLogout: { enabled: false },
   userinfo: { enabled: false },
   revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
@@ -94,10 +105,25 @@ const features = (deps: LibraryProviderDeps): Configuration['features'] => ({
 });
 
 /** The library's own places to change how it compares secrets and makes values. */
-const overrideModels = (provider: Provider, clock: Clock): void => {
+const overrideModels = (provider: Provider, deps: LibraryProviderDeps): void => {
+  const { clock } = deps;
   provider.Client.prototype.compareClientSecret = function compare(this: Client, presented: string): boolean {
     return isClientSecret(extra<SecretMetadata[]>(this, 'svc_secrets'), presented, clock());
   };
+  provider.Client.prototype.redirectUriAllowed = (uri: string): boolean => {
+    const { app } = currentTokenWork();
+    return app !== undefined && isRegisteredRedirectUri(app.redirectUris, uri, app.clientType);
+  };
+  // The library would look and then write: two proofs at one time would both be the first.
+  Reflect.set(
+    provider.ReplayDetection,
+    'unique',
+    (clientId: string, jti: string, exp: number): Promise<boolean> =>
+      insertProof(deps.database, {
+        digest: digestOpaqueValue(`${clientId} ${jti}`),
+        expiresAt: new Date(exp * SECOND_MS),
+      }),
+  );
   Reflect.set(provider.RefreshToken.prototype, 'generateTokenId', () => newOpaqueValue('refresh_token'));
 };
 

@@ -24,13 +24,22 @@ const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Creates the server around the library, and again whenever another key signs. */
 export const createOauthServer = (deps: OauthServerDeps): OauthServer => {
+  const issuer = new URL(deps.issuer);
   let current: { kid: string; handle: ReturnType<Provider['callback']> } | undefined;
   return async (req, res, clientAddress) => {
     clientAddresses.set(req, clientAddress);
+    pinHost(req, issuer);
     const key = deps.keys.active();
     if (current?.kid !== key.kid) current = { kid: key.kid, handle: buildHandler(deps) };
     await current.handle(req, res);
   };
+};
+
+/** The library names its own addresses by these: whatever was sent, they are the issuer's. */
+const pinHost = (req: IncomingMessage, issuer: URL): void => {
+  req.headers.host = issuer.host;
+  req.headers['x-forwarded-host'] = issuer.host;
+  req.headers['x-forwarded-proto'] = issuer.protocol.slice(0, -1);
 };
 
 const buildHandler = (deps: OauthServerDeps): ReturnType<Provider['callback']> => {
@@ -44,7 +53,7 @@ const buildHandler = (deps: OauthServerDeps): ReturnType<Provider['callback']> =
         await next();
         if (ctx.method !== 'POST') return;
         if (detectsReuse) await finishToken(deps, context, work);
-        else await finishRevocation(deps, context, work);
+        else if (ctx.path.endsWith('/revoke')) await finishRevocation(deps, context, work);
       });
     } catch (error) {
       deps.logger.error({ err: error }, 'a token request failed');

@@ -7,6 +7,8 @@ export interface CodeRecord {
   grantId: string;
   redirectUri: string;
   codeChallenge: string;
+  /** Thumbprint of the key that it is bound to. */
+  dpopThumbprint: string | null;
   issuedAt: Date;
   expiresAt: Date;
   consumedAt: Date | null;
@@ -17,6 +19,7 @@ interface CodeRow {
   grant_id: string;
   redirect_uri: string;
   code_challenge: string;
+  dpop_jkt: string | null;
   issued_at: Date;
   expires_at: Date;
   consumed_at: Date | null;
@@ -33,6 +36,7 @@ export const insertCode = async (
       grant_id: code.grantId,
       redirect_uri: code.redirectUri,
       code_challenge: code.codeChallenge,
+      dpop_jkt: code.dpopThumbprint,
       issued_at: code.issuedAt,
       expires_at: code.expiresAt,
     })
@@ -50,6 +54,7 @@ export const findCode = async (executor: Executor, digest: Buffer): Promise<Code
     grantId: row.grant_id,
     redirectUri: row.redirect_uri,
     codeChallenge: row.code_challenge,
+    dpopThumbprint: row.dpop_jkt,
     issuedAt: row.issued_at,
     expiresAt: row.expires_at,
     consumedAt: row.consumed_at,
@@ -60,6 +65,8 @@ export const findCode = async (executor: Executor, digest: Buffer): Promise<Code
 export interface RefreshTokenRecord {
   grantId: string;
   generation: number;
+  /** Thumbprint of the key that it is bound to. */
+  keyThumbprint: string | null;
   issuedAt: Date;
   expiresAt: Date;
   /** When it was first used. */
@@ -72,6 +79,7 @@ interface RefreshTokenRow {
   digest: Buffer;
   grant_id: string;
   generation: number;
+  jkt: string | null;
   issued_at: Date;
   expires_at: Date;
   consumed_at: Date | null;
@@ -93,6 +101,7 @@ export const findRefreshToken = async (executor: Executor, digest: Buffer): Prom
   return {
     grantId: row.grant_id,
     generation: row.generation,
+    keyThumbprint: row.jkt,
     issuedAt: row.issued_at,
     expiresAt: row.expires_at,
     consumedAt: row.consumed_at,
@@ -106,6 +115,7 @@ export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToke
     digest: token.digest,
     grant_id: token.grantId,
     generation: token.generation,
+    jkt: token.keyThumbprint,
     issued_at: token.issuedAt,
     expires_at: token.expiresAt,
   });
@@ -127,8 +137,8 @@ export const exchangeUnused = async (
        UPDATE ${CONSUMED_TABLES[consumption.kind]} SET consumed_at = :usedAt
        WHERE digest = :usedDigest AND consumed_at IS NULL AND grant_id = (SELECT id FROM touched) RETURNING grant_id
      )
-     INSERT INTO refresh_tokens (digest, grant_id, generation, issued_at, expires_at)
-     SELECT :digest, grant_id, :generation, :issuedAt, :expiresAt FROM used`,
+     INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
+     SELECT :digest, grant_id, :generation, :keyThumbprint, :issuedAt, :expiresAt FROM used`,
     { ...grantUse(consumption.grantId, now), usedDigest: consumption.digest, ...refreshToken },
   );
   return result.rowCount > 0;

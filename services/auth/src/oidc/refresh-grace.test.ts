@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { judgeRefreshUse } from './refresh-grace.ts';
 
 const NOW = new Date('2026-10-01T12:00:00Z');
-const token = { grantId: 'grt_x', generation: 3, issuedAt: NOW, expiresAt: NOW };
+const token = { grantId: 'grt_x', keyThumbprint: null, generation: 3, issuedAt: NOW, expiresAt: NOW };
 const usedSecondsAgo = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
 
 test.each([

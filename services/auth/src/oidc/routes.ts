@@ -1,7 +1,10 @@
 import { FORM_BYTES_MAX, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, HANDLED, type Reply } from '@svc/service-kit';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Clock } from '../clock.ts';
+import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
+import { resolvePushedRequest } from './resolve-pushed-request.ts';
 import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
 
 /** Clients may keep the metadata this long. */
@@ -28,6 +31,7 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
   return [
     bind(routes.issueToken, handOver),
     bind(routes.revokeToken, handOver),
+    bind(routes.pushAuthorizationRequest, handOver),
     bind(routes.getOpenidConfiguration, async () => metadata),
     bind(routes.getAuthorizationServerMetadata, async () => metadata),
   ];
@@ -35,8 +39,19 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
 
 /** Lets the pages of an app ask before they call the token endpoint (CORS preflight); there is none on authorize. */
 export const mountPreflight = (app: Express, server: OauthServer): void => {
-  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`], async (req, res) => {
+  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`, `${OAUTH_PATH}/par`], async (req, res) => {
     // A preflight changes nothing, so nobody asks where it came from.
     await server(req, res, '');
   });
 };
+
+/** Lets the authorize page read a pushed request as if the browser had brought it. */
+export const preparePushedRequest =
+  (deps: { database: Executor; clock: Clock }): RequestHandler =>
+  async (req, _res, next) => {
+    const [path = '', search = ''] = req.url.split('?', 2);
+    const isAuthorize = req.method === 'GET' && path === `${OAUTH_PATH}/authorize`;
+    const resolved = isAuthorize ? await resolvePushedRequest(deps, search) : undefined;
+    if (resolved !== undefined) req.url = `${path}?${resolved}`;
+    next();
+  };

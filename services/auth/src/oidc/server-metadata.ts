@@ -1,4 +1,5 @@
 import { type Scope, scopes } from '@svc/contracts';
+import { DPOP_ALGORITHMS } from '@svc/service-kit';
 import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 
 /** Where the authorization server answers, below the issuer. */
@@ -16,6 +17,7 @@ export const serverMetadata = (issuer: string) => ({
   authorization_endpoint: `${issuer}${OAUTH_PATH}/authorize`,
   token_endpoint: `${issuer}${OAUTH_PATH}/token`,
   revocation_endpoint: `${issuer}${OAUTH_PATH}/revoke`,
+  pushed_authorization_request_endpoint: `${issuer}${OAUTH_PATH}/par`,
   jwks_uri: `${issuer}${OAUTH_PATH}/jwks`,
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
@@ -24,6 +26,8 @@ export const serverMetadata = (issuer: string) => ({
   token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
   revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
   scopes_supported: SCOPES,
+  // RFC 9449 section 5.1.
+  dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
   subject_types_supported: ['public'],
   id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
   claims_supported: ['sub'],

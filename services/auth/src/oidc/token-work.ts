@@ -7,6 +7,8 @@ export interface NewRefreshToken {
   digest: Buffer;
   grantId: string;
   generation: number;
+  /** Thumbprint of the key that it is bound to (RFC 9449 section 5). */
+  keyThumbprint: string | null;
   issuedAt: Date;
   expiresAt: Date;
 }

@@ -53,8 +53,10 @@ const ssoPath = (query: AuthorizeQuery): string | undefined => {
 };
 
 /** The path of the authorize page for a request. */
-export const authorizePath = (query: AuthorizeQuery, over: Readonly<Record<string, string>> = {}): string =>
-  `/v1/integrations/oauth/authorize?${new URLSearchParams({ ...query, ...over })}`;
+export const authorizePath = (query: AuthorizeQuery, over: Readonly<Record<string, string>> = {}): string => {
+  const given = Object.entries({ ...query, ...over }).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return `/v1/integrations/oauth/authorize?${new URLSearchParams(given)}`;
+};
 
 /** A form of the pages; `action` is the last part of its path. */
 export const pageForm = (context: PageContext, action: string, content: Html, className = ''): Html => html`

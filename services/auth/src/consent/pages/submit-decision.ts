@@ -31,6 +31,7 @@ const toRequest = ({ query }: FormContext) => ({
   redirectUri: query.redirect_uri,
   scope: query.scope,
   codeChallenge: query.code_challenge,
+  dpopThumbprint: query.dpop_jkt,
 });
 
 const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContext): Promise<ReplyContent> => {

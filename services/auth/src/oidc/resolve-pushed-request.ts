@@ -1,0 +1,36 @@
+import type { Clock } from '../clock.ts';
+import type { Executor } from '../transact.ts';
+import { digestOpaqueValue } from './opaque-value.ts';
+import { takePushedRequest } from './pushed-request-queries.ts';
+
+const URN = 'urn:ietf:params:oauth:request_uri:';
+/** What the authorize page reads; a pushed JWT's own claims are none of it. */
+const PARAMETERS = [
+  ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type'],
+  ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt'],
+];
+
+/**
+ * The query that stands behind a `request_uri` (RFC 9126 section 4): what was pushed and nothing of what the browser adds.
+ * Where there is none, as it was used, expired or belongs to another app, only `client_id` is left, which is refused as
+ * incomplete. Undefined for a query without `request_uri`.
+ */
+export const resolvePushedRequest = async (
+  deps: { database: Executor; clock: Clock },
+  search: string,
+): Promise<string | undefined> => {
+  const query = new URLSearchParams(search);
+  const requestUri = query.get('request_uri');
+  if (requestUri === null) return undefined;
+  const clientId = query.get('client_id') ?? '';
+  const taken = requestUri.startsWith(URN)
+    ? await takePushedRequest(deps.database, digestOpaqueValue(requestUri.slice(URN.length)))
+    : undefined;
+  const resolved = new URLSearchParams({ client_id: clientId });
+  if (taken === undefined || taken.clientId !== clientId || taken.expiresAt <= deps.clock()) return resolved.toString();
+  for (const name of PARAMETERS) {
+    const value = taken.parameters[name];
+    if (typeof value === 'string') resolved.set(name, value);
+  }
+  return resolved.toString();
+};
