@@ -18,8 +18,8 @@ import { type Connections, openConnections } from './connections.ts';
 import { type DelegatedDeps, delegatedRoutes } from './delegated/index.ts';
 import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
-import { createDispatcher } from './providers/index.ts';
-import { openRoutesFile, type RoutesInForce } from './routes/index.ts';
+import { createDispatcher, createRouteGates, type RouteGates } from './providers/index.ts';
+import { openRoutesFile, type ReadProviderKey, type RoutesInForce } from './routes/index.ts';
 import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
@@ -34,8 +34,8 @@ const STOP_STEP_MS = 9_000;
 export interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** The value of an environment variable that a provider names as the one that holds its key. */
-  readonly secret: (name: string) => string | undefined;
+  /** Reads the key of the provider that names this variable in the routes file. */
+  readonly providerKey: ReadProviderKey;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -51,11 +51,12 @@ export interface App {
 export const startApp = async (life: Lifecycle, options: AppOptions): Promise<App> => {
   const { config, logger, clock } = options;
   const metrics = createMetrics(SERVICE);
-  const routes = await openRoutesFile({ file: config.ROUTES_FILE, secret: options.secret, clock, logger });
+  const { providerKey } = options;
+  const routes = await openRoutesFile({ file: config.ROUTES_FILE, providerKey, clock, logger });
   life.onStop('routes file', routes.stop);
   const connections = await openConnections(life, { service: SERVICE, config, logger, metrics, clock });
   const usage = openUsageWriter(life, connections, { config, logger, metrics });
-  const deps = openInference(life, { ...options, usage, routes });
+  const deps = openInference(life, { ...options, metrics, usage, routes });
   const common = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
   const internal = createInternalApp({
     ...common,
@@ -127,7 +128,11 @@ const openUsageWriter = (
 
 const openInference = (
   life: Lifecycle,
-  options: AppOptions & { readonly usage: UsageWriter; readonly routes: RoutesInForce },
+  options: AppOptions & {
+    readonly metrics: Metrics;
+    readonly usage: UsageWriter;
+    readonly routes: RoutesInForce;
+  },
 ): DelegatedDeps => {
   const { config, logger, clock, usage, routes } = options;
   const billing = createBillingClient({
@@ -146,6 +151,7 @@ const openInference = (
     usage,
     routes: routes.table,
     dispatcher,
+    gates: openGates(options),
     inFlight,
     upstreamLimits: {
       firstByteTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
@@ -158,6 +164,16 @@ const openInference = (
     outputTokensMax: OUTPUT_TOKENS_MAX,
     clock,
   };
+};
+
+const openGates = (options: AppOptions & { readonly metrics: Metrics }): RouteGates => {
+  const { config, clock, logger, metrics } = options;
+  const limits = {
+    inFlightMax: config.ROUTE_IN_FLIGHT_MAX,
+    failuresMax: config.ROUTE_FAILURES_MAX,
+    pauseMs: config.ROUTE_PAUSE_MS,
+  };
+  return createRouteGates({ limits, clock, logger, metrics });
 };
 
 const answers = async (database: Knex): Promise<boolean> =>

@@ -63,6 +63,27 @@ export const configSchema = z.object({
     max: DAY_MS,
     default: 600_000,
   }),
+  ROUTE_IN_FLIGHT_MAX: setting.integer({
+    description:
+      'Requests that one process has under way over one route at most; more go to the next route. Each takes a connection, so this bounds sockets and memory where a provider becomes slow.',
+    min: 1,
+    max: 100_000,
+    default: 4_096,
+  }),
+  ROUTE_FAILURES_MAX: setting.integer({
+    description:
+      'Certain failures of a route in a row after which it is paused. So many hardly come by chance while a provider serves others.',
+    min: 1,
+    max: 1_000_000,
+    default: 10,
+  }),
+  ROUTE_PAUSE_MS: setting.integer({
+    description:
+      'Milliseconds that a paused route is sent nothing; then one request probes it. Long enough to spare the wait for a dead provider, short enough that one that is back is used soon.',
+    min: 100,
+    max: 3_600_000,
+    default: 5_000,
+  }),
   CLIENT_IDLE_TIMEOUT_MS: setting.integer({
     description: 'Milliseconds that a caller may leave what it was sent unread.',
     min: 100,

@@ -128,6 +128,26 @@ describe('routes file', () => {
     return key;
   };
 
+  test('a key that is rotated in its file is used after a signal, a bad one is not', async () => {
+    const file = `${around.routesFile}.key`;
+    await writeFile(around.routesFile, around.routesText);
+    await writeFile(file, 'a-key-of-yesterday\n');
+    const running = await start({ PROVIDER_KEY: '', PROVIDER_KEY_FILE: file });
+    const status = async (): Promise<number> => {
+      const answer = await ask(running, 'Hello');
+      await answer.text();
+      return answer.status;
+    };
+    expect(await status()).toBe(502);
+    await writeFile(file, `${environment['PROVIDER_KEY']}\n`);
+    running.signal('SIGHUP');
+    await waitFor(async () => (await status()) === 200);
+    await writeFile(file, '');
+    running.signal('SIGHUP');
+    await waitFor(() => running.output().includes('the file of PROVIDER_KEY_FILE holds no key'));
+    expect(await status()).toBe(200);
+  });
+
   test('a change, a signal and a bad file', async () => {
     const running = await start();
     expect(await offers(running, 'svc-chat')).toBe(true);

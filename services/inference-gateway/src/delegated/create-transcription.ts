@@ -36,7 +36,9 @@ interface Transcription {
  * it is right: a provider that has not had the whole form serves nothing, so whatever fails before that costs nothing.
  */
 export const createTranscription = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
-  const [route] = deps.routes().delegatedTranscription(deps.clock());
+  const candidates = deps.routes().delegatedTranscription(deps.clock());
+  // Nothing is kept of a file that arrives, so that no second route can be tried later.
+  const route = candidates.find(deps.gates.hasRoom) ?? candidates[0];
   if (route === undefined) throw new AppError('subscription_transcription_not_configured');
   let running: Transcription | undefined;
   const abandon = (): void => running?.upload.abort();

@@ -17,6 +17,4 @@ export interface DelegatedDeps extends UpstreamDeps {
   readonly defaultOutputTokens: number;
   /** The most output tokens that a request can be expected to need, whatever it says. */
   readonly outputTokensMax: number;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
 }

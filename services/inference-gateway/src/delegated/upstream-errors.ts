@@ -3,6 +3,7 @@ import { AppError } from '@svc/service-kit';
 import type { FailureReason, UpstreamFailure } from '../providers/index.ts';
 
 const CODES: Readonly<Record<FailureReason, ErrorCode>> = {
+  held_back: 'upstream_unavailable',
   unreachable: 'upstream_unavailable',
   busy: 'upstream_unavailable',
   failed: 'upstream_error',

@@ -5,6 +5,7 @@ import type { FailureReason, UpstreamFailure } from '../providers/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 
 const CODES: Readonly<Record<Exclude<FailureReason, 'rejected'>, ErrorCode>> = {
+  held_back: 'upstream_unavailable',
   unreachable: 'upstream_unavailable',
   busy: 'upstream_unavailable',
   failed: 'upstream_unavailable',

@@ -1,3 +1,5 @@
 export * from './common-wire/index.ts';
+export type { RouteGateLimits } from './route-gate.ts';
+export { createRouteGates, type RouteGates } from './route-gates.ts';
 export { type RouteRequest, sendToRoute, type UpstreamDeps } from './send-to-route.ts';
 export { tryInOrder } from './try-in-order.ts';

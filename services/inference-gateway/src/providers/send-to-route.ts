@@ -9,11 +9,16 @@ import {
   UpstreamFailure,
   type UpstreamLimits,
 } from './common-wire/index.ts';
+import type { RouteVerdict } from './route-gate.ts';
+import type { RouteGates } from './route-gates.ts';
 
 /** What reaching providers needs. */
 export interface UpstreamDeps {
   readonly dispatcher: Dispatcher;
   readonly upstreamLimits: UpstreamLimits;
+  readonly gates: RouteGates;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
 /** One request as a route's provider gets it. */
@@ -31,9 +36,37 @@ export interface RouteRequest {
   readonly giveUp?: AbortSignal;
 }
 
-/** Sends a request to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure. */
+/**
+ * Sends a request to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure;
+ * `held_back` where the route takes nothing now.
+ */
 export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
-  const { route, isStreamed, log } = request;
+  const permit = deps.gates.enter(request.route);
+  let verdict: RouteVerdict = 'unknown';
+  try {
+    const answer = await exchange(deps, request, permit.leave);
+    verdict = 'served';
+    return answer;
+  } catch (error) {
+    permit.leave();
+    if (error instanceof UpstreamFailure) verdict = verdictOf(error);
+    throw error;
+  } finally {
+    permit.judge(verdict, deps.clock());
+  }
+};
+
+/** What a provider refuses because of the request alone says that it serves others. */
+const verdictOf = (failure: UpstreamFailure): RouteVerdict => {
+  if (failure.reason === 'rejected') return 'served';
+  return failure.isUncertain ? 'unknown' : 'failed';
+};
+
+const exchange = async (
+  deps: UpstreamDeps,
+  { route, isStreamed, log, ...request }: RouteRequest,
+  onOver: () => void,
+): Promise<UpstreamAnswer> => {
   const answer = await openUpstream(
     deps.dispatcher,
     {
@@ -46,6 +79,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
       },
       body: request.body,
       giveUp: request.giveUp,
+      onOver,
     },
     request.giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );

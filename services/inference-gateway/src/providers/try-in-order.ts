@@ -1,7 +1,8 @@
 import { UpstreamFailure } from './common-wire/index.ts';
 
 /**
- * Tries one route after the other, as long as it is certain that the last one generated nothing. Throws the last failure.
+ * Tries one route after the other, as long as it is certain that the last one generated nothing. Throws the last failure of
+ * a provider; where no route was sent anything, the one that may be asked again first.
  */
 export const tryInOrder = async <R, T>(routes: readonly R[], attempt: (route: R) => Promise<T>): Promise<T> => {
   let last: UpstreamFailure | undefined;
@@ -10,8 +11,14 @@ export const tryInOrder = async <R, T>(routes: readonly R[], attempt: (route: R)
       return await attempt(route);
     } catch (error) {
       if (!(error instanceof UpstreamFailure) || !error.mayTryNext) throw error;
-      last = error;
+      last = last === undefined ? error : moreTelling(last, error);
     }
   }
   throw last ?? new UpstreamFailure('unreachable');
+};
+
+const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+  if (second.reason !== 'held_back') return second;
+  if (first.reason !== 'held_back') return first;
+  return Number(first.retryAfter) <= Number(second.retryAfter) ? first : second;
 };

@@ -1,3 +1,4 @@
 export { openRoutesFile, type RoutesFileOptions, type RoutesInForce } from './open-routes-file.ts';
 export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
+export { providerKeysFrom, type ReadProviderKey } from './read-provider-key.ts';
 export type { AudioRoute, OfferedModel, Provider, Route, RouteService, RouteTable, TokenRoute } from './route-table.ts';

@@ -2,6 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '@svc/service-kit';
 import { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
+import type { ReadProviderKey } from './read-provider-key.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** Asking the file's state needs no support from its file system, and follows links that are swapped under it. */
@@ -19,21 +20,22 @@ export interface RoutesInForce {
 /** What reading the routes file needs. */
 export interface RoutesFileOptions {
   readonly file: string;
-  readonly secret: (name: string) => string | undefined;
+  /** Asked again at each reload. */
+  readonly providerKey: ReadProviderKey;
   readonly clock: () => number;
   readonly logger: Logger;
 }
 
 /** Reads the routes file and keeps watching it. Throws RoutesFileError when it is bad from the start. */
 export const openRoutesFile = async (options: RoutesFileOptions): Promise<RoutesInForce> => {
-  const { file, secret, clock, logger } = options;
+  const { file, providerKey, clock, logger } = options;
   let text = await readFile(file, 'utf8');
-  let table = parseRoutesFile(text, { nowMs: clock(), secret });
+  let table = parseRoutesFile(text, { nowMs: clock(), providerKey });
 
   const readAgain = async (): Promise<boolean> => {
     try {
       const newText = await readFile(file, 'utf8');
-      const newTable = parseRoutesFile(newText, { nowMs: clock(), secret });
+      const newTable = parseRoutesFile(newText, { nowMs: clock(), providerKey });
       if (newText !== text) logger.info({ file }, 'routes file loaded');
       text = newText;
       table = newTable;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRoutesFile, RoutesFileError } from './index.ts';
+import { parseRoutesFile, providerKeysFrom, RoutesFileError } from './index.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const good = `
@@ -19,7 +19,7 @@ routes:
 delegated: {chat: [chat-2, chat-eu], audio_transcription: [audio]}
 `;
 const parse = (text: string, nowMs = NOW) =>
-  parseRoutesFile(text, { nowMs, secret: (name) => (name === 'SANDBOX_KEY' ? 'key' : undefined) });
+  parseRoutesFile(text, { nowMs, providerKey: providerKeysFrom({ SANDBOX_KEY: 'key' }) });
 const faultsOf = (text: string, nowMs = NOW): readonly string[] => {
   try {
     parse(text, nowMs);

@@ -1,5 +1,6 @@
 import { type ConfiguredRoute, type RoutesFile, routesFileSchema } from '@svc/contracts';
 import { parseDocument } from 'yaml';
+import type { ProviderKey, ReadProviderKey } from './read-provider-key.ts';
 import { createRouteTable, type Provider, type Route, type RouteTable } from './route-table.ts';
 
 /** A routes file that must not be used; the message lists every fault. */
@@ -16,8 +17,8 @@ export class RoutesFileError extends Error {
 /** What a routes file is judged against. */
 export interface RoutesFileContext {
   readonly nowMs: number;
-  /** The value of an environment variable that a provider names as the one that holds its key. */
-  readonly secret: (name: string) => string | undefined;
+  /** Reads the key of the provider that names this variable. */
+  readonly providerKey: ReadProviderKey;
 }
 
 /** Reads and judges a routes file. Throws RoutesFileError with all faults; none of them quotes a key. */
@@ -32,15 +33,25 @@ export const parseRoutesFile = (text: string, context: RoutesFileContext): Route
       result.error.issues.map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`),
     );
   }
-  const faults = findFaults(result.data, context);
+  const keys = readKeys(result.data, context);
+  const faults = findFaults(result.data, { ...context, keys });
   if (faults.length > 0) throw new RoutesFileError(faults);
-  return toTable(result.data, context);
+  return toTable(result.data, keys);
 };
 
-const findFaults = (file: RoutesFile, context: RoutesFileContext): string[] => [
+/** What was read of each provider that an active route uses, once for each reading of the routes file. */
+type Keys = ReadonlyMap<string, ProviderKey>;
+
+const readKeys = (file: RoutesFile, { providerKey }: RoutesFileContext): Keys => {
+  const used = new Set(file.routes.filter(({ active }) => active).map(({ provider }) => provider));
+  const providers = Object.entries(file.providers).filter(([id]) => used.has(id));
+  return new Map(providers.map(([id, { api_key_env }]) => [id, providerKey(api_key_env)]));
+};
+
+const findFaults = (file: RoutesFile, context: RoutesFileContext & { readonly keys: Keys }): string[] => [
   ...repeatedIds(file),
   ...file.routes.flatMap((route) => routeFaults(route, file, context)),
-  ...providerFaults(file, context),
+  ...providerFaults(context.keys),
   ...delegatedFaults(file, 'chat'),
   ...delegatedFaults(file, 'audio_transcription'),
 ];
@@ -64,12 +75,8 @@ const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: Routes
   return faults;
 };
 
-const providerFaults = (file: RoutesFile, { secret }: RoutesFileContext): string[] => {
-  const used = new Set(file.routes.filter(({ active }) => active).map(({ provider }) => provider));
-  return Object.entries(file.providers)
-    .filter(([id, provider]) => used.has(id) && !secret(provider.api_key_env))
-    .map(([id, provider]) => `providers.${id}: the variable ${provider.api_key_env} is not set`);
-};
+const providerFaults = (keys: Keys): string[] =>
+  [...keys].flatMap(([id, key]) => ('fault' in key ? [`providers.${id}: ${key.fault}`] : []));
 
 const delegatedFaults = (file: RoutesFile, service: keyof RoutesFile['delegated']): string[] =>
   file.delegated[service].flatMap((id) => {
@@ -85,11 +92,13 @@ const certifiedPeriod = (certification: { certified_at: string; expires_at: stri
   untilMs: Date.parse(`${certification.expires_at}T00:00:00Z`),
 });
 
-const toTable = (file: RoutesFile, { secret }: RoutesFileContext): RouteTable => {
+const toTable = (file: RoutesFile, keys: Keys): RouteTable => {
   const providers = new Map(
-    Object.entries(file.providers).map(([id, { base_url, name, api_key_env }]): [string, Provider] => {
+    Object.entries(file.providers).flatMap(([id, { base_url, name }]): [string, Provider][] => {
+      const key = keys.get(id);
+      if (key === undefined || 'fault' in key) return [];
       const { origin, pathname } = new URL(base_url);
-      return [id, { id, name, origin, basePath: pathname.replace(/\/+$/, ''), apiKey: secret(api_key_env) ?? '' }];
+      return [[id, { id, name, origin, basePath: pathname.replace(/\/+$/, ''), apiKey: key.value }]];
     }),
   );
   return createRouteTable({

@@ -7,6 +7,7 @@ import { createLifecycle, createLogger, loadConfig } from '@svc/service-kit';
 import { type TestDatabase, type TestNats, type TestTokens, testDatabase, testNats, testTokens } from '@svc/testing';
 import { startApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
+import { providerKeysFrom } from '../../src/routes/index.ts';
 import { type BillingStandIn, startBilling, TOKEN } from './billing-stand-in.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -74,13 +75,15 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     API_KEY_PEPPER: 'pepper'.repeat(8),
     INGRESS_REGION: 'test-region',
     RESPONSE_VALIDATION: 'true',
+    // Tests that let a provider fail again and again want it asked each time.
+    ROUTE_FAILURES_MAX: '1000',
     ...options.environment,
   };
   const config = loadConfig(configSchema, environment);
   const app = await startApp(life, {
     config,
     logger,
-    secret: (name) => (name === 'PROVIDER_KEY' ? PROVIDER_KEY : undefined),
+    providerKey: providerKeysFrom({ PROVIDER_KEY }),
     clock: options.clock ?? Date.now,
   });
   return {

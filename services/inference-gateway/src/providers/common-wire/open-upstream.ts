@@ -13,6 +13,8 @@ export interface UpstreamRequest {
   readonly body: Buffer | Readable | string | null;
   /** Gives up waiting for the head of the answer, as a `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
+  /** Called once, when nothing more is sent or received. */
+  readonly onOver?: () => void;
 }
 
 /** How long a provider may take, in milliseconds. */
@@ -54,7 +56,7 @@ export const openUpstream = (
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
-    const exchange = new Exchange(resolve, reject, limits.totalTimeoutMs);
+    const exchange = new Exchange({ resolve, reject, onOver: request.onOver }, limits.totalTimeoutMs);
     request.giveUp?.addEventListener('abort', exchange.giveUp);
     dispatcher.dispatch(
       {
@@ -78,12 +80,18 @@ class AbandonedError extends Error {
   readonly code = 'ABANDONED';
 }
 
+/** Who is told of an exchange. */
+interface Told {
+  readonly resolve: (answer: UpstreamAnswer) => void;
+  readonly reject: (failure: UpstreamFailure) => void;
+  readonly onOver: (() => void) | undefined;
+}
+
 /** One exchange, as the HTTP client drives it. */
 class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
   status = 0;
   headers: IncomingHttpHeaders = {};
-  readonly #resolve: (answer: UpstreamAnswer) => void;
-  readonly #reject: (failure: UpstreamFailure) => void;
+  readonly #told: Told;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #sink: UpstreamSink | undefined;
@@ -92,13 +100,8 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
   #end: UpstreamFailure | 'whole' | undefined;
   #abortReason: Error | undefined;
 
-  constructor(
-    resolve: (answer: UpstreamAnswer) => void,
-    reject: (failure: UpstreamFailure) => void,
-    totalTimeoutMs: number,
-  ) {
-    this.#resolve = resolve;
-    this.#reject = reject;
+  constructor(told: Told, totalTimeoutMs: number) {
+    this.#told = told;
     this.#timer = setTimeout(this.giveUp, totalTimeoutMs);
   }
 
@@ -114,7 +117,7 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
-    this.#resolve(this);
+    this.#told.resolve(this);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -165,8 +168,9 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
     if (this.#end !== undefined) return;
     this.#end = end;
     clearTimeout(this.#timer);
+    this.#told.onOver?.();
     // Without a head nobody has been given this exchange to read.
-    if (end !== 'whole' && this.status === 0) this.#reject(end);
+    if (end !== 'whole' && this.status === 0) this.#told.reject(end);
     else if (this.#sink !== undefined) this.#deliverEnd(end);
   }
 

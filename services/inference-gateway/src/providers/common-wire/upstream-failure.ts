@@ -10,12 +10,14 @@ export interface WireError {
  * What went wrong with a provider. Up to `rejected` it is certain that nothing was generated; from `timeout` on the
  * request may have been served and charged for, so it must not be sent again.
  *
+ * - `held_back`: the gateway itself sends the route nothing now
  * - `unreachable`: no connection, so nothing was sent
  * - `busy`: 429 or 503; `failed`: another 5xx with an error body; `unauthorized`: another status that is ours to mend
  * - `rejected`: the request itself is at fault
  * - `timeout`, `lost`, `garbled`: silence, a broken connection, an answer that cannot be read
  */
 export type FailureReason =
+  | 'held_back'
   | 'unreachable'
   | 'busy'
   | 'failed'
