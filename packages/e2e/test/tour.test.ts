@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, it } from 'vitest';
+import { readStackFile } from './support/stack.ts';
 
-const README = new URL('../../../README.md', import.meta.url);
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const README = `${ROOT}README.md`;
 const run = promisify(execFile);
 
 /** The README's tour, pasted into one shell, does what it says. */
@@ -12,10 +15,16 @@ it('the tour in the README works as printed', async () => {
   const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   expect(blocks.length).toBeGreaterThanOrEqual(5);
   const script = blocks.join('\n').replace(/^BASE=.*$/m, `BASE=${inject('baseUrl')}`);
-  const { stdout, stderr } = await run('sh', ['-c', script], { timeout: 60_000 });
+  // The sample partner app starts after the stack is ready.
+  await expect
+    .poll(async () => Object.keys((await readStackFile(inject('dataDir'))).processes), { timeout: 30_000 })
+    .toContain('sample-partner');
+  const env = { ...process.env, SVC_DATA_DIR: inject('dataDir') };
+  const { stdout, stderr } = await run('sh', ['-c', script], { timeout: 60_000, cwd: ROOT, env });
   expect(stderr).toBe('');
   expect(stdout).toContain('"account_type":"business"');
   expect(stdout).toMatch(/app_[0-9a-z]{26}/);
+  expect(stdout).toContain('"event":"integration.test"');
   expect(stdout).toContain('"status":"active"');
   expect(stdout).toContain('"plan":{"id":"starter","name":"Starter"}');
   expect(stdout).toContain('/v1/integrations/oauth/authorize?client_id=app_');
