@@ -13,6 +13,7 @@ import {
 import { BusinessOnlyPage, CrashBoundary, NotFoundPage, SignedInLayout, SignedOutLayout } from './shell/index.ts';
 import { Loading } from './ui/index.ts';
 
+const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
 const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
 const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
@@ -56,6 +57,7 @@ const SignedInPages = (): ReactElement => {
             <Route path="/" element={<OverviewPage />} />
             <Route path="/sign-in" element={<ToNext />} />
             <Route path="/sign-up" element={<ToNext />} />
+            <Route path="/account" element={<AccountPage />} />
             <Route path="/plans" element={<PlansPage />} />
             <Route path="/plans/return" element={<ReturnPage />} />
             <Route path="/connections" element={<ConnectionsPage />} />

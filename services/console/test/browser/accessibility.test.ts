@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
     await inspect(page, nameOf(path));
   });
 
-  it.each(['plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
+  it.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
     '/%s, with nothing there yet and with everything',
     async (path) => {
       const person = addPerson(console, 'business', locale);

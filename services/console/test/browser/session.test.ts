@@ -108,6 +108,29 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByRole('heading', { name: 'Plan', level: 1 }).waitFor();
   });
 
+  it('changes password and address, and stays signed in with the new session', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person });
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Account settings' }).click();
+    const password = page.getByRole('form', { name: 'Change the password' });
+    await password.getByLabel('Current password').fill('not this one');
+    await password.getByLabel('New password').fill('a fresh set of four words');
+    await password.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The current password is not right').waitFor();
+    await password.getByLabel('Current password').fill(PASSWORD);
+    await password.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The password is changed').first().waitFor();
+    const address = page.getByRole('form', { name: 'Change the address' });
+    await address.getByLabel('New address').fill('ada@example.com');
+    await address.getByLabel('Current password').fill('a fresh set of four words');
+    await address.getByRole('button', { name: 'Change the address' }).click();
+    await page.getByText('The address is changed').first().waitFor();
+    await page.getByRole('definition').filter({ hasText: 'ada@example.com' }).waitFor();
+    await page.getByRole('link', { name: 'Plan', exact: true }).click();
+    await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
+  });
+
   it('signs out everywhere', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });

@@ -92,6 +92,9 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     const page = await openAs({ browser, console, person }, '/connections');
     await page.getByText('use chat and audio on your subscription and see your limits and usage').waitFor();
     await page.getByText('2 hours ago').waitFor();
+    await page.getByRole('button', { name: 'History of Notes for teams' }).click();
+    await page.getByText('in a browser, from 192.0.2.0/24').waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Disconnect Notes for teams' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Disconnect Notes for teams?' });
     await page.keyboard.press('Escape');

@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, ButtonLink, Card, ChoiceField, Form, Notice, Page, Secret, useForm } from '../ui/index.ts';
+import { Button, ButtonLink, ChoiceField, Form, Notice, Page, Secret, useForm } from '../ui/index.ts';
 import { AppFields } from './app-fields.tsx';
 import { type AppValues, checkApp, EMPTY_APP, toFields } from './app-values.ts';
 import { ClientId } from './client-id.tsx';
@@ -56,16 +56,14 @@ const RegisteredApp = ({ app }: { app: Registered }): ReactElement => {
   const { apps } = useI18n().messages;
   return (
     <Page title={apps.registeredTitle(app.name)}>
-      <Card title={apps.clientId}>
+      <div className="card">
         <ClientId id={app.client_id} />
-      </Card>
-      {app.client_secret === undefined ? (
-        <Notice>{apps.registeredPublic}</Notice>
-      ) : (
-        <Card title={apps.secret}>
+        {app.client_secret === undefined ? (
+          <Notice>{apps.registeredPublic}</Notice>
+        ) : (
           <Secret label={apps.secretLabel} text={apps.secretText} value={app.client_secret} />
-        </Card>
-      )}
+        )}
+      </div>
       <div className="actions">
         <ButtonLink to={`/apps/${app.client_id}`} variant="primary">
           {app.client_secret === undefined ? apps.toApp : apps.secretDone}

@@ -15,12 +15,14 @@ import {
   Time,
   useToast,
 } from '../ui/index.ts';
+import { HistoryDialog } from './history-dialog.tsx';
 
 /** The apps that may use the subscription, and the way to end that. */
 export const ConnectionsPage = (): ReactElement => {
   const { connections } = useI18n().messages;
   const list = useApiQuery('listConnections', {});
   const [leaving, setLeaving] = useState<Connection>();
+  const [looking, setLooking] = useState<Connection>();
   return (
     <Page title={connections.title} lead={connections.lead}>
       <Loaded query={list}>
@@ -34,12 +36,14 @@ export const ConnectionsPage = (): ReactElement => {
                   key={connection.client_id}
                   connection={connection}
                   onDisconnect={() => setLeaving(connection)}
+                  onLook={() => setLooking(connection)}
                 />
               ))}
             </div>
           )
         }
       </Loaded>
+      {looking !== undefined && <HistoryDialog connection={looking} onClose={() => setLooking(undefined)} />}
       {leaving !== undefined && <Disconnect connection={leaving} onClose={() => setLeaving(undefined)} />}
     </Page>
   );
@@ -48,9 +52,11 @@ export const ConnectionsPage = (): ReactElement => {
 const ConnectionCard = ({
   connection,
   onDisconnect,
+  onLook,
 }: {
   connection: Connection;
   onDisconnect: () => void;
+  onLook: () => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { connections, common } = messages;
@@ -61,9 +67,14 @@ const ConnectionCard = ({
       title={app.name}
       icon={<AppIcon clientId={client_id} />}
       actions={
-        <Button onClick={onDisconnect} aria-label={connections.disconnectApp(app.name)}>
-          {connections.disconnect}
-        </Button>
+        <>
+          <Button variant="quiet" onClick={onLook} aria-label={connections.historyOf(app.name)}>
+            {connections.history}
+          </Button>
+          <Button onClick={onDisconnect} aria-label={connections.disconnectApp(app.name)}>
+            {connections.disconnect}
+          </Button>
+        </>
       }
     >
       <Facts

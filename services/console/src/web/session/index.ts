@@ -1,3 +1,4 @@
+export { PASSWORD_CHARACTERS } from './password-characters.ts';
 export { safeNext } from './safe-next.ts';
 export { createSession, type Session, type SessionState, type SignedOutReason } from './session.ts';
 export { SignInPage } from './sign-in-page.tsx';

@@ -16,6 +16,8 @@ export interface Session extends TokenSource {
   /** Finds the session that the browser's cookie stands for. Rejects with ApiError where that cannot be told. */
   resume: () => Promise<void>;
   signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
+  /** Takes over a session that another call has begun, such as a change of password. */
+  adopt: (created: Answer<'createSession'>) => void;
   signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
   signOut: () => Promise<void>;
@@ -62,6 +64,7 @@ export const createSession = (transport: Transport): Session => {
       });
       return renewing;
     },
+    adopt: begin,
     signIn: async (credentials) => begin(await transport.send('createSession', { body: credentials })),
     signUp: async (account) => {
       await transport.send('createAccount', { body: account });

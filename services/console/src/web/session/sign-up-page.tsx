@@ -14,10 +14,8 @@ import {
   TextField,
   useForm,
 } from '../ui/index.ts';
+import { PASSWORD_CHARACTERS } from './password-characters.ts';
 import { useSession } from './use-session.ts';
-
-const PASSWORD_CHARACTERS_MIN = 12;
-const PASSWORD_CHARACTERS_MAX = 128;
 
 interface SignUpValues {
   account_type: AccountType;
@@ -33,11 +31,7 @@ const checkSignUp = (values: SignUpValues) => [
   ...checkText('business_name', values.business_name, { required: values.account_type === 'business', max: 120 }),
   ...checkText('display_name', values.display_name, { max: 80 }),
   ...checkEmail('email', values.email),
-  ...checkText('password', values.password, {
-    required: true,
-    min: PASSWORD_CHARACTERS_MIN,
-    max: PASSWORD_CHARACTERS_MAX,
-  }),
+  ...checkText('password', values.password, { required: true, ...PASSWORD_CHARACTERS }),
 ];
 
 /** Creates an account and signs in with it. */

@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import type { Locale } from '@svc/contracts';
 import { type ReactElement, useRef, useState } from 'react';
+import { Link } from 'react-router';
 import { useI18n } from '../i18n/index.ts';
 import type { Theme } from '../preferences.ts';
 import { useAccount, useSession } from '../session/index.ts';
@@ -55,6 +56,9 @@ export const AccountMenu = (): ReactElement => {
             />
             <MenuChoices label={shell.theme} value={theme} names={shell.themes} values={THEMES} onChange={setTheme} />
             <Menu.Separator className="menu-separator" />
+            <Menu.LinkItem className="menu-item" closeOnClick render={<Link to="/account" />}>
+              {shell.settings}
+            </Menu.LinkItem>
             <Menu.Item className="menu-item" onClick={signOut}>
               {shell.signOut}
             </Menu.Item>

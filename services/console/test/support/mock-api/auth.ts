@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Account, type App, newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, invalidRequest, readBodyBytes } from '@svc/service-kit';
-import { type MockState, possessionsOf } from './state.ts';
+import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
 const COOKIE = 'svc_console';
 const SESSION_SECONDS = 43_200;
@@ -13,6 +13,7 @@ const MONOGRAM = Buffer.from(
 /** The routes of the auth service that the pages call. */
 export const authBindings = (state: MockState): Binding[] => [
   ...sessionBindings(state),
+  ...accountBindings(state),
   ...appBindings(state),
   ...secretBindings(state),
   ...connectionBindings(state),
@@ -62,6 +63,37 @@ const sessionBindings = (state: MockState): Binding[] => [
     return { status: 204 };
   }),
 ];
+
+const accountBindings = (state: MockState): Binding[] => {
+  const change = (
+    userId: string,
+    password: string | null | undefined,
+    apply: (known: { account: Account; password: string }) => void,
+  ) => {
+    const known = [...state.accounts.values()].find(({ account }) => account.svc_user_id === userId);
+    if (known === undefined || known.password !== password) throw new AppError('wrong_password');
+    state.accounts.delete(known.account.email);
+    state.sessions.clear();
+    apply(known);
+    state.accounts.set(known.account.email, known);
+    const token = randomBytes(24).toString('base64url');
+    state.sessions.set(token, known.account.email);
+    return { status: 200, body: sessionBody(token, known.account) };
+  };
+  return [
+    bind(routes.changePassword, async ({ body, caller }) =>
+      change(caller.userId, body.current_password, (known) => {
+        known.password = body.new_password;
+      }),
+    ),
+    bind(routes.changeEmail, async ({ body, caller }) => {
+      if (state.accounts.has(body.email)) throw new AppError('email_taken');
+      return change(caller.userId, body.current_password, (known) => {
+        known.account.email = body.email;
+      });
+    }),
+  ];
+};
 
 const requireApp = (state: MockState, userId: string, clientId: string): App => {
   const app = possessionsOf(state, userId).apps.find((item) => item.client_id === clientId);
@@ -162,6 +194,22 @@ const connectionBindings = (state: MockState): Binding[] => [
   bind(routes.listConnections, async ({ caller }) => {
     return { status: 200, body: { data: possessionsOf(state, caller.userId).connections } };
   }),
+  bind(routes.listConnectionAudit, async () => ({
+    status: 200,
+    body: {
+      data: [
+        {
+          id: newId('aud'),
+          action: 'connected',
+          scope: 'inference usage:read',
+          network: '192.0.2.0/24',
+          client_kind: 'browser',
+          happened_at: daysFromNow(-12),
+        },
+      ],
+      has_more: false,
+    },
+  })),
   bind(routes.deleteConnection, async ({ params, caller }) => {
     const owned = possessionsOf(state, caller.userId);
     owned.connections = owned.connections.filter((item) => item.client_id !== params.client_id);

@@ -39,6 +39,7 @@ export const shell = {
   developers: 'Developers',
   apps: 'Apps',
   account: 'Account',
+  settings: 'Account settings',
   signOut: 'Sign out',
   signingOut: 'Signing out…',
   language: 'Language',
@@ -74,7 +75,10 @@ export const errors = {
     payload_too_large: 'That is too large. Choose something smaller.',
     unsupported_media_type: 'This kind of file is not accepted. Choose a PNG, JPEG or WebP image.',
     invalid_credentials: 'Address or password are wrong. Check both, then try again.',
-    too_many_attempts: 'There were too many failed attempts. Wait before you try again.',
+    too_many_attempts: 'There were too many failed attempts.',
+    wrong_password: 'The current password is not right. Type it again.',
+    fresh_sign_in_required:
+      'This account signs in elsewhere. Sign out, sign in again, and repeat this within ten minutes.',
     email_taken: 'There is an account with this address already. Sign in instead.',
     public_client_has_no_secret:
       'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',

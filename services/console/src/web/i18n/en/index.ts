@@ -1,4 +1,4 @@
-import { connections, overview, plans, session } from './account.ts';
+import { account, connections, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -11,6 +11,7 @@ export const en = {
   faults,
   serviceFaults,
   session,
+  account,
   overview,
   plans,
   connections,

@@ -41,6 +41,7 @@ export const shell: Messages['shell'] = {
   developers: 'Sviluppatori',
   apps: 'App',
   account: 'Account',
+  settings: 'Impostazioni account',
   signOut: 'Esci',
   signingOut: 'Uscita in corso…',
   language: 'Lingua',
@@ -77,7 +78,10 @@ export const errors: Messages['errors'] = {
     payload_too_large: 'È troppo grande. Scegli qualcosa di più piccolo.',
     unsupported_media_type: 'Questo tipo di file non è accettato. Scegli un’immagine PNG, JPEG o WebP.',
     invalid_credentials: 'Indirizzo o password non corretti. Controllali e riprova.',
-    too_many_attempts: 'Ci sono stati troppi tentativi falliti. Attendi prima di riprovare.',
+    too_many_attempts: 'Ci sono stati troppi tentativi falliti.',
+    wrong_password: 'La password attuale non è corretta. Scrivila di nuovo.',
+    fresh_sign_in_required:
+      'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
     public_client_has_no_secret:
       'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',

@@ -1,5 +1,5 @@
 import type { Messages } from '../en/index.ts';
-import { connections, overview, plans, session } from './account.ts';
+import { account, connections, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -12,6 +12,7 @@ export const it: Messages = {
   faults,
   serviceFaults,
   session,
+  account,
   overview,
   plans,
   connections,
