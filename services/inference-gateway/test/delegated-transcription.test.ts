@@ -219,7 +219,7 @@ describe('failures of the provider', () => {
     ['[[status=503]]', 503, 'upstream_unavailable', 'released'],
     ['[[reset]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
     ['[[garbage]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
-    ['[[delay_ms=8000]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
+    ['[[delay_ms=60000]]', 504, 'upstream_timeout_uncertain', 'uncertain'],
   ])('%s', async (prompt, status, code, outcome) => {
     const answer = await post(['prompt', prompt], audio());
     expect([answer.status, (await json(answer)).detail.code]).toEqual([status, code]);
