@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeSettings, loadConfig } from '@svc/service-kit';
+import { DCLinter } from 'dclint';
+import { afterAll, describe, expect, test } from 'vitest';
+import { COMPOSE_FILE, interpolate, readCompose, variablesIn } from './support/compose.ts';
+import { configSchemaOf } from './support/config-schemas.ts';
+import { serviceNames } from './support/overlays.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const services = readCompose();
+const directory = mkdtempSync(join(tmpdir(), 'svc-compose-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A finding of the linter, whose own types do not resolve. */
+interface Finding {
+  rule: string;
+  type: string;
+  category: string;
+  message: string;
+}
+
+/** Schema of the Compose Specification and the linter's other rules, but for how things are ordered and quoted. */
+const lint = (file: string): string[] => {
+  const linter = new DCLinter({ rules: {}, quiet: true, debug: false, exclude: [] });
+  const results: readonly { messages: readonly Finding[] }[] = linter.lintFiles([file], false);
+  return results
+    .flatMap(({ messages }) => messages)
+    .filter(({ type, category }) => type === 'error' || category !== 'style')
+    .map(({ rule, message }) => `${rule}: ${message}`);
+};
+
+describe('docker-compose.yml', () => {
+  test('fits the Compose Specification', () => expect(lint(fileURLToPath(COMPOSE_FILE))).toEqual([]));
+
+  test('would be refused with a key that compose does not know', () => {
+    const file = join(directory, 'docker-compose.yml');
+    writeFileSync(file, readFileSync(COMPOSE_FILE, 'utf8').replace('stop_grace_period', 'stop_grace_perod'));
+    expect(lint(file).length).toBeGreaterThan(0);
+  });
+
+  test('runs the whole product', () => {
+    const expected = [...serviceNames, 'ingress', 'nats', 'postgres', 'sandbox-provider'];
+    const migrations = serviceNames.filter((name) => name !== 'console').map((name) => `migrate-${name}`);
+    expect(Object.keys(services).toSorted()).toEqual([...expected, ...migrations].toSorted());
+  });
+
+  test.each(Object.entries(services))(
+    '%s has an exact image, or one from the Dockerfile',
+    (_name, { image, build }) => {
+      if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+$/);
+      else {
+        expect(build.dockerfile).toBe('infra/docker/Dockerfile');
+        expect(existsSync(packageFolder(build.args['PACKAGE'] ?? ''))).toBe(true);
+      }
+    },
+  );
+
+  test.each(Object.entries(services))('%s is confined', (name, service) => {
+    expect(service.security_opt).toContain('no-new-privileges:true');
+    expect(service.privileged).toBeUndefined();
+    // PostgreSQL's image starts as root and gives its folder to its own user.
+    if (name === 'postgres') return;
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(['ALL']);
+  });
+
+  test.each(Object.entries(services))('%s waits for what is there and gets well', (_name, service) => {
+    for (const [needed, { condition }] of Object.entries(service.depends_on)) {
+      const other = services[needed];
+      expect(other, needed).toBeDefined();
+      if (condition === 'service_healthy') expect(other?.healthcheck?.test, needed).toBeDefined();
+      else expect(other?.command).toEqual(['src/migrate.js']);
+    }
+  });
+
+  test.each(Object.entries(services))(
+    '%s mounts files that exist, and none that it may change',
+    (_name, { volumes }) => {
+      for (const [source = '', , mode] of volumes.map((volume) => volume.split(':'))) {
+        if (!source.startsWith('.')) continue;
+        expect(existsSync(new URL(source, ROOT)), source).toBe(true);
+        expect(mode).toBe('ro');
+      }
+    },
+  );
+
+  test('is reached from this machine alone, through the ingress', () => {
+    const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map((port) => `${name} ${port}`));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
+    expect(published).toEqual(['ingress 127.0.0.1:${PORT:-8080}:8080']);
+  });
+});
+
+describe('with the secrets of make-env.sh', () => {
+  const script = fileURLToPath(new URL('infra/docker/make-env.sh', ROOT));
+  const lines = execFileSync(script, { encoding: 'utf8' }).trim().split('\n');
+  const variables = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+  const environmentOf = (name: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(services[name]?.environment ?? {}).map(([key, text]) => [key, interpolate(text, variables)]),
+    );
+
+  test.each(serviceNames)('%s accepts its environment, and knows every variable in it', async (service) => {
+    const schema = await configSchemaOf(service);
+    const environment = environmentOf(service);
+    expect(() => loadConfig(schema, environment)).not.toThrow();
+    const known = new Set(describeSettings(schema).map(({ name }) => name));
+    const unknown = Object.keys(environment).filter((name) => !known.has(name));
+    // The shipped routes file names it as the variable of the provider's key.
+    expect(unknown).toEqual(service === 'inference-gateway' ? ['SANDBOX_PROVIDER_KEY'] : []);
+  });
+
+  test('each secret is used, and each that is needed is made', () => {
+    const text = JSON.stringify(services);
+    const used = new Set(variablesIn(text));
+    expect(Object.keys(variables).filter((name) => !used.has(name))).toEqual([]);
+    const optional = new Set([...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name));
+    expect([...used].filter((name) => !optional.has(name) && variables[name] === undefined)).toEqual([]);
+  });
+
+  test('addresses inside name a container and a port that it listens on', () => {
+    const listens: Record<string, string[]> = { nats: ['4222'], postgres: ['5432'] };
+    for (const name of serviceNames)
+      listens[name] = [environmentOf(name)['PORT'] ?? '', environmentOf(name)['INTERNAL_PORT'] ?? ''];
+    for (const name of Object.keys(services)) {
+      for (const value of Object.values(environmentOf(name))) {
+        const url = /^(http|nats|postgres):\/\//.test(value) ? new URL(value) : undefined;
+        if (url === undefined || url.hostname === '127.0.0.1') continue;
+        expect(listens[url.hostname], `${name}: ${url.host}`).toContain(url.port);
+      }
+    }
+  });
+});
+
+/** The folder of a workspace package that an image is made of. */
+const packageFolder = (name: string): URL => {
+  const folder = name.replace('@svc/', '');
+  const parents = ['services', 'packages', 'infra'].map((parent) => new URL(`${parent}/${folder}/package.json`, ROOT));
+  const found = parents.find((url) => existsSync(url));
+  if (found === undefined) throw new Error(`there is no package ${name}`);
+  return found;
+};

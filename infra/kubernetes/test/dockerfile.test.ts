@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, test } from 'vitest';
+
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const text = read('infra/docker/Dockerfile');
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the builder fills in its own variable.
+const NODE_IMAGE = '${NODE_IMAGE}';
+/** The last stage: what is shipped. */
+const shipped = text.slice(text.lastIndexOf('\nFROM '));
+
+/** The instructions of a Dockerfile, each on one line. */
+const instructionsOf = (source: string): string[] =>
+  source
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+const instruction = (source: string, name: string): string[] =>
+  instructionsOf(source).filter((line) => line.startsWith(`${name} `));
+
+describe('the Dockerfile', () => {
+  test('has nothing that the linter finds', () => expect(validate(text)).toEqual([]));
+
+  test('the linter finds something in a bad one', () => {
+    expect(validate('FROM node\nCMD ["node", \'x\']\nCOPPY . .\n').length).toBeGreaterThan(0);
+  });
+
+  test('starts from one exact version, the one that the repository runs on', () => {
+    const version = /^ {2}node: (\d\S+)$/m.exec(read('pnpm-workspace.yaml'))?.[1];
+    expect(instruction(text, 'ARG')[0]).toBe(`ARG NODE_IMAGE=node:${version}-bookworm-slim`);
+    expect(instruction(text, 'FROM').map((line) => line.split(' ')[1])).toEqual([NODE_IMAGE, NODE_IMAGE]);
+    expect(shipped).toContain(`base.name="docker.io/library/node:${version}-bookworm-slim"`);
+  });
+
+  test('installs with the package manager of the repository, and what the lockfile says', () => {
+    // package.json names it in the form pnpm@<version>.
+    const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };
+    expect(text).toContain(`npm install --global ${packageManager}\n`);
+    expect(text).toContain('pnpm install --frozen-lockfile');
+  });
+
+  test('ships no sources, and runs nothing while the last stage is made', () => {
+    expect(instruction(shipped, 'COPY')).toEqual(['COPY --from=build /app ./']);
+    expect(instruction(shipped, 'RUN')).toEqual([]);
+    expect(instruction(shipped, 'ADD')).toEqual([]);
+  });
+
+  test('does not run as root, and takes no secret', () => {
+    expect(instruction(shipped, 'USER')).toEqual(['USER 1000:1000']);
+    expect(text).not.toMatch(/(ARG|ENV) \w*(SECRET|TOKEN|PASSWORD|KEY)/);
+  });
+
+  test('needs no shell to start or to say that it turns', () => {
+    expect(instruction(shipped, 'ENTRYPOINT')).toEqual(['ENTRYPOINT ["node"]']);
+    expect(instruction(shipped, 'CMD')).toEqual(['CMD ["src/main.js"]']);
+    const [check = ''] = instruction(shipped, 'HEALTHCHECK');
+    const command: unknown = JSON.parse(check.slice(check.indexOf('CMD ') + 'CMD '.length));
+    expect(command).toEqual(['node', '-e', expect.stringContaining("+ '/healthz'")]);
+  });
+
+  test('says what it is', () => {
+    for (const label of ['title', 'version', 'revision', 'base.name']) {
+      expect(shipped).toContain(`org.opencontainers.image.${label}=`);
+    }
+    expect(text).toContain('npm sbom --sbom-format cyclonedx');
+  });
+});
+
+test('nothing private or built elsewhere gets into an image', () => {
+  const ignored = read('infra/docker/Dockerfile.dockerignore').split('\n');
+  for (const pattern of ['.git', '.env*', '.local*', '**/node_modules', '**/dist']) expect(ignored).toContain(pattern);
+});
