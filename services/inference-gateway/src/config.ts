@@ -72,10 +72,10 @@ export const configSchema = z.object({
   }),
   ROUTE_FAILURES_MAX: setting.integer({
     description:
-      'Certain failures of a route in a row after which it is paused. So many hardly come by chance while a provider serves others.',
+      'Certain failures of a route in a row after which it is paused. So many do not come by chance, nor from one caller whose requests fail, while a provider serves others.',
     min: 1,
     max: 1_000_000,
-    default: 10,
+    default: 50,
   }),
   ROUTE_PAUSE_MS: setting.integer({
     description:
