@@ -134,7 +134,8 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
   it('shows requests with their metadata, by page and by key', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
-    const [, laptop] = person.has.keys;
+    const [report, laptop] = person.has.keys;
+    person.has.usage = Array.from({ length: 70 }, (_, index) => newUsage(report?.id ?? '', index * 0.4 + 0.05));
     person.has.usage.push(newUsage(laptop?.id ?? '', 29, { model: 'svc-large' }));
     const page = await openAs({ browser, console, person }, '/usage');
     await page

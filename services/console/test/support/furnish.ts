@@ -80,8 +80,8 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
     last_used_at: daysFromNow(-1),
   };
   has.keys = [key, { ...key, id: newId('key'), name: 'Old laptop', expires_at: daysFromNow(-2), last_used_at: null }];
-  has.usage = Array.from({ length: 70 }, (_, index) =>
-    newUsage(key.id, index * 0.4 + 0.05, {
+  has.usage = Array.from({ length: 12 }, (_, index) =>
+    newUsage(key.id, index * 2.3 + 0.05, {
       cost_micros: 474 + ((index * 7) % 11) * 1_300,
       ...(index % 9 === 4 ? { status: 503, cost_micros: null, output_tokens: null, state: 'released' as const } : {}),
     }),
