@@ -19,6 +19,7 @@ const CLUSTER_WIDE = new Set(['Namespace']);
 interface ConfigMap {
   data: Record<string, string>;
   isHashed: boolean;
+  labels: Record<string, string>;
 }
 
 /** What has been gathered so far: objects, and ConfigMaps whose names are not final yet. */
@@ -29,10 +30,12 @@ interface Gathered {
 
 /** Renders a kustomization as `kubectl kustomize` does, in no particular order. */
 export const render = (folder: URL): Manifest[] => {
-  const { namespace, labels } = readKustomization(folder);
+  const { namespace } = readKustomization(folder);
   const { manifests, configMaps } = gather(folder, { manifests: [], configMaps: new Map() });
   const names = new Map([...configMaps].map(([name, map]) => [name, finalName(name, map)]));
-  const made = [...configMaps].map(([name, map]) => labelled(configMap(finalName(name, map), map, namespace), labels));
+  const made = [...configMaps].map(([name, map]) =>
+    labelled(configMap(finalName(name, map), map, namespace), [{ pairs: map.labels }]),
+  );
   return [...manifests.map((manifest) => withReferences(manifest, names)), ...made];
 };
 
@@ -43,6 +46,10 @@ const gather = (folder: URL, inherited: Gathered): Gathered => {
   for (const resource of kustomization.resources) gathered = addResource(folder, resource, gathered);
   for (const component of kustomization.components) gathered = gather(new URL(`${component}/`, folder), gathered);
   for (const source of kustomization.configMapGenerator) addConfigMap(folder, source, gathered.configMaps);
+  const labels: Record<string, string> = Object.assign({}, ...kustomization.labels.map(({ pairs }) => pairs));
+  for (const [name, map] of gathered.configMaps) {
+    gathered.configMaps.set(name, { ...map, labels: { ...map.labels, ...labels } });
+  }
   for (const patch of kustomization.patches) gathered.manifests = applyPatch(folder, patch, gathered.manifests);
   gathered.manifests = gathered.manifests
     .map((manifest) => withNamespace(manifest, kustomization.namespace))
@@ -77,7 +84,11 @@ const addConfigMap = (folder: URL, source: ConfigMapSource, into: Map<string, Co
     const [name = '', path = name] = file.split('=');
     data[name] = readFileSync(new URL(path, folder), 'utf8');
   }
-  into.set(source.name, { data, isHashed: source.options?.disableNameSuffixHash !== true });
+  into.set(source.name, {
+    data,
+    isHashed: source.options?.disableNameSuffixHash !== true,
+    labels: known?.labels ?? {},
+  });
 };
 
 const applyPatch = (
