@@ -23,9 +23,12 @@ interface Finding {
   message: string;
 }
 
+/** The formatter writes double quotes. */
+const QUOTES = { 'require-quotes-in-ports': [2, { quoteType: 'double' }] } as const;
+
 /** Schema of the Compose Specification and the linter's other rules, but for how things are ordered and quoted. */
 const lint = (file: string): string[] => {
-  const linter = new DCLinter({ rules: {}, quiet: true, debug: false, exclude: [] });
+  const linter = new DCLinter({ rules: QUOTES, quiet: true, debug: false, exclude: [] });
   const results: readonly { messages: readonly Finding[] }[] = linter.lintFiles([file], false);
   return results
     .flatMap(({ messages }) => messages)
