@@ -2,7 +2,8 @@ import { newId, type RequestOutcome } from '@svc/contracts';
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
-const UNCERTAIN_AFTER_MS = 300_000;
+/** The default of RESERVATION_UNCERTAIN_AFTER_SECONDS. */
+const UNCERTAIN_AFTER_MS = 120_000;
 const SETTLE_AFTER_MS = 24 * HOUR_MS;
 
 interface ModelRequest {
