@@ -4,6 +4,7 @@ import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
 import type { IngressMatch } from './ingress-table.ts';
+import { answerWelcome } from './welcome-page.ts';
 
 /** Seconds after which a client may find a restarted service. */
 const RETRY_AFTER_SECONDS = 1;
@@ -72,6 +73,11 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
 
 const answerDown = (res: ServerResponse, match: IngressMatch, { isCertain }: { isCertain: boolean }): void => {
   if (res.destroyed) return;
+  // The console's pages may still be building; the root says meanwhile what else is here.
+  if (match.service === 'console' && isCertain) {
+    answerWelcome(res, 'text/html');
+    return;
+  }
   answerError(
     res,
     isCertain

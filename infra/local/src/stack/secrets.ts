@@ -10,7 +10,6 @@ const base64 = (): string => randomBytes(32).toString('base64');
 const makers = {
   INTERNAL_API_TOKEN: hex,
   AUTH_ENCRYPTION_KEY: base64,
-  COOKIE_SECRET: hex,
   WEBHOOK_ENCRYPTION_KEY: base64,
   API_KEY_PEPPER: base64,
   SANDBOX_PROVIDER_KEY: hex,

@@ -9,7 +9,6 @@ import { readSettings } from './settings.ts';
 const secrets: Secrets = {
   INTERNAL_API_TOKEN: 'internal',
   AUTH_ENCRYPTION_KEY: 'auth-key',
-  COOKIE_SECRET: 'cookie',
   WEBHOOK_ENCRYPTION_KEY: 'webhook-key',
   API_KEY_PEPPER: 'pepper',
   SANDBOX_PROVIDER_KEY: 'sandbox-key',

@@ -61,7 +61,7 @@ const commonDefaults = ({ ports, secrets }: ServiceContext): NodeJS.ProcessEnv =
 const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
   switch (service) {
     case 'auth':
-      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, COOKIE_SECRET: secrets.COOKIE_SECRET };
+      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY };
     case 'billing':
       return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
     case 'inference-gateway':

@@ -59,8 +59,8 @@ describe('secrets', () => {
   });
 
   it('are completed where a later release needs one more', () => {
-    writeFileSync(location().file, JSON.stringify({ COOKIE_SECRET: 'kept' }));
-    expect(loadSecrets(location()).COOKIE_SECRET).toBe('kept');
+    writeFileSync(location().file, JSON.stringify({ INTERNAL_API_TOKEN: 'kept' }));
+    expect(loadSecrets(location()).INTERNAL_API_TOKEN).toBe('kept');
     expect(JSON.parse(readFileSync(location().file, 'utf8'))).toHaveProperty('API_KEY_PEPPER');
   });
 
