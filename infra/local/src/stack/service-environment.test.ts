@@ -51,7 +51,7 @@ describe('the environment of a service', () => {
   it.each(serviceNames)('%s sees no secret of another one', (service) => {
     const values = new Set(Object.values(serviceEnvironment(service, context())));
     const own = {
-      auth: ['internal', 'auth-key', 'cookie'],
+      auth: ['internal', 'auth-key'],
       billing: ['internal'],
       'inference-gateway': ['internal', 'pepper', 'sandbox-key'],
       'webhook-dispatcher': ['internal', 'webhook-key'],
