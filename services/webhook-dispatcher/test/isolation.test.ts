@@ -33,21 +33,21 @@ const measure = async (clientIds: readonly string[]): Promise<number> => {
   return latencies[Math.floor(latencies.length * 0.99)] ?? 0;
 };
 
-/**
- * With more hanging receivers than places, a healthy event that shared theirs would wait for an attempt to run out.
- * How much longer it waits at all is for the benchmarks to say, not for a test on a busy machine.
- */
-it('no healthy app waits until one of 1,000 hanging attempts runs out', { timeout: 240_000 }, async () => {
+it('1,000 apps whose receivers hang at most double what the others wait', { timeout: 240_000 }, async () => {
   world.receiver.otherwise = (response, { path }) => {
     if (path !== '/hang') response.writeHead(204).end();
   };
   const dispatcher = await startDispatcher(world, { env: { WEBHOOK_SLOTS: '64', LOG_LEVEL: 'warn' } });
   const healthy = await seedApps(world, HEALTHY);
   await measure(healthy);
+  const alone = await measure(healthy);
   const hanging = await seedApps(world, HANGING, world.receiver.url.replace('/hook', '/hang'));
   await seedEvents(world, hanging);
   const beside = await measure(healthy);
   expect(world.receiver.received.filter(({ path }) => path === '/hang').length).toBeGreaterThan(100);
+  // A healthy event that shared its place with a hanging one would wait until that attempt runs out.
   expect(beside).toBeLessThan(ATTEMPT_TIMEOUT_MS);
+  // The poll alone is a quarter of a second; on top of twice that, a busy machine gets a little room.
+  expect(beside).toBeLessThan(2 * alone + 200);
   await dispatcher.stop();
 });
