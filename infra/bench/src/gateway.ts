@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { newId } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
-import pg from 'pg';
 import { Pool } from 'undici';
-import { openClient } from './harness/http.ts';
+import { CHAT_MODEL, createKeys, type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
 import { closedLoop, interleave, type Measured, type Round } from './harness/load.ts';
 import { metered } from './harness/metered.ts';
 import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
-import { type RunningService, type Stack, startStack } from './harness/stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 import { median, summarize } from './harness/statistics.ts';
 
 const PAIRS = Number(process.env['BENCH_SAMPLES'] ?? 300);
@@ -18,10 +15,7 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CALLERS = 16;
 const WARM_UP = 50;
-const WALLET_MICROS = 1_000_000_000_000;
 const PROMPT = 'Say something about Lake Como. [[chunks=20]]';
-const GATEWAY_MODEL = 'svc-chat';
-const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
 
 /** Where a request is sent, and as what. */
 interface Target {
@@ -31,11 +25,9 @@ interface Target {
   readonly model: string;
 }
 
-interface World {
+interface World extends GatewayUnderTest {
   readonly direct: Target;
   readonly ours: Target;
-  readonly gateway: RunningService;
-  readonly billing: RunningService;
 }
 
 /** Compares the API-key route, with real billing and a funded wallet, against the provider without anything between. */
@@ -59,48 +51,14 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
   const provider = await stack.startScript(script, { PORT: String(providerPort), SANDBOX_PROVIDER_KEY: providerKey });
   await provider.ready(`${providerUrl}/healthz`);
-  const routesFile = stack.scratchFile('routes.yaml');
-  const example = readFileSync(stack.example('routes.yaml'), 'utf8');
-  writeFileSync(routesFile, example.replace(EXAMPLE_PROVIDER, `${providerUrl}/v1`));
-  const common = {
-    PUBLIC_BASE_URL: tokens.publicBaseUrl,
-    JWKS_URL: tokens.jwksUrl,
-    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
-  };
-  const billing = await stack.start('billing', { ...common, PLANS_FILE: stack.example('plans.yaml') });
-  const gateway = await stack.start('inference-gateway', {
-    ...common,
-    ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
-    API_KEY_PEPPER: randomBytes(32).toString('hex'),
-  });
-  const keys = await createKeys(tokens, { billing, gateway });
+  const services = await startGateway(stack, { tokens, providerUrl, providerKey });
+  const keys = await createKeys(services, tokens, CALLERS);
   const pool = (url: string) => new Pool(url, { connections: CALLERS, pipelining: 1 });
   return {
-    ...{ billing, gateway },
+    ...services,
     direct: { pool: pool(providerUrl), keys: [providerKey], model: 'sandbox-chat-1' },
-    ours: { pool: pool(gateway.url), keys, model: GATEWAY_MODEL },
+    ours: { pool: pool(services.gateway.url), keys, model: CHAT_MODEL },
   };
-};
-
-/** Makes an API key for each caller, of an account whose wallet is full. */
-const createKeys = async (
-  tokens: TestTokens,
-  { billing, gateway }: Pick<World, 'billing' | 'gateway'>,
-): Promise<string[]> => {
-  const database = new pg.Client(billing.databaseUrl);
-  await database.connect();
-  const owner = openClient(gateway.url, 1);
-  const keys: string[] = [];
-  while (keys.length < CALLERS) {
-    const userId = newId('usr');
-    await database.query("SELECT wallet_credit($1, $2, 'EUR', $1)", [userId, WALLET_MICROS]);
-    const token = await tokens.consoleSession({ userId, accountType: 'business' });
-    const json = { name: 'Bench' };
-    const created = await owner.expect(201, { method: 'POST', path: '/v1/gateway/keys', token, json });
-    keys.push(created.field('key'));
-  }
-  await Promise.all([database.end(), owner.close()]);
-  return keys;
 };
 
 /** Milliseconds of one request until its first body bytes, and until its end. Throws where the answer is not whole. */
@@ -124,7 +82,7 @@ const ask = async (
   const whole = performance.now() - startedAt;
   const isWhole = isStream ? text.trimEnd().endsWith('data: [DONE]') : text.trimEnd().endsWith('}');
   // What compliance adds is part of the work: a gateway that skips it must not look fast.
-  const isComplete = isWhole && (model !== GATEWAY_MODEL || text.includes('"compliance_metadata"'));
+  const isComplete = isWhole && (model !== CHAT_MODEL || text.includes('"compliance_metadata"'));
   if (statusCode !== 200 || !isComplete) throw new Error(`${model}: ${statusCode} ${text.slice(-300)}`);
   return { first, whole };
 };

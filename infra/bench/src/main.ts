@@ -1,7 +1,10 @@
 import { printCircumstances, say } from './harness/report.ts';
 
+/** Options are what stands behind the names. */
+type Measure = (options: readonly string[]) => Promise<void>;
+
 /** What can be measured. Loaded when asked for, as each needs other things. */
-const drivers: Readonly<Record<string, { about: string; load: () => Promise<() => Promise<void>> }>> = {
+const drivers: Readonly<Record<string, { about: string; load: () => Promise<Measure> }>> = {
   admission: {
     about: "billing's internal endpoint against the same function through bare pg",
     load: async () => (await import('./admission.ts')).measureAdmission,
@@ -22,20 +25,27 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<() =
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
   },
+  'gateway-peers': {
+    about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',
+    load: async () => (await import('./gateway-peers.ts')).measureGatewayPeers,
+  },
 };
 
-const names = process.argv.slice(2);
+const words = process.argv.slice(2);
+const firstOption = words.findIndex((word) => word.startsWith('--'));
+const names = firstOption === -1 ? words : words.slice(0, firstOption);
+const options = firstOption === -1 ? [] : words.slice(firstOption);
 const unknown = names.filter((name) => !Object.hasOwn(drivers, name));
 if (names.length === 0 || unknown.length > 0) {
   if (unknown.length > 0) say(`There is no benchmark ${unknown.join(', ')}.`);
   say('Run `pnpm bench <name> …` with any of these:');
-  for (const [name, { about }] of Object.entries(drivers)) say(`  ${name.padEnd(12)} ${about}`);
+  for (const [name, { about }] of Object.entries(drivers)) say(`  ${name.padEnd(14)} ${about}`);
   process.exitCode = unknown.length > 0 ? 1 : 0;
 }
 if (unknown.length === 0) {
   for (const name of names) {
     const measure = await drivers[name]?.load();
     printCircumstances(name);
-    await measure?.();
+    await measure?.(options);
   }
 }

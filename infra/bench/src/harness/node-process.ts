@@ -25,14 +25,25 @@ export interface NodeProcess {
   stop(): Promise<void>;
 }
 
+/** How a process is started, apart from what it runs. */
+export interface Launch {
+  /** The one core that it may use; any where none is named. Wants `taskset`, and so Linux. */
+  readonly core?: number;
+  /** Options of Node itself. */
+  readonly flags?: readonly string[];
+}
+
 /** Starts a script with exactly this environment beside PATH. Its output goes to a file, so that reading it costs nobody anything. */
 export const startNode = async (
   script: string,
   env: Readonly<Record<string, string>>,
-  logFile: string,
+  { logFile, core, flags = [] }: Launch & { readonly logFile: string },
 ): Promise<NodeProcess> => {
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, ['--disable-warning=DEP0060', script], {
+  // taskset replaces itself by what it runs, so the pid is that of Node.
+  const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
+  const [command = '', ...args] = [...pinned, process.execPath, '--disable-warning=DEP0060', ...flags, script];
+  const child = spawn(command, args, {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@svc/contracts';
 import { provision } from '@svc/database';
 import { freePort, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
-import { type NodeProcess, startNode } from './node-process.ts';
+import { bundleService } from './bundle-service.ts';
+import { type Launch, type NodeProcess, startNode } from './node-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CONNECTIONS_MAX = 250;
@@ -17,6 +18,12 @@ export interface RunningService {
   readonly process: NodeProcess;
 }
 
+/** How a service is started, apart from its settings. */
+export interface ServiceLaunch extends Launch {
+  /** Runs the bundle that is deployed, made anew, instead of the source. */
+  readonly isBundled?: boolean;
+}
+
 /** The servers and services of one measurement, all of them its own. */
 export interface Stack {
   readonly natsUrl: string;
@@ -27,9 +34,9 @@ export interface Stack {
   /** A path for a file that lives as long as the stack. */
   scratchFile(name: string): string;
   /** Migrates a service's database, starts the service and waits until it is ready. */
-  start(service: ServiceName, env?: Readonly<Record<string, string>>): Promise<RunningService>;
+  start(service: ServiceName, env?: Readonly<Record<string, string>>, launch?: ServiceLaunch): Promise<RunningService>;
   /** Starts any other script that belongs to the measurement. */
-  startScript(script: string, env?: Readonly<Record<string, string>>): Promise<NodeProcess>;
+  startScript(script: string, env?: Readonly<Record<string, string>>, launch?: Launch): Promise<NodeProcess>;
   /** Stops everything, the newest first. */
   stop(): Promise<void>;
 }
@@ -52,9 +59,9 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   stops.push(nats.stop);
   const internalToken = randomBytes(24).toString('hex');
   let started = 0;
-  const startScript: Stack['startScript'] = async (script, env = {}) => {
+  const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
     started += 1;
-    const child = await startNode(script, env, join(scratch.path, `${started}.log`));
+    const child = await startNode(script, env, { ...launch, logFile: join(scratch.path, `${started}.log`) });
     stops.push(child.stop);
     return child;
   };
@@ -65,7 +72,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     scratchFile: (name) => join(scratch.path, name),
     startScript,
     stop,
-    start: async (service, env = {}) => {
+    start: async (service, env = {}, { isBundled = false, ...launch } = {}) => {
       const password = randomBytes(16).toString('hex');
       const databaseUrl = await provision({ adminUrl: postgres.url, service, password });
       const source = join(ROOT, 'services', service, 'src');
@@ -73,13 +80,15 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
       const [port, internalPort] = [await freePort(), await freePort()];
       const url = `http://127.0.0.1:${port}`;
       const internalUrl = `http://127.0.0.1:${internalPort}`;
-      const own = await startScript(join(source, 'main.ts'), {
+      const main = isBundled ? bundleService(join(ROOT, 'services', service)) : join(source, 'main.ts');
+      const settings = {
         ...{ DATABASE_URL: databaseUrl, NATS_URL: nats.url, PUBLIC_BASE_URL: url },
         ...{ PORT: String(port), INTERNAL_PORT: String(internalPort), INTERNAL_API_TOKENS: internalToken },
         // As in production.
         ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
         ...env,
-      });
+      };
+      const own = await startScript(main, settings, launch);
       await own.ready(`${internalUrl}/readyz`);
       return { url, internalUrl, databaseUrl, process: own };
     },

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { testTokens } from '@svc/testing';
+import { CHAT_MODEL, createKeys, startGateway } from './gateway-under-test.ts';
+import { startStack } from './harness/stack.ts';
+
+const AGAINST = '--against';
+/** Where the comparison starts its provider, unless BASE_PORT says otherwise. */
+const PROVIDER_PORT = '18080';
+/** The model that its provider names in every answer. */
+const PROVIDER_MODEL = 'bench-model-1';
+/** The core that the comparison gives to what is measured; driver and provider have the other one. */
+const MEASURED_CORE = 1;
+const COMPLIANCE_HEADERS = ['provider', 'model', 'data-zone', 'upstream-request-id'].map(
+  (name) => `x-svc-compliance-${name}`,
+);
+
+/**
+ * Measures the API-key gateway beside other gateways, with a comparison that lives outside of this repository: a folder with
+ * a `run.mjs` that takes targets by `--extra`. Starts ours with everything behind it and hands all other options on.
+ */
+export const measureGatewayPeers = async (options: readonly string[]): Promise<void> => {
+  const at = options.indexOf(AGAINST);
+  const folder = at === -1 ? undefined : options[at + 1];
+  if (folder === undefined) throw new Error(`say where the comparison is: ${AGAINST} <folder with run.mjs>`);
+  const passedOn = options.toSpliced(at, 2);
+  const [stack, tokens] = [await startStack(), await testTokens()];
+  try {
+    const providerUrl = `http://127.0.0.1:${process.env['BASE_PORT'] ?? PROVIDER_PORT}`;
+    const profileFolder = process.env['BENCH_PROFILE'];
+    const services = await startGateway(stack, {
+      ...{ tokens, providerUrl, providerKey: 'sk-bench' },
+      editRoutes: (text) => text.replace('sandbox-chat-1', PROVIDER_MODEL),
+      launch: {
+        isBundled: true,
+        ...(availableParallelism() > 1 ? { core: MEASURED_CORE } : {}),
+        flags: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+      },
+    });
+    const [key] = await createKeys(services, tokens, 1);
+    const target = {
+      ...{ name: 'svc', baseUrl: services.gateway.url, pid: services.gateway.process.pid, model: CHAT_MODEL },
+      headers: { authorization: `Bearer ${key}` },
+      ...{ expectHeaders: COMPLIANCE_HEADERS, expectBodyPath: 'extensions.compliance_metadata' },
+    };
+    const extra = stack.scratchFile('targets.json');
+    writeFileSync(extra, JSON.stringify([target]));
+    const args = [join(folder, 'run.mjs'), '--extra', extra, ...passedOn];
+    const child = spawn(process.execPath, args, {
+      env: { NODE_BIN: process.execPath, ...process.env },
+      stdio: 'inherit',
+    });
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`the comparison ended with ${code}`);
+  } finally {
+    await tokens.stop();
+    await stack.stop();
+  }
+};

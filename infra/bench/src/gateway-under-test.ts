@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { newId } from '@svc/contracts';
+import type { TestTokens } from '@svc/testing';
+import pg from 'pg';
+import { openClient } from './harness/http.ts';
+import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';
+
+const WALLET_MICROS = 1_000_000_000_000;
+const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
+
+/** What callers name to get the chat route. */
+export const CHAT_MODEL = 'svc-chat';
+
+/** The gateway and the billing that admits its requests. */
+export interface GatewayUnderTest {
+  readonly billing: RunningService;
+  readonly gateway: RunningService;
+}
+
+/** What stands behind the gateway, and how it runs. */
+export interface GatewayUnderTestOptions {
+  readonly tokens: TestTokens;
+  /** Without a path. */
+  readonly providerUrl: string;
+  readonly providerKey: string;
+  /** The routes file, from the example of the local stack. */
+  readonly editRoutes?: (text: string) => string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly launch?: ServiceLaunch;
+}
+
+/** Starts billing and the gateway with the routes of the local stack, all of them to one provider. */
+export const startGateway = async (stack: Stack, options: GatewayUnderTestOptions): Promise<GatewayUnderTest> => {
+  const { tokens, providerUrl, providerKey, editRoutes = (text) => text, env = {}, launch } = options;
+  const routesFile = stack.scratchFile('routes.yaml');
+  const example = readFileSync(stack.example('routes.yaml'), 'utf8');
+  writeFileSync(routesFile, editRoutes(example.replace(EXAMPLE_PROVIDER, `${providerUrl}/v1`)));
+  const common = {
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    JWKS_URL: tokens.jwksUrl,
+    AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
+  };
+  const isBundled = launch?.isBundled ?? false;
+  const plans = { PLANS_FILE: stack.example('plans.yaml') };
+  const billing = await stack.start('billing', { ...common, ...plans }, { isBundled });
+  const settings = {
+    ...common,
+    ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
+    API_KEY_PEPPER: randomBytes(32).toString('hex'),
+    ...env,
+  };
+  return { billing, gateway: await stack.start('inference-gateway', settings, launch) };
+};
+
+/** Makes API keys without limits of their own, each of an account whose wallet is full. */
+export const createKeys = async (
+  { billing, gateway }: GatewayUnderTest,
+  tokens: TestTokens,
+  count: number,
+): Promise<string[]> => {
+  const database = new pg.Client(billing.databaseUrl);
+  await database.connect();
+  const owner = openClient(gateway.url, 1);
+  const keys: string[] = [];
+  while (keys.length < count) {
+    const userId = newId('usr');
+    await database.query("SELECT wallet_credit($1, $2, 'EUR', $1)", [userId, WALLET_MICROS]);
+    const token = await tokens.consoleSession({ userId, accountType: 'business' });
+    const json = { name: 'Bench' };
+    const created = await owner.expect(201, { method: 'POST', path: '/v1/gateway/keys', token, json });
+    keys.push(created.field('key'));
+  }
+  await Promise.all([database.end(), owner.close()]);
+  return keys;
+};
