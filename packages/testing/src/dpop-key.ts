@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+/** A key that tokens can be bound to (RFC 9449). */
+export interface DpopKey {
+  readonly thumbprint: string;
+  /** A fresh proof for one request; with the token, where one is presented. `claims` replace or add, to make a wrong proof. */
+  prove(request: {
+    method: string;
+    url: string;
+    token?: string | undefined;
+    claims?: Readonly<Record<string, unknown>> | undefined;
+  }): Promise<string>;
+}
+
+/** Makes an ES256 key. */
+export async function dpopKey(): Promise<DpopKey> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256');
+  const jwk = await exportJWK(publicKey);
+  return {
+    thumbprint: await calculateJwkThumbprint(jwk),
+    prove: ({ method, url, token, claims }) =>
+      new SignJWT({
+        htm: method,
+        htu: url,
+        jti: crypto.randomUUID(),
+        ...(token === undefined ? {} : { ath: hash('sha256', token, 'base64url') }),
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
+        .setIssuedAt()
+        .sign(privateKey),
+  };
+}
