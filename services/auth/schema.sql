@@ -69,6 +69,8 @@ CREATE TABLE apps (
   updated_at timestamp with time zone NOT NULL,
   secret_rotated_at timestamp with time zone,
   deleted_at timestamp with time zone,
+  require_pushed_authorization_requests boolean DEFAULT false NOT NULL,
+  dpop_bound_access_tokens boolean DEFAULT false NOT NULL,
   CONSTRAINT apps_pkey PRIMARY KEY (client_id),
   CONSTRAINT apps_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES accounts(id),
   CONSTRAINT apps_client_type_check CHECK ((client_type = ANY (ARRAY['public'::text, 'confidential'::text]))),

@@ -27,6 +27,20 @@ describe('the OpenAPI document', () => {
     expect(described.sort()).toEqual(allRoutes.map((route) => route.operationId).sort());
   });
 
+  it('says where a token may also come bound to a key, and with which scopes', () => {
+    const { paths, components } = openapiDocument() as {
+      paths: Record<string, Record<string, { security: unknown }>>;
+      components: { securitySchemes: Record<string, object> };
+    };
+    expect(components.securitySchemes['dpop_access_token']).toMatchObject({ type: 'http', scheme: 'DPoP' });
+    for (const { method, path, caller, scopes } of allRoutes) {
+      const security = paths[path]?.[method.toLowerCase()]?.security;
+      const isAccessToken = caller === 'oauth_access_token';
+      if (isAccessToken) expect(security).toEqual([{ oauth_access_token: scopes }, { dpop_access_token: scopes }]);
+      else expect(JSON.stringify(security)).not.toContain('dpop');
+    }
+  });
+
   it('is committed as it is generated', async () => {
     const committed = await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8');
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(openapiDocument())));

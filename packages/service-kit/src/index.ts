@@ -49,6 +49,7 @@ export { createInternalApp, type InternalAppOptions } from './http/create-intern
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export { checkMediaType, mediaType, readBodyBytes } from './http/read-body.ts';
+export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';

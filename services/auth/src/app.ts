@@ -7,7 +7,13 @@ import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, star
 import type { Clock } from './clock.ts';
 import { type Config, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
-import { consentRoutes, createFormTokens, pageRoutes } from './consent/index.ts';
+import {
+  consentRoutes,
+  createFormTokens,
+  createPushedMarks,
+  pageRoutes,
+  refuseUnknownPushedRequest,
+} from './consent/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -73,7 +79,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     trustProxyHops: parts.config.TRUST_PROXY_HOPS,
     responseValidation: parts.config.RESPONSE_VALIDATION,
     mount: (express) => mountPreflight(express, server),
-    prepare: preparePushedRequest(deps),
+    prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
   });
   return {
     public: app,
@@ -106,6 +112,7 @@ const createDeps = async ({ config, database, hint, clock, logger, metrics }: Ap
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
+    pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),
     sso: ssoSettings(config),
     ssoCookieKey: encryptionKey.derive('sso-attempts'),
     decisionKey: encryptionKey.derive('decision-codes'),

@@ -55,6 +55,8 @@ describe('registering', () => {
       icon_url: `${service.url}/v1/integrations/apps/${clientId}/icon`,
       active: true,
       refresh_grace_seconds: 60,
+      require_pushed_authorization_requests: false,
+      dpop_bound_access_tokens: false,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       secret_rotated_at: null,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type AuthService, startAuthService, startReplica } from './support/auth-service.ts';
 import { tidyUpOf } from './support/background-work.ts';
-import { newBrowser } from './support/browser.ts';
+import { newBrowser, type Shown } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
 import {
   approve,
@@ -18,17 +18,20 @@ import {
   postToken,
   REDIRECT_URI,
   type RegisteredApp,
+  redeem,
+  refresh,
   STATE,
 } from './support/partner.ts';
 
 let service: AuthService;
+let owner: Person;
 let person: Person;
 let publicApp: RegisteredApp;
 let confidentialApp: RegisteredApp;
 
 beforeAll(async () => {
   service = await startAuthService();
-  const owner = await newPerson(service, 'business');
+  owner = await newPerson(service, 'business');
   person = await newPerson(service);
   publicApp = await newApp(service, owner);
   confidentialApp = await newApp(service, owner, { client_type: 'confidential' });
@@ -110,6 +113,26 @@ describe('DPoP', () => {
     service.clock.advanceMs(-2 * 3_600_000);
   });
 
+  test('RFC 9449 §11.1: a proof is good once across replicas', async () => {
+    const replica = await startReplica(service);
+    const key = await newKey();
+    const proof = await prove(key);
+    const newForm = async () => {
+      const verifier = newVerifier();
+      return {
+        ...{ grant_type: 'authorization_code', client_id: publicApp.clientId, redirect_uri: REDIRECT_URI },
+        ...{ code: await approve(service, { app: publicApp, person, verifier }), code_verifier: verifier },
+      };
+    };
+    expect((await call(tokenUrl(), { form: await newForm(), headers: { dpop: proof } })).status).toBe(200);
+    const elsewhere = `${replica.url}${new URL(tokenUrl()).pathname}`;
+    const form = await newForm();
+    const replayed = await call(elsewhere, { form, headers: { dpop: proof } });
+    expect([replayed.status, textAt(replayed, 'error')]).toEqual([400, 'invalid_grant']);
+    expect((await call(elsewhere, { form, headers: { dpop: await prove(key) } })).status).toBe(200);
+    await replica.stop();
+  });
+
   test('RFC 9449 §4.3: a proof for another address is refused, whatever host the request names', async () => {
     const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     const path = new URL(tokenUrl()).pathname;
@@ -120,25 +143,30 @@ describe('DPoP', () => {
   });
 });
 
-describe('POST /v1/integrations/oauth/par', () => {
-  const push = (form: Record<string, string>, app = publicApp) =>
-    call(`${service.url}/v1/integrations/oauth/par`, {
-      form: {
-        client_id: app.clientId,
-        ...(app.secret === undefined ? {} : { client_secret: app.secret }),
-        response_type: 'code',
-        redirect_uri: REDIRECT_URI,
-        code_challenge: challengeOf(newVerifier()),
-        code_challenge_method: 'S256',
-        state: STATE,
-        ...form,
-      },
-    });
-  const open = (app: RegisteredApp, requestUri: string, more: Record<string, string> = {}) =>
-    newBrowser(service).open(
-      `/v1/integrations/oauth/authorize?${new URLSearchParams({ client_id: app.clientId, request_uri: requestUri, ...more })}`,
-    );
+const push = (form: Record<string, string>, app = publicApp) =>
+  call(`${service.url}/v1/integrations/oauth/par`, {
+    form: {
+      client_id: app.clientId,
+      ...(app.secret === undefined ? {} : { client_secret: app.secret }),
+      response_type: 'code',
+      redirect_uri: REDIRECT_URI,
+      code_challenge: challengeOf(newVerifier()),
+      code_challenge_method: 'S256',
+      state: STATE,
+      ...form,
+    },
+  });
+const pagePath = (query: Record<string, string>): string =>
+  `/v1/integrations/oauth/authorize?${new URLSearchParams(query)}`;
+const open = (app: RegisteredApp, requestUri: string, more: Record<string, string> = {}) =>
+  newBrowser(service).open(pagePath({ client_id: app.clientId, request_uri: requestUri, ...more }));
+const expectRefused = (page: Shown, reason: RegExp): void => {
+  expect([page.status, page.location]).toEqual([400, undefined]);
+  expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  expect(page.text).toMatch(reason);
+};
 
+describe('POST /v1/integrations/oauth/par', () => {
   test('RFC 9126 §2.2, §4: the page shows what was pushed, once, and nothing that the browser adds', async () => {
     const answer = await push({ scope: 'usage:read', locale: 'en' });
     expect(answer.status).toBe(201);
@@ -151,7 +179,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('lang="en"');
     expect(page.text).not.toContain('evil.example');
-    expect((await open(publicApp, requestUri)).status).toBe(422);
+    expectRefused(await open(publicApp, requestUri), /scaduta o è già stata aperta/);
   });
 
   test('the whole flow, in a browser', async () => {
@@ -188,14 +216,19 @@ describe('POST /v1/integrations/oauth/par', () => {
 
   test('a request of another app, an expired one and an unknown one are refused', async () => {
     const pushed = await push({});
-    expect((await open(confidentialApp, textAt(pushed, 'request_uri'))).status).toBe(422);
+    expectRefused(await open(confidentialApp, textAt(pushed, 'request_uri')), /scaduta/);
     const late = await push({});
     service.clock.advanceMs(61_000);
-    expect((await open(publicApp, textAt(late, 'request_uri'))).status).toBe(422);
+    expectRefused(await open(publicApp, textAt(late, 'request_uri')), /scaduta/);
     service.clock.advanceMs(-61_000);
     for (const uri of ['urn:ietf:params:oauth:request_uri:x', 'https://evil.example/r', '']) {
-      expect((await open(publicApp, uri)).status).toBe(422);
+      expectRefused(await open(publicApp, uri), /scaduta/);
     }
+    const query = new URLSearchParams({ client_id: publicApp.clientId, request_uri: 'x' });
+    const json = await call(`${service.url}/v1/integrations/oauth/authorize?${query}`, {
+      headers: { accept: 'application/json' },
+    });
+    expect([json.status, textAt(json, 'detail', 'code')]).toEqual([400, 'pushed_request_unknown']);
   });
 
   test('openid-client pushes, binds and refreshes, given only the issuer', async () => {
@@ -233,5 +266,101 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(tokens.token_type).toBe('dpop');
     const next = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, { DPoP });
     expect(claimsOf(next.access_token)['cnf']).toBeDefined();
+  });
+});
+
+describe('an app that asks for it', () => {
+  const appOf = (fields: object) => newApp(service, owner, { client_type: 'confidential', ...fields });
+  const patch = (app: RegisteredApp, json: object) =>
+    call(`${service.url}/v1/integrations/apps/${app.clientId}`, { method: 'PATCH', token: owner.token, json });
+
+  test('says so at registration and by PATCH, and its record shows it; nothing is asked of others', async () => {
+    const app = await appOf({ require_pushed_authorization_requests: true, dpop_bound_access_tokens: true });
+    const listed = await call(`${service.url}/v1/integrations/apps`, { token: owner.token });
+    const recordOf = (clientId: string) =>
+      // The service checks its own answers against the contract in tests.
+      (listed.body as { data: { client_id: string }[] }).data.find((record) => record.client_id === clientId);
+    expect(recordOf(app.clientId)).toMatchObject({
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+    });
+    expect(recordOf(publicApp.clientId)).toMatchObject({
+      require_pushed_authorization_requests: false,
+      dpop_bound_access_tokens: false,
+    });
+    const changed = await patch(app, { active: true, dpop_bound_access_tokens: false });
+    expect(changed.body).toMatchObject({
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: false,
+    });
+    expect((await patch(app, { active: true, dpop_bound_access_tokens: 'yes' })).status).toBe(422);
+  });
+
+  test('RFC 9126 §6: what was not pushed is asked of nobody: neither page, nor console, nor a mark of another request', async () => {
+    const app = await appOf({ require_pushed_authorization_requests: true });
+    const plain = {
+      ...{ client_id: app.clientId, redirect_uri: REDIRECT_URI, state: STATE },
+      code_challenge: challengeOf(newVerifier()),
+    };
+    const browser = newBrowser(service);
+    expectRefused(await browser.open(pagePath(plain)), /non ha preparato/);
+    expectRefused(await browser.open(pagePath({ ...plain, pushed: 'forged' })), /non ha preparato/);
+    const json = { ...plain, code_challenge_method: 'S256', approved: true };
+    const decided = await call(`${service.url}/v1/integrations/oauth/authorize`, { token: person.token, json });
+    expect([decided.status, textAt(decided, 'detail', 'code')]).toEqual([400, 'pushed_request_required']);
+    const query = new URLSearchParams({ ...plain, code_challenge_method: 'S256', scope: 'inference' });
+    const consent = await call(`${service.url}/v1/integrations/oauth/consent?${query}`, { token: person.token });
+    expect([consent.status, textAt(consent, 'detail', 'code')]).toEqual([400, 'pushed_request_required']);
+  });
+
+  test('what was pushed goes through sign-in, another language and a decision, in its own browser only', async () => {
+    const app = await appOf({ require_pushed_authorization_requests: true });
+    const verifier = newVerifier();
+    const pushed = await push({ code_challenge: challengeOf(verifier) }, app);
+    const browser = newBrowser(service);
+    const query = { client_id: app.clientId, request_uri: textAt(pushed, 'request_uri') };
+    const first = await browser.open(pagePath(query));
+    const link = /href="([^"]+locale=en[^"]*)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const page = await browser.open(link);
+    expect(page.text).toContain('lang="en"');
+    expectRefused(await newBrowser(service).open(link), /has not prepared/);
+    expectRefused(await browser.open(`${link}&dpop_jkt=${'x'.repeat(43)}`), /has not prepared/);
+    const signedIn = await browser.submitOnce(page, 'sign-in', { email: person.email, password: PASSWORD });
+    const consent = await browser.open(signedIn.location ?? '');
+    const answered = await browser.submit(consent, 'decision', { decision: 'approve' });
+    const code = new URL(answered.location ?? '').searchParams.get('code') ?? '';
+    expect((await redeem(service, { app, code, verifier })).status).toBe(200);
+  });
+
+  test('a form that lay open while the app began to ask for it is refused', async () => {
+    const app = await appOf({});
+    const plain = { client_id: app.clientId, redirect_uri: REDIRECT_URI, state: STATE };
+    const browser = newBrowser(service);
+    const page = await browser.open(pagePath({ ...plain, code_challenge: challengeOf(newVerifier()) }));
+    const consent = await browser.submit(page, 'sign-in', { email: person.email, password: PASSWORD });
+    await patch(app, { active: true, require_pushed_authorization_requests: true });
+    expectRefused(await browser.submit(consent, 'decision', { decision: 'approve' }), /non ha preparato/);
+  });
+
+  test('RFC 9449 §5.2: without a proof neither a code nor a refresh token is good, and neither is used up', async () => {
+    const app = await appOf({ dpop_bound_access_tokens: true });
+    const key = await newKey();
+    const verifier = newVerifier();
+    const code = await approve(service, { app, person, verifier });
+    const bare = await redeem(service, { app, code, verifier });
+    expect([bare.status, textAt(bare, 'error')]).toEqual([400, 'invalid_grant']);
+    const credentials = { client_id: app.clientId, client_secret: app.secret ?? '' };
+    const form = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code, code_verifier: verifier };
+    const bound = await postToken(service, { ...credentials, ...form }, { headers: { dpop: await prove(key) } });
+    expect(bound.body).toMatchObject({ token_type: 'DPoP' });
+    const token = textAt(bound, 'refresh_token');
+    const bareRefresh = await refresh(service, { app, token });
+    expect([bareRefresh.status, textAt(bareRefresh, 'error')]).toEqual([400, 'invalid_grant']);
+    const next = await postToken(
+      service,
+      { ...credentials, grant_type: 'refresh_token', refresh_token: token },
+      { headers: { dpop: await prove(key) } },
+    );
+    expect(claimsOf(textAt(next, 'access_token'))).toMatchObject({ cnf: { jkt: key.thumbprint } });
   });
 });

@@ -12,6 +12,10 @@ const redirectUriSchema = z.string().min(1).max(2048);
 const redirectUrisSchema = z.array(redirectUriSchema).min(1).max(10);
 const descriptionSchema = z.string().max(500);
 const refreshGraceSchema = z.int().min(0).max(120);
+/** RFC 9126 section 6: whether the authorize page takes nothing of this app but what it has pushed. */
+const pushedOnlySchema = z.boolean();
+/** RFC 9449 section 5.2: whether the token endpoint gives this app nothing but tokens that are bound to a key. */
+const dpopOnlySchema = z.boolean();
 
 /** An app as its owner sees it. */
 export const appSchema = z
@@ -26,6 +30,8 @@ export const appSchema = z
     icon_url: z.string(),
     active: z.boolean(),
     refresh_grace_seconds: z.int(),
+    require_pushed_authorization_requests: z.boolean(),
+    dpop_bound_access_tokens: z.boolean(),
     created_at: timestampSchema,
     updated_at: timestampSchema,
     secret_rotated_at: timestampSchema.nullable(),
@@ -46,6 +52,8 @@ export const registerAppRequestSchema = z
     privacy_policy_url: linkSchema.nullish(),
     description: descriptionSchema.nullish(),
     refresh_grace_seconds: refreshGraceSchema.default(30),
+    require_pushed_authorization_requests: pushedOnlySchema.default(false),
+    dpop_bound_access_tokens: dpopOnlySchema.default(false),
   })
   .meta({ id: 'RegisterAppRequest' });
 
@@ -64,6 +72,8 @@ export const updateAppRequestSchema = z
     privacy_policy_url: linkSchema.nullish(),
     description: descriptionSchema.nullish(),
     refresh_grace_seconds: refreshGraceSchema.optional(),
+    require_pushed_authorization_requests: pushedOnlySchema.optional(),
+    dpop_bound_access_tokens: dpopOnlySchema.optional(),
   })
   .meta({ id: 'UpdateAppRequest' });
 

@@ -35,7 +35,13 @@ export const oauthRoutes = {
         schema: z.union([z.string(), errorBodySchema]),
       },
     },
-    errors: ['unknown_app', 'redirect_uri_not_registered', 'app_inactive'],
+    errors: [
+      'unknown_app',
+      'redirect_uri_not_registered',
+      'app_inactive',
+      'pushed_request_required',
+      'pushed_request_unknown',
+    ],
   }),
   decideConsent: defineRoute({
     ...oauthTag,
@@ -51,7 +57,7 @@ export const oauthRoutes = {
         oauth.consentDecidedSchema,
       ),
     },
-    errors: ['app_inactive'],
+    errors: ['app_inactive', 'pushed_request_required'],
   }),
   getConsent: defineRoute({
     ...oauthTag,
@@ -62,7 +68,7 @@ export const oauthRoutes = {
     summary: 'What an app asks for',
     request: { query: oauth.consentQuerySchema },
     responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
-    errors: ['app_inactive'],
+    errors: ['app_inactive', 'pushed_request_required'],
   }),
   issueToken: defineRoute({
     ...oauthTag,

@@ -73,6 +73,18 @@ export const errorCodes = {
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
   redirect_uri_not_registered: code('auth', 'invalid', 400, 'The `redirect_uri` is not registered for this app.'),
+  pushed_request_required: code(
+    'auth',
+    'invalid',
+    400,
+    'The app takes pushed authorization requests only: push it, and send the browser with `request_uri`.',
+  ),
+  pushed_request_unknown: code(
+    'auth',
+    'invalid',
+    400,
+    'The pushed request was used, has expired, or is not of this app. Push it again.',
+  ),
   public_client_has_no_secret: code('auth', 'conflict', 409, 'A public app has no secret to rotate.'),
   sso_not_configured: code('auth', 'not_found', 404, 'Single sign-on is not configured.'),
   sso_failed: code('auth', 'unauthenticated', 401, 'The upstream sign-in failed or was refused.'),

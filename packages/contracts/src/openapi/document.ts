@@ -18,13 +18,18 @@ export const DESCRIPTION_VERSION = '2026-10-01';
 
 const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 
-const securityOf: Record<RouteDefinition['caller'], JsonSchema[]> = {
-  public: [],
-  oauth_public: [],
-  console_session: [{ console_session: [] }],
-  oauth_access_token: [{ oauth_access_token: [] }],
-  api_key: [{ api_key: [] }],
-  service: [],
+/** The alternatives by which a caller proves itself; an access token comes by the scheme of its `token_type`. */
+const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
+  switch (caller) {
+    case 'public':
+    case 'oauth_public':
+    case 'service':
+      return [];
+    case 'oauth_access_token':
+      return [{ oauth_access_token: wanted }, { dpop_access_token: wanted }];
+    default:
+      return [{ [caller]: [] }];
+  }
 };
 
 /** The whole public API as an OpenAPI 3.1 document, derived from the route table. */
@@ -57,7 +62,7 @@ const operationOf = (route: RouteDefinition, collector: SchemaCollector): JsonSc
   tags: [route.tag],
   summary: route.summary,
   ...(route.description === undefined ? {} : { description: route.description }),
-  security: securityOf[route.caller],
+  security: securityOf(route),
   parameters: [
     ...parametersOf('path', route.request.params, collector),
     ...parametersOf('query', route.request.query, collector),
@@ -167,6 +172,12 @@ const securitySchemes = (): JsonSchema => ({
         scopes: Object.fromEntries(scopes.map((scope) => [scope, scopeDescriptions[scope]])),
       },
     },
+  },
+  dpop_access_token: {
+    type: 'http',
+    scheme: 'DPoP',
+    description:
+      'The same access token where it is bound to a key (`token_type` DPoP): `Authorization: DPoP <token>` and a proof for this request in the header `DPoP` (RFC 9449 section 7.1).',
   },
   api_key: { type: 'http', scheme: 'bearer', description: 'An API key, from `POST /v1/gateway/keys`.' },
 });

@@ -10,6 +10,10 @@ export interface AppFields {
   homepageUrl: string | null;
   privacyPolicyUrl: string | null;
   refreshGraceSeconds: number;
+  /** RFC 9126 section 6: only what was pushed is asked of anybody. */
+  requiresPushedRequests: boolean;
+  /** RFC 9449 section 5.2: no token without a key that it is bound to. */
+  requiresBoundTokens: boolean;
 }
 
 /** An app as stored. */
@@ -40,6 +44,8 @@ export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connec
   icon_url: iconUrl(extra.publicBaseUrl, app.clientId),
   active: app.active,
   refresh_grace_seconds: app.refreshGraceSeconds,
+  require_pushed_authorization_requests: app.requiresPushedRequests,
+  dpop_bound_access_tokens: app.requiresBoundTokens,
   created_at: app.createdAt.toISOString(),
   updated_at: app.updatedAt.toISOString(),
   secret_rotated_at: app.secretRotatedAt?.toISOString() ?? null,

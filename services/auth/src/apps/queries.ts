@@ -13,6 +13,8 @@ interface Row {
   privacy_policy_url: string | null;
   active: boolean;
   refresh_grace_seconds: number;
+  require_pushed_authorization_requests: boolean;
+  dpop_bound_access_tokens: boolean;
   version: number;
   created_at: Date;
   updated_at: Date;
@@ -31,6 +33,8 @@ const toRecord = (row: Row): AppRecord => ({
   privacyPolicyUrl: row.privacy_policy_url,
   active: row.active,
   refreshGraceSeconds: row.refresh_grace_seconds,
+  requiresPushedRequests: row.require_pushed_authorization_requests,
+  requiresBoundTokens: row.dpop_bound_access_tokens,
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -45,6 +49,8 @@ const toColumns = (app: AppRecord) => ({
   privacy_policy_url: app.privacyPolicyUrl,
   active: app.active,
   refresh_grace_seconds: app.refreshGraceSeconds,
+  require_pushed_authorization_requests: app.requiresPushedRequests,
+  dpop_bound_access_tokens: app.requiresBoundTokens,
   version: app.version,
   updated_at: app.updatedAt,
   secret_rotated_at: app.secretRotatedAt,

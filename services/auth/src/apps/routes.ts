@@ -34,6 +34,8 @@ const recordRoutes = (deps: AppRoutesDeps): Binding[] => [
       homepageUrl: body.homepage_url ?? null,
       privacyPolicyUrl: body.privacy_policy_url ?? null,
       refreshGraceSeconds: body.refresh_grace_seconds,
+      requiresPushedRequests: body.require_pushed_authorization_requests,
+      requiresBoundTokens: body.dpop_bound_access_tokens,
     });
     const record = toAppJson(app, { publicBaseUrl: deps.publicBaseUrl, connectionsCount: 0 });
     return { status: 201, body: clientSecret === undefined ? record : { ...record, client_secret: clientSecret } };
@@ -89,6 +91,8 @@ interface ChangeBody {
   homepage_url?: string | null | undefined;
   privacy_policy_url?: string | null | undefined;
   refresh_grace_seconds?: number | undefined;
+  require_pushed_authorization_requests?: boolean | undefined;
+  dpop_bound_access_tokens?: boolean | undefined;
 }
 
 const toFields = (body: ChangeBody): Partial<AppFields> => ({
@@ -98,6 +102,10 @@ const toFields = (body: ChangeBody): Partial<AppFields> => ({
   ...(body.homepage_url === undefined ? {} : { homepageUrl: body.homepage_url }),
   ...(body.privacy_policy_url === undefined ? {} : { privacyPolicyUrl: body.privacy_policy_url }),
   ...(body.refresh_grace_seconds === undefined ? {} : { refreshGraceSeconds: body.refresh_grace_seconds }),
+  ...(body.require_pushed_authorization_requests === undefined
+    ? {}
+    : { requiresPushedRequests: body.require_pushed_authorization_requests }),
+  ...(body.dpop_bound_access_tokens === undefined ? {} : { requiresBoundTokens: body.dpop_bound_access_tokens }),
 });
 
 const toJson = async (deps: AppRoutesDeps, apps: readonly AppRecord[]) => {

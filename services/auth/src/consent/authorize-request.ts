@@ -11,10 +11,17 @@ export interface AuthorizeRequest {
   codeChallenge: string;
   /** Thumbprint of the key that the code is bound to, where the app names one (RFC 9449 section 10). */
   dpopThumbprint: string | undefined;
+  /** Whether the app itself has sent it here beforehand (RFC 9126), and not the browser. */
+  isPushed: boolean;
 }
 
 /** Why a request cannot be asked of anybody. */
-export type AuthorizeFault = 'unknown_app' | 'app_inactive' | 'redirect_uri_not_registered' | 'unknown_scope';
+export type AuthorizeFault =
+  | 'unknown_app'
+  | 'app_inactive'
+  | 'pushed_request_required'
+  | 'redirect_uri_not_registered'
+  | 'unknown_scope';
 
 /** A request of a known, active app that may get its answer at the named redirect URI, or what is wrong with it. */
 export type JudgedAuthorizeRequest =
@@ -24,10 +31,11 @@ export type JudgedAuthorizeRequest =
 /** Judges a request by the app that it names. */
 export const judgeAuthorizeRequest = (
   app: AppRecord | undefined,
-  request: Pick<AuthorizeRequest, 'redirectUri' | 'scope'>,
+  request: Pick<AuthorizeRequest, 'redirectUri' | 'scope' | 'isPushed'>,
 ): JudgedAuthorizeRequest => {
   if (app === undefined) return { isValid: false, faults: ['unknown_app'] };
   if (!app.active) return { isValid: false, faults: ['app_inactive'] };
+  if (app.requiresPushedRequests && !request.isPushed) return { isValid: false, faults: ['pushed_request_required'] };
   const scopes = parseScope(request.scope);
   const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri, app.clientType);
   if (isRegistered && scopes !== undefined) return { isValid: true, app, scopes };
@@ -46,7 +54,7 @@ const messages = {
   unknown_scope: ['scope', 'Value error, names a scope that does not exist'],
 } as const;
 
-/** As `judgeAuthorizeRequest`, but throws 422 naming the fields at fault, or `app_inactive`. */
+/** As `judgeAuthorizeRequest`, but throws 422 naming the fields at fault, `app_inactive` or `pushed_request_required`. */
 export const checkAuthorizeRequest = (
   app: AppRecord | undefined,
   request: AuthorizeRequest,
@@ -58,7 +66,7 @@ export const checkAuthorizeRequest = (
 };
 
 const toIssue = (fault: AuthorizeFault, origin: 'body' | 'query'): ValidationIssue => {
-  if (fault === 'app_inactive') throw new AppError('app_inactive');
+  if (fault === 'app_inactive' || fault === 'pushed_request_required') throw new AppError(fault);
   const [field, msg] = messages[fault];
   return { loc: [origin, field], type: 'value_error', msg };
 };

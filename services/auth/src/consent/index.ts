@@ -1,2 +1,2 @@
-export { createFormTokens, pageRoutes } from './pages/index.ts';
+export { createFormTokens, createPushedMarks, pageRoutes, refuseUnknownPushedRequest } from './pages/index.ts';
 export { consentRoutes } from './routes.ts';

@@ -32,4 +32,6 @@ const toRequest = (wire: WireRequest) => ({
   scope: wire.scope,
   codeChallenge: wire.code_challenge,
   dpopThumbprint: wire.dpop_jkt,
+  // What was pushed is asked on the authorize page alone.
+  isPushed: false,
 });

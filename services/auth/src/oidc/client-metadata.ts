@@ -24,6 +24,7 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   scope: 'inference usage:read',
   token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
   ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
+  dpop_bound_access_tokens: app.requiresBoundTokens,
   svc_secrets: secrets.map(
     ({ digest, expiresAt }): SecretMetadata => ({
       digest: digest.toString('base64url'),

@@ -4,4 +4,4 @@ export { createOauthServer, type OauthServer } from './oauth-server.ts';
 export { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
 export { deleteExpiredRequestsAndProofs } from './pushed-request-queries.ts';
 export { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, findCode } from './queries.ts';
-export { mountPreflight, oidcRoutes, preparePushedRequest } from './routes.ts';
+export { isPushedRequest, mountPreflight, oidcRoutes, preparePushedRequest } from './routes.ts';

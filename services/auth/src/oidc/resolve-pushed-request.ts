@@ -12,22 +12,17 @@ const PARAMETERS = [
 
 /**
  * The query that stands behind a `request_uri` (RFC 9126 section 4): what was pushed and nothing of what the browser adds.
- * Where there is none, as it was used, expired or belongs to another app, only `client_id` is left, which is refused as
- * incomplete. Undefined for a query without `request_uri`.
+ * Undefined where there is none: it was used, has expired or belongs to another app.
  */
 export const resolvePushedRequest = async (
   deps: { database: Executor; clock: Clock },
-  search: string,
+  { clientId, requestUri }: { clientId: string; requestUri: string },
 ): Promise<string | undefined> => {
-  const query = new URLSearchParams(search);
-  const requestUri = query.get('request_uri');
-  if (requestUri === null) return undefined;
-  const clientId = query.get('client_id') ?? '';
   const taken = requestUri.startsWith(URN)
     ? await takePushedRequest(deps.database, digestOpaqueValue(requestUri.slice(URN.length)))
     : undefined;
+  if (taken === undefined || taken.clientId !== clientId || taken.expiresAt <= deps.clock()) return undefined;
   const resolved = new URLSearchParams({ client_id: clientId });
-  if (taken === undefined || taken.clientId !== clientId || taken.expiresAt <= deps.clock()) return resolved.toString();
   for (const name of PARAMETERS) {
     const value = taken.parameters[name];
     if (typeof value === 'string') resolved.set(name, value);

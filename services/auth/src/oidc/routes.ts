@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { FORM_BYTES_MAX, routes } from '@svc/contracts';
-import { AppError, type Binding, bind, HANDLED, type Reply } from '@svc/service-kit';
+import { AppError, type Binding, bind, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Executor } from '../transact.ts';
@@ -45,13 +46,31 @@ export const mountPreflight = (app: Express, server: OauthServer): void => {
   });
 };
 
+const pushedRequests = new WeakSet<IncomingMessage>();
+
+/** Whether a request to the authorize page stands for one that its app has pushed. */
+export const isPushedRequest = (req: IncomingMessage): boolean => pushedRequests.has(req);
+
+/** What reading pushed requests needs. */
+export interface PreparePushedRequestDeps {
+  database: Executor;
+  clock: Clock;
+  /** Answers a `request_uri` behind which there is nothing, or nothing any more. */
+  refuse: (req: Request) => ReplyContent;
+}
+
 /** Lets the authorize page read a pushed request as if the browser had brought it. */
 export const preparePushedRequest =
-  (deps: { database: Executor; clock: Clock }): RequestHandler =>
-  async (req, _res, next) => {
+  (deps: PreparePushedRequestDeps): RequestHandler =>
+  async (req, res, next) => {
     const [path = '', search = ''] = req.url.split('?', 2);
-    const isAuthorize = req.method === 'GET' && path === `${OAUTH_PATH}/authorize`;
-    const resolved = isAuthorize ? await resolvePushedRequest(deps, search) : undefined;
-    if (resolved !== undefined) req.url = `${path}?${resolved}`;
+    if (req.method !== 'GET' || path !== `${OAUTH_PATH}/authorize` || !search.includes('request_uri=')) return next();
+    const query = new URLSearchParams(search);
+    const requestUri = query.get('request_uri');
+    if (requestUri === null) return next();
+    const resolved = await resolvePushedRequest(deps, { clientId: query.get('client_id') ?? '', requestUri });
+    if (resolved === undefined) return sendReply(res, deps.refuse(req));
+    req.url = `${path}?${resolved}`;
+    pushedRequests.add(req);
     next();
   };

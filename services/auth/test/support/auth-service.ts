@@ -134,6 +134,19 @@ export const restartAuthService = async (
     metrics: createMetrics('auth'),
   });
 
+/** Another process on the same database that serves beside the first one. */
+export const startReplica = async (service: AuthService): Promise<{ url: string; stop: () => Promise<void> }> => {
+  const application = await restartAuthService(service);
+  const listener = await listen(application.public, { port: 0, host: '127.0.0.1' });
+  return {
+    url: listener.url,
+    stop: async () => {
+      await listener.drain(2_000);
+      await application.stop();
+    },
+  };
+};
+
 const shiftedClock = (): ShiftedClock => {
   let offsetMs = 0;
   return Object.assign(() => new Date(Date.now() + offsetMs), {

@@ -19,6 +19,8 @@ export const newApp = (name: string, fields: Partial<App> = {}): App => {
     icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
     active: true,
     refresh_grace_seconds: 30,
+    require_pushed_authorization_requests: false,
+    dpop_bound_access_tokens: false,
     created_at: daysFromNow(-40),
     updated_at: daysFromNow(-3),
     secret_rotated_at: daysFromNow(-40),

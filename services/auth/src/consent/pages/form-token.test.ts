@@ -13,7 +13,7 @@ const query = {
   code_challenge_method: 'S256',
   locale: 'it',
 } as const;
-const context = { query, browserId: 'browser', sessionId: 'ses_x', nonce: 'nonce' };
+const context = { query, browserId: 'browser', sessionId: 'ses_x', isPushed: false, nonce: 'nonce' };
 
 describe('form tokens', () => {
   test('bring back what was signed, to the browser it was made for', () => {

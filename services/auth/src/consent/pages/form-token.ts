@@ -15,6 +15,8 @@ export interface FormContext {
   browserId: string;
   /** The session whose owner is asked, where somebody is. */
   sessionId: string | undefined;
+  /** Whether the app has pushed the request. */
+  isPushed: boolean;
   /** Different for each page that was shown, and the same however often it is sent. */
   nonce: string;
 }
@@ -30,6 +32,8 @@ const payloadSchema = z.object({
   query: authorizeQuerySchema,
   browser: z.string(),
   session: z.string().optional(),
+  // Forms made by the release before say nothing of it.
+  pushed: z.boolean().default(false),
   nonce: z.string(),
   expires: z.number(),
 });
@@ -38,9 +42,9 @@ const payloadSchema = z.object({
 export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
   const mac = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
   return {
-    sign: ({ query, browserId, sessionId, nonce }) => {
+    sign: ({ query, browserId, sessionId, isPushed, nonce }) => {
       const expires = later(clock(), FORM_MS).getTime();
-      const data = { query, browser: browserId, session: sessionId, nonce, expires };
+      const data = { query, browser: browserId, session: sessionId, pushed: isPushed, nonce, expires };
       const payload = Buffer.from(JSON.stringify(data)).toString('base64url');
       return `${payload}.${mac(payload).toString('base64url')}`;
     },
@@ -52,8 +56,8 @@ export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
       const parsed = payloadSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
       if (parsed.browser !== browserId) return undefined;
-      const { query, browser, session, nonce, expires } = parsed;
-      const context = { query, browserId: browser, sessionId: session, nonce };
+      const { query, browser, session, pushed, nonce, expires } = parsed;
+      const context = { query, browserId: browser, sessionId: session, isPushed: pushed, nonce };
       return { context, isExpired: expires <= clock().getTime() };
     },
   };

@@ -10,12 +10,17 @@ const messagePage = (locale: Locale, message: { title: string; lines: readonly s
   return renderPage(400, { locale, title: message.title, content });
 };
 
+/** Why there is no page to show. */
+export type PageFault = AuthorizeFault | 'pushed_request_unknown';
+
 /** Why an app cannot ask: the browser is not sent anywhere, as nothing that the app said can be believed. */
-export const faultPage = (locale: Locale, fault: AuthorizeFault): ReplyContent => {
+export const faultPage = (locale: Locale, fault: PageFault): ReplyContent => {
   const text = pageText(locale);
-  const reasons: Readonly<Record<AuthorizeFault, string>> = {
+  const reasons: Readonly<Record<PageFault, string>> = {
     unknown_app: text.unknownApp,
     app_inactive: text.inactiveApp,
+    pushed_request_required: text.pushRequired,
+    pushed_request_unknown: text.pushUnknown,
     redirect_uri_not_registered: text.redirectNotRegistered,
     unknown_scope: text.unknownScope,
   };

@@ -5,6 +5,7 @@ import type { BrowserSession } from '../../sessions/index.ts';
 import type { FormTokens } from './form-token.ts';
 import { type Html, html } from './html.ts';
 import { type PageText, pageText } from './page-text.ts';
+import type { MarkedRequest, PushedMarks } from './pushed-mark.ts';
 
 const NONCE_BYTES = 18;
 /** Control and format characters, among them those that turn the direction of writing. */
@@ -29,10 +30,10 @@ export interface PageContext {
 
 /** Prepares a page for one browser and, where somebody is signed in, one session. */
 export const createPageContext = (
-  { formTokens, sso }: { formTokens: FormTokens; sso: object | undefined },
-  input: { app: AppRecord; query: AuthorizeQuery; browserId: string; session: BrowserSession | undefined },
+  deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: object | undefined },
+  input: AskedRequest & { app: AppRecord; session: BrowserSession | undefined },
 ): PageContext => {
-  const { app, query, browserId, session } = input;
+  const { app, query, browserId, isPushed, session } = input;
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   return {
     app,
@@ -40,21 +41,32 @@ export const createPageContext = (
     query,
     text: pageText(query.locale),
     formTarget: toFormActionSource(query.redirect_uri),
-    formToken: formTokens.sign({ query, browserId, sessionId: session?.session.id, nonce }),
-    ssoPath: sso === undefined ? undefined : ssoPath(query),
-    authorizePath: (over = {}) => authorizePath(query, over),
+    formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
+    ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
+    authorizePath: (over) => authorizePath(deps, input, over),
   };
 };
 
 /** Undefined where the request is too long to come back to. */
-const ssoPath = (query: AuthorizeQuery): string | undefined => {
-  const returnTo = returnToSchema.safeParse(authorizePath(query));
+const ssoPath = (path: string): string | undefined => {
+  const returnTo = returnToSchema.safeParse(path);
   return returnTo.success ? `/v1/console/sso/start?${new URLSearchParams({ return_to: returnTo.data })}` : undefined;
 };
 
+/** A request as one browser has it before it, and how it came. */
+export interface AskedRequest extends MarkedRequest {
+  isPushed: boolean;
+}
+
 /** The path of the authorize page for a request. */
-export const authorizePath = (query: AuthorizeQuery, over: Readonly<Record<string, string>> = {}): string => {
-  const given = Object.entries({ ...query, ...over }).filter((pair): pair is [string, string] => pair[1] !== undefined);
+export const authorizePath = (
+  { pushedMarks }: { pushedMarks: PushedMarks },
+  { query, browserId, isPushed }: AskedRequest,
+  over: Readonly<Record<string, string>> = {},
+): string => {
+  const pushed = isPushed ? pushedMarks.make({ query, browserId }) : undefined;
+  const all = { ...query, pushed, ...over };
+  const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return `/v1/integrations/oauth/authorize?${new URLSearchParams(given)}`;
 };
 

@@ -1,12 +1,13 @@
-import { type AuthorizeQuery, FORM_BYTES_MAX, localeSchema } from '@svc/contracts';
+import { FORM_BYTES_MAX } from '@svc/contracts';
 import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
 import type { Request } from 'express';
 import type { AppRecord } from '../../apps/index.ts';
 import { readBrowserId } from './browser-cookie.ts';
 import type { FormContext } from './form-token.ts';
 import { faultPage, refusedFormPage } from './message-pages.ts';
-import { authorizePath } from './page-context.ts';
+import { type AskedRequest, authorizePath } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
+import { preferredLocale } from './preferred-locale.ts';
 import { judgeQuery } from './show-authorize-page.ts';
 
 /** A form that we made for this browser not long ago, of an app that may still ask; or what to answer instead. */
@@ -23,10 +24,10 @@ export const readForm = async (deps: PagesDeps, req: Request): Promise<ReadForm>
   const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
   if (read === undefined || holdsNul) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
   const { query } = read.context;
-  const judged = await judgeQuery(deps, query);
+  const judged = await judgeQuery(deps, read.context);
   if (!judged.isValid) return { isTaken: false, reply: faultPage(query.locale, judged.faults[0] ?? 'unknown_app') };
   // The page that is shown again is a fresh form for the same request.
-  if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, query) };
+  if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, read.context) };
   return { isTaken: true, fields, form: read.context, app: judged.app };
 };
 
@@ -34,12 +35,5 @@ export const readForm = async (deps: PagesDeps, req: Request): Promise<ReadForm>
 export const seeOther = (location: string): ReplyContent => ({ status: 303, headers: { location } });
 
 /** Back to the page that asks. */
-export const backToAuthorize = (deps: { publicBaseUrl: string }, query: AuthorizeQuery): ReplyContent =>
-  seeOther(`${deps.publicBaseUrl}${authorizePath(query)}`);
-
-/** A form that we cannot read does not say its language; the browser does. */
-const preferredLocale = (req: Request) => {
-  const first = /^[a-z]{2}/i.exec(req.headers['accept-language'] ?? '')?.[0].toLowerCase();
-  const locale = localeSchema.safeParse(first);
-  return locale.success ? locale.data : 'it';
-};
+export const backToAuthorize = (deps: PagesDeps, asked: AskedRequest): ReplyContent =>
+  seeOther(`${deps.publicBaseUrl}${authorizePath(deps, asked)}`);

@@ -1,16 +1,18 @@
-import { type AuthorizeQuery, errorCodes } from '@svc/contracts';
+import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
 import { invalidField, type ReplyContent } from '@svc/service-kit';
 import type { Request, Response } from 'express';
 import { findAppById, getIcon } from '../../apps/index.ts';
 import { isConnected } from '../../connections/index.ts';
+import { isPushedRequest } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { type AuthorizeFault, type JudgedAuthorizeRequest, judgeAuthorizeRequest } from '../authorize-request.ts';
 import { findPublisher } from '../get-consent.ts';
-import { ensureBrowserId } from './browser-cookie.ts';
+import { ensureBrowserId, readBrowserId } from './browser-cookie.ts';
 import { consentPage } from './consent-page.ts';
-import { faultPage } from './message-pages.ts';
-import { createPageContext, type PageContext } from './page-context.ts';
+import { faultPage, type PageFault } from './message-pages.ts';
+import { type AskedRequest, createPageContext, type PageContext } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
+import { preferredLocale } from './preferred-locale.ts';
 import { signInPage, signUpPage } from './sign-in-page.ts';
 
 /** A request to the authorize page. */
@@ -22,28 +24,52 @@ export interface PageRequest {
 
 /** Shows login or consent, or why the app cannot ask; never redirects (RFC 9700 section 4.11). */
 export const showAuthorizePage = async (deps: PagesDeps, { query, req, res }: PageRequest): Promise<ReplyContent> => {
-  const judged = await judgeQuery(deps, query);
+  const isPushed = wasPushed(deps, query, req);
+  const judged = await judgeQuery(deps, { query, isPushed });
   if (!judged.isValid) return refuse(query, judged.faults, req);
   const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
-  const context = createPageContext(deps, { app: judged.app, query, browserId, session });
+  const context = createPageContext(deps, { app: judged.app, query, browserId, isPushed, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
   return wantsSignUp(req) ? signUpPage(context) : signInPage(context);
 };
 
 /** Judges the query that a page or a form was made from. */
-export const judgeQuery = async (deps: PagesDeps, query: AuthorizeQuery): Promise<JudgedAuthorizeRequest> =>
+export const judgeQuery = async (
+  deps: PagesDeps,
+  { query, isPushed }: Pick<AskedRequest, 'query' | 'isPushed'>,
+): Promise<JudgedAuthorizeRequest> =>
   judgeAuthorizeRequest(await findAppById(deps.database, query.client_id), {
     redirectUri: query.redirect_uri,
     scope: query.scope,
+    isPushed,
   });
+
+/** Just now, or before this browser signed in or chose another language. */
+const wasPushed = (deps: PagesDeps, query: AuthorizeQuery, req: Request): boolean => {
+  if (isPushedRequest(req)) return true;
+  const [mark, browserId] = [readParameter(req, 'pushed'), readBrowserId(req)];
+  return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
+};
+
+/** A parameter that belongs to the pages and is no part of what apps ask. */
+const readParameter = (req: Request, name: 'prompt' | 'pushed'): string | null =>
+  new URLSearchParams(req.url.split('?', 2)[1] ?? '').get(name);
+
+/** Answers a `request_uri` that stands for nothing. */
+export const refuseUnknownPushedRequest = (req: Request): ReplyContent =>
+  answerFault(preferredLocale(req), 'pushed_request_unknown', req);
 
 const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: Request): ReplyContent => {
   const [fault = 'unknown_app'] = faults;
   if (fault === 'unknown_scope') {
     throw invalidField(['query', 'scope'], 'value_error', 'Value error, names a scope that does not exist');
   }
-  if (!acceptsOnlyJson(req)) return faultPage(query.locale, fault);
+  return answerFault(query.locale, fault, req);
+};
+
+const answerFault = (locale: Locale, fault: Exclude<PageFault, 'unknown_scope'>, req: Request): ReplyContent => {
+  if (!acceptsOnlyJson(req)) return faultPage(locale, fault);
   return { status: 400, body: { detail: { code: fault, message: errorCodes[fault].description } } };
 };
 
@@ -53,8 +79,7 @@ const acceptsOnlyJson = (req: Request): boolean => {
 };
 
 /** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
-const wantsSignUp = (req: Request): boolean =>
-  new URLSearchParams(req.url.split('?', 2)[1] ?? '').get('prompt') === 'create';
+const wantsSignUp = (req: Request): boolean => readParameter(req, 'prompt') === 'create';
 
 const showConsent = async (
   deps: PagesDeps,

@@ -22,16 +22,17 @@ export const submitDecision = async (
   if (fields.get('decision') !== 'approve') return seeOther(await deny(deps, decision));
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
-  if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form.query);
+  if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
   return await approveOnce(deps, { ...decision, userId: found.account.id, origin: originOf(source, 'browser') }, form);
 };
 
-const toRequest = ({ query }: FormContext) => ({
+const toRequest = ({ query, isPushed }: FormContext) => ({
   clientId: query.client_id,
   redirectUri: query.redirect_uri,
   scope: query.scope,
   codeChallenge: query.code_challenge,
   dpopThumbprint: query.dpop_jkt,
+  isPushed,
 });
 
 const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContext): Promise<ReplyContent> => {

@@ -24,7 +24,7 @@ export const submitSignIn = async (
     if (!credentials.success) throw new AppError('invalid_credentials');
     const { token } = await signIn(deps, credentials.data, source);
     res.appendHeader('set-cookie', pagesCookie(token, deps.publicBaseUrl));
-    return backToAuthorize(deps, form.query);
+    return backToAuthorize(deps, form);
   } catch (error) {
     const message = messageFor(error, pageText(form.query.locale));
     if (message === undefined) throw error;

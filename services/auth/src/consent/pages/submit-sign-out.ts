@@ -14,5 +14,5 @@ export const submitSignOut = async (
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   if (found !== undefined) await endSession(deps, found.session.id);
   res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
-  return backToAuthorize(deps, read.form.query);
+  return backToAuthorize(deps, read.form);
 };

@@ -28,7 +28,7 @@ export const submitSignUp = async (
   }
   const { token } = await startSession(deps, outcome.account);
   res.appendHeader('set-cookie', pagesCookie(token, deps.publicBaseUrl));
-  return backToAuthorize(deps, form.query);
+  return backToAuthorize(deps, form);
 };
 
 interface SignUp {

@@ -132,6 +132,8 @@ const appBindings = (state: MockState): Binding[] => [
       icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
       active: true,
       refresh_grace_seconds: body.refresh_grace_seconds,
+      require_pushed_authorization_requests: body.require_pushed_authorization_requests,
+      dpop_bound_access_tokens: body.dpop_bound_access_tokens,
       created_at: now,
       updated_at: now,
       secret_rotated_at: body.client_type === 'public' ? null : now,

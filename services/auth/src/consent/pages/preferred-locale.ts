@@ -1,0 +1,9 @@
+import { type Locale, localeSchema } from '@svc/contracts';
+import type { Request } from 'express';
+
+/** The language of whoever sends what does not say its own: the browser's first, where it is one of ours. */
+export const preferredLocale = (req: Request): Locale => {
+  const first = /^[a-z]{2}/i.exec(req.headers['accept-language'] ?? '')?.[0].toLowerCase();
+  const locale = localeSchema.safeParse(first);
+  return locale.success ? locale.data : 'it';
+};

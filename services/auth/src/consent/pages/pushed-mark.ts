@@ -1,0 +1,35 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { AuthorizeQuery } from '@svc/contracts';
+
+/** A request as one browser has it before it. */
+export interface MarkedRequest {
+  query: AuthorizeQuery;
+  browserId: string;
+}
+
+/**
+ * What is pushed can be fetched once (RFC 9126 section 4), but signing in or changing the language leads to the page again.
+ * A mark in its address says that this query was pushed; it holds for the same browser, in either language.
+ */
+export interface PushedMarks {
+  make: (request: MarkedRequest) => string;
+  holds: (mark: string, request: MarkedRequest) => boolean;
+}
+
+/** Makes the marker. */
+export const createPushedMarks = (key: Buffer): PushedMarks => {
+  const macOf = ({ query, browserId }: MarkedRequest): Buffer => {
+    const { locale: _free, ...fixed } = query;
+    const pairs = Object.entries(fixed).sort(([a], [b]) => (a < b ? -1 : 1));
+    return createHmac('sha256', key)
+      .update(JSON.stringify([browserId, pairs]))
+      .digest();
+  };
+  return {
+    make: (request) => macOf(request).toString('base64url'),
+    holds: (mark, request) => {
+      const [given, expected] = [Buffer.from(mark, 'base64url'), macOf(request)];
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
+  };
+};
