@@ -13,4 +13,5 @@ export {
   isUniqueViolation,
 } from './postgres-errors.ts';
 export { type ProvisionOptions, provision } from './provision.ts';
+export { type PreparedStatement, runPrepared } from './run-prepared.ts';
 export { inTransaction, type RetryOptions, retryTransaction } from './transaction.ts';

@@ -20,7 +20,7 @@ const SOCKET_FAILURES = new Set([
 ]);
 /** The driver and the pool report these without a code; knex puts the statement and ` - ` before them. */
 const CONNECTION_MESSAGES =
-  /(?:^| - )(?:Connection terminated|timeout expired|Connection ended|Client has encountered a connection error|Knex: Timeout acquiring a connection|timeout exceeded when trying to connect|Unable to acquire a connection)/i;
+  /(?:^| - )(?:Connection terminated|timeout expired|Query read timeout|Connection ended|Client has encountered a connection error|Knex: Timeout acquiring a connection|timeout exceeded when trying to connect|Unable to acquire a connection)/i;
 
 /** A unique constraint or index (this one, when named) already holds such a row. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {

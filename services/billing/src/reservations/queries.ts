@@ -1,6 +1,6 @@
 import type { ReservationState, SubscriptionStatus } from '@svc/contracts';
+import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { runPrepared } from '../prepared-statement.ts';
 import type { AdmissionVerdict, RequestRecord, SettledRequest } from './reservation.ts';
 import type { WindowTerms } from './windows.ts';
 
