@@ -18,7 +18,7 @@ import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
 import { startWorker, type Worker } from './deliveries/index.ts';
-import { createPinnedAgent, type Lookup, parseAllowTargets, systemLookup } from './destinations/index.ts';
+import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from './destinations/index.ts';
 import { eventRoutes, startEventPruning } from './events/index.ts';
 import { startFactConsumers } from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
@@ -49,7 +49,7 @@ const INTERNAL_TIMEOUT_MS = 2_000;
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, database, messaging, logger, metrics, life } = parts;
   const clock = parts.clock ?? (() => new Date());
-  const lookup = parts.lookup ?? systemLookup;
+  const lookup = parts.lookup ?? createSystemLookup();
   const allowTargets = parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS);
   const secretBox = createSecretBox(parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
   const agent = createPinnedAgent({ extraCaFile: config.WEBHOOK_EXTRA_CA_FILE });

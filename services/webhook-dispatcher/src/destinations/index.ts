@@ -8,4 +8,4 @@ export {
 } from './destination.ts';
 export { createPinnedAgent, type PinnedAgent } from './pinned-agent.ts';
 export { isPublicAddress } from './public-address.ts';
-export { systemLookup } from './system-lookup.ts';
+export { createSystemLookup } from './system-lookup.ts';

@@ -1,45 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { Agent, type RequestOptions } from 'node:https';
-import type { Duplex } from 'node:stream';
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { createSecureContext, getCACertificates } from 'node:tls';
 import type { CheckedDestination } from './check-destination.ts';
+import { type Answer, openPinnedConnection, type PinnedConnection, type SignedPost } from './pinned-connection.ts';
+import { createTlsSessions } from './tls-sessions.ts';
 
-/** Connections to receivers; sockets are kept for reuse under the addresses to which they may lead. */
+/** Connections to receivers, kept for reuse under the addresses to which they may lead. */
 export interface PinnedAgent {
-  /** What `https.request` needs to reach this destination and no other address. */
-  requestOptions(checked: CheckedDestination): RequestOptions;
+  /**
+   * Posts to this destination and to no other address than the checked ones. Rejects with why no answer came; when `signal`
+   * aborts, with its reason, and the connection is closed.
+   */
+  post(checked: CheckedDestination, request: SignedPost, signal: AbortSignal): Promise<Answer>;
   /** Connections open now, in use or idle. */
   openSockets(): number;
   destroy(): void;
 }
 
-/** What `tls.connect` and `net.connect` take beyond the declared options of a request. */
-interface PinnedRequestOptions extends RequestOptions {
-  pinned?: string;
-  secureContext?: SecureContext;
-  autoSelectFamily?: boolean;
-  autoSelectFamilyAttemptTimeout?: number;
-}
-
 /** An app has one attempt at a time, but many apps may share a receiver. */
-const IDLE_SOCKETS_PER_DESTINATION = 256;
-const IDLE_SOCKETS_MAX = 1_024;
-const IDLE_SOCKET_TIMEOUT_MS = 10_000;
-const CONNECT_ATTEMPT_TIMEOUT_MS = 2_000;
-
-/** A kept socket leads to one of the addresses in its name: it serves only attempts that have checked exactly those. */
-class AddressKeyedAgent extends Agent {
-  override getName(options: PinnedRequestOptions = {}): string {
-    return `${options.host}:${options.port}:${options.servername}:${options.pinned}`;
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    if (countSockets(this.freeSockets) >= IDLE_SOCKETS_MAX) return false;
-    // Declared as void, but what it answers decides whether the socket is kept.
-    const isKept: unknown = super.keepSocketAlive(socket);
-    return isKept === true;
-  }
-}
+const IDLE_PER_DESTINATION_MAX = 256;
+const IDLE_MAX = 1_024;
+/** A kept connection may have been closed by the receiver while the request was on its way. */
+const STALE_MAX = 3;
 
 /**
  * Makes the agent for all deliveries. TLS 1.2 at least; certificates are always verified against the destination's name, by
@@ -49,42 +30,95 @@ export function createPinnedAgent(options: { extraCaFile?: string | undefined } 
   const extra = options.extraCaFile === undefined ? [] : [readFileSync(options.extraCaFile, 'utf8')];
   // One context for all: parsing the authorities anew for each connection would cost more than the handshake.
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...extra], minVersion: 'TLSv1.2' });
-  const agent = new AddressKeyedAgent({
-    keepAlive: true,
-    maxFreeSockets: IDLE_SOCKETS_PER_DESTINATION,
-    maxTotalSockets: Number.POSITIVE_INFINITY,
-    timeout: IDLE_SOCKET_TIMEOUT_MS,
-    scheduling: 'lifo',
-  });
+  const sessions = createTlsSessions(() => performance.now());
+  const open = new Set<PinnedConnection>();
+  const idle = createIdleConnections();
+  const connectTo = async (checked: CheckedDestination, signal: AbortSignal): Promise<PinnedConnection> => {
+    const sessionKey = `${checked.destination.serverName} ${checked.destination.host}:${checked.destination.port}`;
+    const connection = await openPinnedConnection(checked, {
+      ...{ secureContext, signal, session: sessions.find(sessionKey) },
+      onSession: (session) => sessions.remember(sessionKey, session),
+      onClose: () => {
+        open.delete(connection);
+        idle.remove(connection);
+      },
+    });
+    open.add(connection);
+    return connection;
+  };
   return {
-    requestOptions: ({ destination, addresses }) => {
-      const options: PinnedRequestOptions = {
-        agent,
-        host: destination.host,
-        port: destination.port,
-        servername: destination.serverName,
-        path: destination.path,
-        pinned: addresses
-          .map(({ address }) => address)
-          .sort()
-          .join(','),
-        lookup: (_host, { all }, callback) => {
-          const [first] = addresses;
-          if (all === true || first === undefined) callback(null, [...addresses]);
-          else callback(null, first.address, first.family);
-        },
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_TIMEOUT_MS,
-        secureContext,
-        rejectUnauthorized: true,
-      };
-      return options;
+    async post(checked, request, signal) {
+      const key = keyOf(checked);
+      for (let stale = 0; ; stale += 1) {
+        const connection = (stale < STALE_MAX ? idle.take(key) : undefined) ?? (await connectTo(checked, signal));
+        const wasUsed = connection.hasServed();
+        try {
+          const answer = await whileAllowed(connection, signal, () =>
+            connection.post(checked.destination.path, request),
+          );
+          if (connection.isOpen()) idle.keep(key, connection);
+          return answer;
+        } catch (error) {
+          connection.destroy(new Error('the request failed'));
+          if (!wasUsed || signal.aborted) throw error;
+        }
+      }
     },
-    openSockets: () => countSockets(agent.sockets) + countSockets(agent.freeSockets),
-    destroy: () => agent.destroy(),
+    openSockets: () => open.size,
+    destroy: () => {
+      for (const connection of open) connection.destroy(new Error('the process stops'));
+    },
   };
 }
 
-function countSockets(groups: NodeJS.ReadOnlyDict<readonly unknown[]>): number {
-  return Object.values(groups).reduce((total, sockets) => total + (sockets?.length ?? 0), 0);
+/** A kept connection leads to one of the addresses in its key: it serves only attempts that have checked exactly those. */
+function keyOf({ destination, addresses }: CheckedDestination): string {
+  const pinned = addresses.map(({ address }) => address).sort();
+  return `${destination.authority} ${pinned.join(',')}`;
+}
+
+async function whileAllowed<T>(connection: PinnedConnection, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const cutOff = () => connection.destroy(signal.reason instanceof Error ? signal.reason : new Error('cut off'));
+  signal.addEventListener('abort', cutOff, { once: true });
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', cutOff);
+  }
+}
+
+/** Connections that wait for their next request, the one used last first. */
+function createIdleConnections() {
+  const byKey = new Map<string, PinnedConnection[]>();
+  const keyOfConnection = new Map<PinnedConnection, string>();
+  const remove = (connection: PinnedConnection): void => {
+    const key = keyOfConnection.get(connection);
+    const group = key === undefined ? undefined : byKey.get(key);
+    if (key === undefined || group === undefined) return;
+    keyOfConnection.delete(connection);
+    // Nearly always the last one.
+    group.splice(group.lastIndexOf(connection), 1);
+    if (group.length === 0) byKey.delete(key);
+  };
+  return {
+    remove,
+    take(key: string): PinnedConnection | undefined {
+      for (let last = byKey.get(key)?.at(-1); last !== undefined; last = byKey.get(key)?.at(-1)) {
+        remove(last);
+        if (last.isOpen()) return last;
+      }
+      return undefined;
+    },
+    keep(key: string, connection: PinnedConnection): void {
+      const group = byKey.get(key) ?? [];
+      if (group.length >= IDLE_PER_DESTINATION_MAX || keyOfConnection.size >= IDLE_MAX) {
+        connection.destroy(new Error('enough connections are idle'));
+        return;
+      }
+      byKey.set(key, group);
+      group.push(connection);
+      keyOfConnection.set(connection, key);
+    },
+  };
 }

@@ -3,27 +3,66 @@ import type { Lookup } from './check-destination.ts';
 
 const LOOKUP_TIMEOUT_MS = 2_500;
 const LOOKUP_TRIES = 2;
+/** However long a name server lets its answers be kept, ours are not kept longer. */
+const KEPT_MS_MAX = 5_000;
+/** The hosts file says nothing about time. */
+const KEPT_SYSTEM_MS = 1_000;
+const KEPT_NAMES_MAX = 10_000;
+
+interface Answers {
+  readonly addresses: string[];
+  readonly endsAtMs: number;
+}
 
 /**
  * Asks DNS directly, with its own sockets and time-outs: getaddrinfo would hold one of the process's few pool threads for as
  * long as somebody's name server keeps silent. Names that the operator allows may stand in the hosts file, so they alone go
- * through the system.
+ * through the system. An answer serves other attempts within its time to live, and for at most 5 s; each of them judges it.
  */
-export const systemLookup: Lookup = async (host, { isAllowTarget, signal }) => {
-  if (isAllowTarget) return (await dns.lookup(host, { all: true })).map(({ address }) => address);
+export function createSystemLookup(nowMs: () => number = () => performance.now()): Lookup {
+  const kept = new Map<string, Answers>();
+  return async (host, { isAllowTarget, signal }) => {
+    const key = `${host} ${isAllowTarget}`;
+    const known = kept.get(key);
+    if (known !== undefined && known.endsAtMs > nowMs()) return known.addresses;
+    const { addresses, keepMs } = isAllowTarget ? await askSystem(host) : await askDns(host, signal);
+    kept.delete(key);
+    if (addresses.length > 0 && keepMs > 0) kept.set(key, { addresses, endsAtMs: nowMs() + keepMs });
+    const oldest = kept.keys().next();
+    if (kept.size > KEPT_NAMES_MAX && oldest.done !== true) kept.delete(oldest.value);
+    return addresses;
+  };
+}
+
+interface Found {
+  readonly addresses: string[];
+  readonly keepMs: number;
+}
+
+async function askSystem(host: string): Promise<Found> {
+  const addresses = (await dns.lookup(host, { all: true })).map(({ address }) => address);
+  return { addresses, keepMs: KEPT_SYSTEM_MS };
+}
+
+async function askDns(host: string, signal: AbortSignal): Promise<Found> {
   const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    const families = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const families = await Promise.allSettled([
+      resolver.resolve4(host, { ttl: true }),
+      resolver.resolve6(host, { ttl: true }),
+    ]);
     const answers = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
     const failure = families.find((family) => family.status === 'rejected' && !isEmptyAnswer(family.reason));
     if (answers.length === 0 && failure?.status === 'rejected') throw failure.reason;
-    return answers;
+    const keepMs = Math.min(KEPT_MS_MAX, ...answers.map(({ ttl }) => ttl * 1_000));
+    // One family that could not be asked may have an answer a moment later.
+    return { addresses: answers.map(({ address }) => address), keepMs: failure === undefined ? keepMs : 0 };
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-};
+}
 
 function isEmptyAnswer(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === NODATA || error.code === NOTFOUND);
