@@ -1,20 +1,43 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 const MICROSECONDS_PER_SECOND = 1_000_000;
-/** Of a line of /proc/<pid>/stat after the command's name, which may hold blanks: user and system time. */
+/** Of a line of /proc/<pid>/stat after the command's name, which may hold blanks: parent, user and system time. */
+const PARENT_FIELD = 1;
 const USER_FIELD = 11;
 const SYSTEM_FIELD = 12;
+/** The same of children that have ended. */
+const ENDED_FIELDS: readonly number[] = [13, 14];
 let ticksPerSecond: number | undefined;
 
 /** Microseconds of processor time that a process has used so far (Linux only). */
-export const processorMicroseconds = (pid: number): number => {
+export const processorMicroseconds = (pid: number): number => toMicroseconds(statOf(pid), [USER_FIELD, SYSTEM_FIELD]);
+
+/** As `processorMicroseconds`, of a process and all its children, such as a database server's connections. */
+export const familyMicroseconds = (pid: number): number => {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const children = pids.filter((child) => {
+    try {
+      return Number(statOf(Number(child))[PARENT_FIELD]) === pid;
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
+  const living = [pid, ...children.map(Number)].map(processorMicroseconds).reduce((sum, used) => sum + used, 0);
+  return living + toMicroseconds(statOf(pid), ENDED_FIELDS);
+};
+
+const toMicroseconds = (fields: readonly string[], positions: readonly number[]): number => {
   ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[USER_FIELD]) + Number(fields[SYSTEM_FIELD]);
+  const ticks = positions.reduce((sum, position) => sum + Number(fields[position]), 0);
   return (ticks / ticksPerSecond) * MICROSECONDS_PER_SECOND;
+};
+
+const statOf = (pid: number): string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
 /** The share of all cores that is in use over this time while this process only waits: what others do to a measurement. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@svc/contracts';
 import { provision } from '@svc/database';
-import { freePort, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
+import { freePort, type RunningServer, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
 
@@ -16,6 +16,15 @@ export interface RunningService {
   readonly internalUrl: string;
   readonly databaseUrl: string;
   readonly process: NodeProcess;
+  /** One more process of the same service, on the same database and with the same environment. */
+  replica(): Promise<RunningService>;
+}
+
+/** A server that can be taken away and brought back on its port, with its data. */
+export interface RestartableServer {
+  pid(): number;
+  /** Stops it in order, or as a crash would, and starts it again. */
+  restart(how: 'stop' | 'kill'): Promise<void>;
 }
 
 /** How a service is started, apart from its settings. */
@@ -27,6 +36,8 @@ export interface ServiceLaunch extends Launch {
 /** The servers and services of one measurement, all of them its own. */
 export interface Stack {
   readonly natsUrl: string;
+  readonly postgres: RestartableServer;
+  readonly nats: RestartableServer;
   /** The service credential that all of them accept. */
   readonly internalToken: string;
   /** A file of the local stack's example configuration. */
@@ -49,14 +60,17 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     for (const stopOne of stops.splice(0).reverse()) await stopOne();
   };
   stopOnSignal(stop);
-  const postgres = await startPostgres({
+  const postgresOptions = {
     dataDir: join(scratch.path, 'postgres'),
-    ...{ user: 'bench', password: randomBytes(16).toString('hex') },
+    ...{ user: 'bench', password: randomBytes(16).toString('hex'), port: await freePort() },
     flags: { max_connections: String(CONNECTIONS_MAX), ...flags },
-  });
-  stops.push(postgres.stop);
+  };
+  const postgres = await startPostgres(postgresOptions);
+  const restartablePostgres = restartable(postgres, () => startPostgres(postgresOptions));
+  stops.push(restartablePostgres.stop);
   const nats = await startNats({ storeDir: join(scratch.path, 'nats') });
-  stops.push(nats.stop);
+  const restartableNats = restartable(nats, () => startNats({ storeDir: join(scratch.path, 'nats'), port: nats.port }));
+  stops.push(restartableNats.stop);
   const internalToken = randomBytes(24).toString('hex');
   let started = 0;
   const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
@@ -65,8 +79,29 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     stops.push(child.stop);
     return child;
   };
+  const startService = async (
+    main: string,
+    env: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
+    launch: Launch,
+  ): Promise<RunningService> => {
+    const [port, internalPort] = [await freePort(), await freePort()];
+    const [url, internalUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${internalPort}`];
+    const settings = {
+      ...{ NATS_URL: nats.url, PUBLIC_BASE_URL: url, INTERNAL_API_TOKENS: internalToken },
+      ...{ PORT: String(port), INTERNAL_PORT: String(internalPort) },
+      // As in production.
+      ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
+      ...env,
+    };
+    const own = await startScript(main, settings, launch);
+    await own.ready(`${internalUrl}/readyz`);
+    const replica = () => startService(main, env, launch);
+    return { url, internalUrl, databaseUrl: env.DATABASE_URL, process: own, replica };
+  };
   return {
     natsUrl: nats.url,
+    postgres: restartablePostgres,
+    nats: restartableNats,
     internalToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
@@ -75,22 +110,24 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     start: async (service, env = {}, { isBundled = false, ...launch } = {}) => {
       const password = randomBytes(16).toString('hex');
       const databaseUrl = await provision({ adminUrl: postgres.url, service, password });
-      const source = join(ROOT, 'services', service, 'src');
-      await (await startScript(join(source, 'migrate.ts'), { DATABASE_URL: databaseUrl })).succeed();
-      const [port, internalPort] = [await freePort(), await freePort()];
-      const url = `http://127.0.0.1:${port}`;
-      const internalUrl = `http://127.0.0.1:${internalPort}`;
-      const main = isBundled ? bundleService(join(ROOT, 'services', service)) : join(source, 'main.ts');
-      const settings = {
-        ...{ DATABASE_URL: databaseUrl, NATS_URL: nats.url, PUBLIC_BASE_URL: url },
-        ...{ PORT: String(port), INTERNAL_PORT: String(internalPort), INTERNAL_API_TOKENS: internalToken },
-        // As in production.
-        ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
-        ...env,
-      };
-      const own = await startScript(main, settings, launch);
-      await own.ready(`${internalUrl}/readyz`);
-      return { url, internalUrl, databaseUrl, process: own };
+      const migrate = join(ROOT, 'services', service, 'src', 'migrate.ts');
+      await (await startScript(migrate, { DATABASE_URL: databaseUrl })).succeed();
+      const main = isBundled
+        ? bundleService(join(ROOT, 'services', service))
+        : join(ROOT, 'services', service, 'src', 'main.ts');
+      return await startService(main, { ...env, DATABASE_URL: databaseUrl }, launch);
+    },
+  };
+};
+
+const restartable = (first: RunningServer, start: () => Promise<RunningServer>) => {
+  let server = first;
+  return {
+    pid: () => server.pid,
+    stop: () => server.stop(),
+    restart: async (how: 'stop' | 'kill') => {
+      await server[how]();
+      server = await start();
     },
   };
 };

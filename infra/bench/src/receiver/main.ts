@@ -1,30 +1,56 @@
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { createRandom } from '../harness/random.ts';
 
-// A partner's receiver over TLS in a process of its own. Over IPC it is asked to watch for a number of arrivals, and answers
-// once they are there: when each came, in milliseconds since the epoch, by the event's id where the body has one.
+// A partner's receiver over TLS in a process of its own. Its path says how it answers: `/cold` closes each connection, `/hang`
+// never answers, `/flaky` fails at random (by SEED), anything else takes the event. Over IPC it is asked to watch for a number
+// of arrivals, and answers once they are there: by the event's id where the body has one, when it came in milliseconds since
+// the epoch, and what was answered.
 
 const EVENT_ID = /"event_id":"([^"]+)"/;
+const FAILURE_STATUS = 500;
+const FAILURES = 0.05;
+const BREAKS = 0.02;
+const random = createRandom(Number(process.env['SEED'] ?? 1));
 let wanted = 0;
-let arrivals: [id: string, at: number][] = [];
+let arrivals: [id: string, at: number, status: number][] = [];
 
 const server = createServer({ key: process.env['KEY'], cert: process.env['CERT'] }, (request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    response.writeHead(204).end();
-    if (wanted === 0) return;
+    const status = answer(request.url ?? '/', response);
+    if (wanted === 0 || status === undefined) return;
     const id = EVENT_ID.exec(Buffer.concat(chunks).toString('latin1'))?.[1] ?? '';
-    arrivals.push([id, performance.timeOrigin + performance.now()]);
-    if (arrivals.length < wanted) return;
-    wanted = 0;
-    process.send?.({ arrivals });
+    arrivals.push([id, performance.timeOrigin + performance.now(), status]);
+    if (arrivals.length === wanted) tell();
   });
 });
 server.keepAliveTimeout = 60_000;
 
-process.on('message', (message: { expect: number }) => {
-  wanted = message.expect;
+/** Answers the status; undefined where there is none. */
+function answer(path: string, response: ServerResponse): number | undefined {
+  if (path === '/hang') return undefined;
+  const chance = path === '/flaky' ? random() : 1;
+  if (chance < BREAKS) {
+    response.destroy();
+    return 0;
+  }
+  const status = chance < FAILURES + BREAKS ? FAILURE_STATUS : 204;
+  if (path === '/cold') response.setHeader('connection', 'close');
+  response.writeHead(status).end();
+  return status;
+}
+
+function tell(): void {
+  wanted = 0;
+  process.send?.({ arrivals });
+}
+
+process.on('message', (message: { expect?: number; tell?: true }) => {
+  if (message.tell === true) return tell();
+  wanted = message.expect ?? 0;
   arrivals = [];
 });
 server.listen(0, 'localhost', () => {

@@ -1,0 +1,148 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { events, newId } from '@svc/contracts';
+import { createTestAuthority, testTokens } from '@svc/testing';
+import pg from 'pg';
+import { openClient } from '../harness/http.ts';
+import type { NodeProcess } from '../harness/node-process.ts';
+import { startOwnerStandIn } from '../harness/owner-stand-in.ts';
+import { type RunningService, type Stack, startStack } from '../harness/stack.ts';
+
+const ARRIVALS_TIMEOUT_MS = 120_000;
+const RECEIVER = new URL('../receiver/main.ts', import.meta.url).pathname;
+
+/** The dispatcher with its database and broker, and a receiver over TLS. */
+export interface World {
+  readonly stack: Stack;
+  readonly receiver: NodeProcess;
+  /** The receiver's address; its paths say how it answers. */
+  readonly origin: string;
+  readonly certificateAuthority: string;
+  readonly dispatcher: RunningService;
+  readonly database: pg.Pool;
+  /** Configures new apps with a path of the receiver; answers their client ids. */
+  addApps(count: number, path: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** Choices of a run. */
+export interface WorldChoices {
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly seed?: number;
+}
+
+/** Starts all of it, each in processes of its own. */
+export const startWorld = async (choices: WorldChoices = {}): Promise<World> => {
+  const stack = await startStack(choices.flags);
+  const [authority, tokens, userId] = [await createTestAuthority(), await testTokens(), newId('usr')];
+  const owner = await startOwnerStandIn(userId);
+  const { key, cert } = await authority.issue({ names: ['localhost'] });
+  const receiver = await stack.startScript(RECEIVER, { KEY: key, CERT: cert, SEED: String(choices.seed ?? 1) });
+  // It says its port first.
+  const { port } = (await receiver.message()) as { port: number };
+  const origin = `https://localhost:${port}`;
+  const dispatcher = await stack.start('webhook-dispatcher', {
+    ...{ PUBLIC_BASE_URL: tokens.publicBaseUrl, JWKS_URL: tokens.jwksUrl },
+    ...{ AUTH_INTERNAL_URL: owner.url, BILLING_INTERNAL_URL: owner.url },
+    ...{ WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'), WEBHOOK_EXTRA_CA_FILE: authority.caFile },
+    ...{ WEBHOOK_ALLOW_TARGETS: `localhost:${port}`, ...choices.env },
+  });
+  const token = await tokens.consoleSession({ userId, accountType: 'business' });
+  const database = new pg.Pool({ connectionString: dispatcher.databaseUrl, max: 1 });
+  // While the server restarts, an idle connection ends; the next query makes a new one.
+  database.on('error', () => undefined);
+  return {
+    ...{ stack, receiver, origin, dispatcher, database },
+    certificateAuthority: readFileSync(authority.caFile, 'utf8'),
+    addApps: (count, path) => configureApps(dispatcher.url, token, { count, url: `${origin}${path}` }),
+    stop: async () => {
+      await database.end().catch(() => undefined);
+      owner.stop();
+      await tokens.stop();
+      authority.remove();
+      await stack.stop();
+    },
+  };
+};
+
+const CONFIGURING_CONNECTIONS = 8;
+
+const configureApps = async (
+  dispatcherUrl: string,
+  token: string,
+  { count, url }: { count: number; url: string },
+): Promise<string[]> => {
+  const client = openClient(dispatcherUrl, CONFIGURING_CONNECTIONS);
+  const clientIds = Array.from({ length: count }, () => newId('app'));
+  const left = [...clientIds];
+  await Promise.all(
+    Array.from({ length: CONFIGURING_CONNECTIONS }, async () => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+        await client.expect(200, { method: 'PUT', path: `/v1/integrations/apps/${id}/webhook`, token, json: { url } });
+      }
+    }),
+  );
+  await client.close();
+  return clientIds;
+};
+
+/** The body of the events that `storeBacklog` makes, with places for event id, client id and sequence. */
+export const BODY = JSON.stringify({
+  ...{ api_version: '2026-10-01', event_id: '%1$s', event: 'integration.test' },
+  ...{ integration_id: '%2$s', sequence: '%3$s', created: 1_790_000_000 },
+  ...{ user: { svc_user_id: newId('usr') }, data: { message: 'From a benchmark.' } },
+});
+
+/** Stores events for each of these apps at once, as the dispatcher stores them. */
+export const storeBacklog = async (database: pg.Pool, clientIds: readonly string[], perApp: number): Promise<void> => {
+  await database.query(
+    `WITH grown AS (
+       UPDATE lanes SET last_sequence = last_sequence + $1::int, due_at = coalesce(due_at, now())
+       WHERE client_id = ANY($3) RETURNING client_id, generation, last_sequence - $1::int AS before
+     ), placed AS (
+       SELECT client_id, generation, before + n AS sequence,
+         'evt_' || substr(client_id, 11) || lpad((before + n)::text, 6, '0') AS event_id
+       FROM grown, generate_series(1, $1::int) AS n
+     )
+     INSERT INTO events (client_id, sequence, event_id, generation, event, body, created)
+     SELECT client_id, sequence, event_id, generation, 'integration.test',
+       convert_to(format($2, event_id, client_id, sequence), 'UTF8'), extract(epoch FROM now())::bigint
+     FROM placed`,
+    [perApp, BODY, clientIds],
+  );
+};
+
+/** What came when, and what the receiver answered. */
+export type Arrivals = readonly (readonly [id: string, at: number, status: number])[];
+
+/** What the receiver gets, in the order of arrival, until so many have come. */
+export const arrivalsOf = async (
+  receiver: NodeProcess,
+  count: number,
+  cause: () => Promise<void>,
+): Promise<Arrivals> => {
+  receiver.send({ expect: count });
+  const answer = receiver.message();
+  await cause();
+  const patience = new AbortController();
+  const tooLate = sleep(ARRIVALS_TIMEOUT_MS, undefined, { signal: patience.signal }).then(() => {
+    throw new Error(`${count} deliveries did not arrive in time`);
+  });
+  // The receiver answers nothing else.
+  const { arrivals } = (await Promise.race([answer, tooLate])) as { arrivals: Arrivals };
+  patience.abort();
+  await tooLate.catch(() => undefined);
+  return arrivals;
+};
+
+/** The fact that a new user has connected to an app, as auth tells it. */
+export const connectionCreated = (clientId: string) => {
+  const [userId, now] = [newId('usr'), new Date().toISOString()];
+  return {
+    ...{ id: randomUUID(), subject: events.connectionCreated.subject, version: 1, occurred_at: now },
+    aggregate: `connection:${userId}:${clientId}`,
+    data: { svc_user_id: userId, client_id: clientId, grant_id: newId('grt'), scope: 'inference', connected_at: now },
+  };
+};
