@@ -1,6 +1,6 @@
+import type { RequestListener } from 'node:http';
 import { newId } from '@svc/contracts';
 import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
-import type { Express } from 'express';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
 import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
@@ -38,7 +38,7 @@ export interface ApplicationParts {
 
 /** The application and its work in the background. */
 export interface Application {
-  public: Express;
+  public: RequestListener;
   internalBindings: Binding[];
   keys: KeyRing;
   stop: () => Promise<void>;

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { routesOf } from '@svc/contracts';
 import {
   type Authenticators,
@@ -7,7 +8,6 @@ import {
   type Logger,
   type Metrics,
 } from '@svc/service-kit';
-import type { Express } from 'express';
 import type { Knex } from 'knex';
 import type { BillingConfig } from './config.ts';
 import { type PlanOffer, planRoutes } from './plans/index.ts';
@@ -43,8 +43,8 @@ export interface BillingParts {
 
 /** The wired service. */
 export interface BillingApp {
-  readonly publicApp: Express;
-  readonly internalApp: Express;
+  readonly publicApp: RequestListener;
+  readonly internalApp: RequestListener;
   /** What the consumer of usage settles with. */
   readonly settlement: SettlementDeps;
   /** Lets reservations go uncertain and settles them; to be called periodically. */
@@ -91,7 +91,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
   };
 };
 
-const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Express => {
+const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): RequestListener => {
   const { config, logger, metrics, authenticate } = parts;
   return createServiceApp({
     ...{ service: SERVICE, bindings, authenticate, logger, metrics },
@@ -103,7 +103,7 @@ const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Exp
   });
 };
 
-const createInternal = (parts: BillingParts, bindings: readonly Binding[]): Express => {
+const createInternal = (parts: BillingParts, bindings: readonly Binding[]): RequestListener => {
   const { config, database, logger, metrics, ready, lifecycle } = parts;
   return createInternalApp({
     ...{ service: SERVICE, bindings, logger, metrics },

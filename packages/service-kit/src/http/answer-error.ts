@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { renderError } from './error-body.ts';
@@ -6,10 +6,13 @@ import { RequestAborted } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 import { sendJson } from './send-reply.ts';
 
-/** The one error mapper: the last handler of every application. */
-export const createErrorHandler =
-  (logger: Logger): ErrorRequestHandler =>
-  (thrown: unknown, req, res, _next) => {
+/** Answers what was thrown. */
+export type AnswerError = (thrown: unknown, req: IncomingMessage, res: ServerResponse) => void;
+
+/** Creates the one error mapper: whatever a request ends with in any application, it is answered here. */
+export const createErrorMapper =
+  (logger: Logger): AnswerError =>
+  (thrown, req, res) => {
     if (thrown instanceof RequestAborted) {
       res.destroy();
       return;
@@ -33,7 +36,7 @@ export const createErrorHandler =
 const isOurs = (error: AppError): boolean =>
   error.code !== 'not_implemented' && (error.kind === 'internal' || error.kind === 'unavailable');
 
-const answer = (res: Response, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
+const answer = (res: ServerResponse, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
   const { status, headers, body } = renderError(error, shape);
   for (const name of ['content-type', 'content-length', 'content-encoding', 'etag']) res.removeHeader(name);
   res.setHeader('cache-control', 'no-store');

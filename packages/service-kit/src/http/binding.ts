@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CallerKind, RouteDefinition } from '@svc/contracts';
-import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -102,8 +102,8 @@ export interface RequestContext<R extends RouteDefinition> {
   caller: CallerOf<R>;
   requestId: string;
   clientAddress: string;
-  req: Request;
-  res: Response;
+  req: IncomingMessage;
+  res: ServerResponse;
   /** Aborts when the caller goes away before the answer is complete. */
   signal: AbortSignal;
   /** Adds request id and operation to every line. */

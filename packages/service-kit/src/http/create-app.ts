@@ -1,10 +1,11 @@
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
-import express, { type Express, type RequestHandler, type Response } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
-import { createErrorHandler } from './answer-error.ts';
+import { type AnswerError, createErrorMapper } from './answer-error.ts';
 import type { Binding } from './binding.ts';
-import { type OpenRequestOptions, openRequest } from './open-request.ts';
+import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
 import { type RequestState, stateOf } from './request-state.ts';
 import { allowedMethods, createRouteTable, type PathEntry, shapeNear, toExpressPath } from './route-table.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
@@ -20,23 +21,64 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   prepare?: RequestHandler | undefined;
 }
 
-/** Builds the Express application: bound routes, mounts, then the answers for everything else. */
-export const createApp = (options: AppOptions): Express => {
+/**
+ * Builds an application. Bound routes whose path holds no parameter are found by that path and answered at once; everything
+ * else goes through Express: the other bound routes, mounts, then the answers for what is not there.
+ */
+export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
+  const openRequest = createRequestOpener(options);
+  const answerError = createErrorMapper(options.logger);
+  const app = createExpressApp(table, { ...options, openRequest, answerError });
+  // What runs before the routes may change what is asked for, so nothing may be looked up ahead of it.
+  const fixed = options.prepare === undefined ? fixedPaths(table) : new Map<string, PathEntry>();
+  return (req, res) => {
+    const { url = '', method = '' } = req;
+    const search = url.indexOf('?');
+    const binding = fixed.get(search === -1 ? url : url.slice(0, search))?.bindings.get(boundMethod(method));
+    if (binding === undefined) {
+      app(req, res);
+      return;
+    }
+    const state = openRequest(req, res);
+    state.enter(binding.route);
+    serveRoute(binding, { req, res, state, params: {} }, options).catch((error: unknown) =>
+      answerError(error, req, res),
+    );
+  };
+};
+
+const fixedPaths = (table: readonly PathEntry[]): Map<string, PathEntry> =>
+  new Map(table.filter(({ path }) => !path.includes('{')).map((entry) => [entry.path, entry]));
+
+/** HEAD is answered as GET is, without the body. */
+const boundMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
+
+interface ExpressParts extends AppOptions {
+  openRequest: ReturnType<typeof createRequestOpener>;
+  answerError: AnswerError;
+}
+
+const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): Express => {
+  const { openRequest, answerError } = options;
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use(openRequest(options));
+  app.use((req, res, next) => {
+    openRequest(req, res);
+    next();
+  });
   if (options.prepare !== undefined) app.use(options.prepare);
   for (const entry of table) app.all(toExpressPath(entry.path), serveBound(entry, options));
   options.mount?.(app);
   for (const entry of table) app.all(toExpressPath(entry.path), answerUnbound(entry));
   app.use(answerUnknown(table));
-  app.use(createErrorHandler(options.logger));
+  // Express knows a handler of errors by its four parameters.
+  app.use(((thrown, req, res, _next) => answerError(thrown, req, res)) satisfies ErrorRequestHandler);
   return app;
 };
 
@@ -50,7 +92,7 @@ const checkAuthenticators = ({ bindings, authenticate }: AppOptions): void => {
   }
 };
 
-const requireState = (res: Response): RequestState => {
+const requireState = (res: ServerResponse): RequestState => {
   const state = stateOf(res);
   if (state === undefined) throw new Error('a request was served without its state');
   return state;
@@ -60,20 +102,20 @@ const serveBound = (entry: PathEntry, options: ServeRouteOptions): RequestHandle
   const [firstRoute] = entry.routes.values();
   return async (req, res, next) => {
     const state = requireState(res);
-    const method = req.method === 'HEAD' ? 'GET' : req.method;
+    const method = boundMethod(req.method);
     const route = entry.routes.get(method);
     if (route !== undefined) state.enter(route);
     else if (firstRoute !== undefined) state.errorShape = firstRoute.errorShape;
     const binding = entry.bindings.get(method);
     if (binding === undefined) next();
-    else await serveRoute(binding, { req, res, state }, options);
+    else await serveRoute(binding, { req, res, state, params: req.params }, options);
   };
 };
 
 const answerUnbound = (entry: PathEntry): RequestHandler => {
   const allow = allowedMethods(entry);
   return (req, res) => {
-    const route = entry.routes.get(req.method === 'HEAD' ? 'GET' : req.method);
+    const route = entry.routes.get(boundMethod(req.method));
     if (route !== undefined)
       throw new AppError('not_implemented', `${route.operationId} is not available in this release.`);
     if (req.method === 'OPTIONS') {

@@ -1,5 +1,6 @@
+import type { RequestListener } from 'node:http';
 import { allInternalRoutes, type RouteDefinition, type ServiceName } from '@svc/contracts';
-import type { Express, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { createServiceAuthenticator } from '../authentication/service-credential.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
@@ -27,7 +28,7 @@ export interface InternalAppOptions {
 const READY_TIMEOUT_MS = 2_000;
 
 /** Creates the application of the internal port: `/healthz`, `/readyz`, `/metrics` and the internal routes. */
-export const createInternalApp = (options: InternalAppOptions): Express =>
+export const createInternalApp = (options: InternalAppOptions): RequestListener =>
   createApp({
     contract: options.contract ?? allInternalRoutes.filter((route) => route.service === options.service),
     bindings: options.bindings,

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { type RouteDefinition, routesOf, type ServiceName } from '@svc/contracts';
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
@@ -31,7 +32,7 @@ export interface ServiceAppOptions {
  * Creates the public application of a service. Routes of the contract that no binding answers are 501 `not_implemented`.
  * Throws when a binding is not the service's own.
  */
-export const createServiceApp = (options: ServiceAppOptions): Express =>
+export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
   createApp({
     contract: options.contract ?? routesOf(options.service),
     bindings: options.bindings,

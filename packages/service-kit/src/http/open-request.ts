@@ -1,12 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
-import type { RequestHandler, Response } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
-import { clientAddress } from './client-address.ts';
 import { attachState, RequestState } from './request-state.ts';
 
-/** What the first handler of every application needs. */
+/** What opening a request needs. */
 export interface OpenRequestOptions {
   logger: Logger;
   metrics: Metrics;
@@ -24,27 +22,27 @@ const STATUS_CALLER_GONE = 499;
 const HSTS = 'max-age=31536000';
 
 /** Gives every request its id, its security headers, one log line and its metrics, whatever becomes of it. */
-export const openRequest = (options: OpenRequestOptions): RequestHandler => {
+export const createRequestOpener = (
+  options: OpenRequestOptions,
+): ((req: IncomingMessage, res: ServerResponse) => RequestState) => {
   const newRequestId = options.newRequestId ?? (() => newId('req'));
-  return (req, res, next) => {
+  const { logger, trustProxyHops } = options;
+  return (req, res) => {
     const incoming = req.headers['x-request-id'];
     // The ingress strips what came from outside and sets its own, so one of the right form is ours.
     const requestId = typeof incoming === 'string' && REQUEST_ID.test(incoming) ? incoming : newRequestId();
-    const state = new RequestState(requestId, clientAddress(req, options.trustProxyHops), options.logger);
+    const state = new RequestState({ requestId, req, trustProxyHops, logger });
     attachState(res, state);
     setDefaultHeaders(res, requestId, options.isHttps);
     res.once('close', () => {
       closeRequest(req, res, state, options);
     });
-    res.once('finish', () => {
-      limitUnreadBody(req);
-    });
-    next();
+    return state;
   };
 };
 
 /** Handlers may replace any of these: pages set their own policy, public documents their own caching. */
-const setDefaultHeaders = (res: Response, requestId: string, isHttps: boolean): void => {
+const setDefaultHeaders = (res: ServerResponse, requestId: string, isHttps: boolean): void => {
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Content-Type-Options', 'nosniff');
   res.setHeader('Referrer-Policy', 'no-referrer');
@@ -53,28 +51,36 @@ const setDefaultHeaders = (res: Response, requestId: string, isHttps: boolean): 
   if (isHttps) res.setHeader('Strict-Transport-Security', HSTS);
 };
 
-const closeRequest = (req: IncomingMessage, res: Response, state: RequestState, options: OpenRequestOptions): void => {
-  const seconds = Number(process.hrtime.bigint() - state.startedAt) / 1e9;
+/** A response closes when its answer is out or the caller has left, whichever comes first. */
+const closeRequest = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  state: RequestState,
+  { metrics, logger }: OpenRequestOptions,
+): void => {
+  if (res.writableFinished && !req.complete) limitUnreadBody(req);
+  const milliseconds = performance.now() - state.startedAtMs;
+  const { operation } = state;
   const method = req.method ?? '';
   const status = res.headersSent ? res.statusCode : STATUS_CALLER_GONE;
-  options.metrics.observeRequest({ operation: state.operation, method, status, seconds });
+  metrics.observeRequest({ operation, method, status, seconds: milliseconds / 1000 });
   const fields = {
     request_id: state.requestId,
-    operation: state.operation,
+    operation,
     route: state.route?.path,
     method,
     status,
-    duration_ms: Math.round(seconds * 1000),
+    duration_ms: Math.round(milliseconds),
     caller: state.callerKind,
     code: state.errorCode,
     ...(res.writableFinished ? {} : { aborted: true }),
   };
-  if (state.probe === undefined) options.logger.info(fields, 'request');
-  else options.logger.debug(fields, 'probe');
+  if (state.probe === undefined) logger.info(fields, 'request');
+  else logger.debug(fields, 'probe');
 };
 
 const limitUnreadBody = (req: IncomingMessage): void => {
-  if (req.complete) return;
+  if (req.destroyed) return;
   const timer = setTimeout(() => {
     if (!req.complete) req.socket.destroy();
   }, UNREAD_BODY_MS);

@@ -1,25 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
-import type { Response } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
+import { clientAddress } from './client-address.ts';
+
+/** What a state is made from. */
+export interface RequestStateOptions {
+  requestId: string;
+  req: IncomingMessage;
+  trustProxyHops: number;
+  logger: Logger;
+}
 
 /** What the kit knows of a request in flight. */
 export class RequestState {
   readonly requestId: string;
-  readonly clientAddress: string;
-  readonly startedAt = process.hrtime.bigint();
+  /** Milliseconds of the monotonic clock. */
+  readonly startedAtMs = performance.now();
   route: RouteDefinition | undefined;
   errorShape: ErrorShape = 'detail';
   /** Health and metrics: asked every few seconds, and logged only at level debug. */
   probe: string | undefined;
   callerKind: string | undefined;
   errorCode: string | undefined;
-  readonly #logger: Logger;
+  readonly #options: RequestStateOptions;
   #log: Logger | undefined;
 
-  constructor(requestId: string, clientAddress: string, logger: Logger) {
-    this.requestId = requestId;
-    this.clientAddress = clientAddress;
-    this.#logger = logger;
+  constructor(options: RequestStateOptions) {
+    this.requestId = options.requestId;
+    this.#options = options;
   }
 
   /** Names the route as soon as it is known, before anything about it is decided. */
@@ -34,22 +42,28 @@ export class RequestState {
     return this.route?.operationId ?? this.probe ?? 'unmatched';
   }
 
+  get clientAddress(): string {
+    return clientAddress(this.#options.req, this.#options.trustProxyHops);
+  }
+
   /** Made when first used: most requests log nothing of their own. */
   get log(): Logger {
-    this.#log ??= this.#logger.child({ request_id: this.requestId, operation: this.operation });
+    this.#log ??= this.#options.logger.child({ request_id: this.requestId, operation: this.operation });
     return this.#log;
   }
 }
 
-const KEY = 'svcRequest';
+const KEY = Symbol('svcRequest');
+
+/** A response that carries its request's state. */
+interface WithState {
+  [KEY]?: RequestState;
+}
 
 /** Attaches the state to its response. */
-export const attachState = (res: Response, state: RequestState): void => {
-  res.locals[KEY] = state;
+export const attachState = (res: ServerResponse & WithState, state: RequestState): void => {
+  res[KEY] = state;
 };
 
 /** The state of a request; undefined outside of an application made by this package. */
-export const stateOf = (res: Response): RequestState | undefined => {
-  const state: unknown = res.locals[KEY];
-  return state instanceof RequestState ? state : undefined;
-};
+export const stateOf = (res: ServerResponse & WithState): RequestState | undefined => res[KEY];

@@ -1,8 +1,8 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { ReplyContent } from './binding.ts';
 
 /** Sends a JSON answer. */
-export const sendJson = (res: Response, status: number, body: unknown): void => {
+export const sendJson = (res: ServerResponse, status: number, body: unknown): void => {
   res.statusCode = status;
   if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
   const bytes = Buffer.from(JSON.stringify(body));
@@ -11,7 +11,7 @@ export const sendJson = (res: Response, status: number, body: unknown): void => 
 };
 
 /** Sends what a handler has returned. */
-export const sendReply = (res: Response, reply: ReplyContent): void => {
+export const sendReply = (res: ServerResponse, reply: ReplyContent): void => {
   const { status, body, headers = {}, contentType } = reply;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   if (contentType !== undefined) res.setHeader('content-type', contentType);

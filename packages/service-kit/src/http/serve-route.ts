@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
-import type { Request, Response } from 'express';
 import { AppError, invalidRequest } from '../app-error.ts';
 import { authorize } from './authorize.ts';
 import { type Authenticators, type Binding, type CheckedRequest, HANDLED, type Reply } from './binding.ts';
@@ -15,18 +15,23 @@ export interface ServeRouteOptions {
   responseValidation: boolean;
 }
 
+/** One request, and where its answer goes. */
+export interface Exchange {
+  req: IncomingMessage;
+  res: ServerResponse;
+  state: RequestState;
+  /** What stands in the path's parameters. */
+  params: Readonly<Record<string, unknown>>;
+}
+
 /** One request through its route: authorization, then media type and size, then all faults at once, then the handler. */
-export const serveRoute = async (
-  binding: Binding,
-  exchange: { req: Request; res: Response; state: RequestState },
-  options: ServeRouteOptions,
-): Promise<void> => {
+export const serveRoute = async (binding: Binding, exchange: Exchange, options: ServeRouteOptions): Promise<void> => {
   const { req, res, state } = exchange;
   const { route } = binding;
   const caller = await authorize(route, options.authenticate, req);
   state.callerKind = caller.kind;
   const body = await parseBody(route, req);
-  const parts = checkParts(route, { params: req.params, search: searchOf(req), headers: req.headers });
+  const parts = checkParts(route, { params: exchange.params, search: searchOf(req), headers: req.headers });
   const issues = body.ok ? parts.issues : [...parts.issues, ...body.issues];
   if (issues.length > 0) throw invalidRequest(issues);
   const reply = await binding.handle({
@@ -36,10 +41,15 @@ export const serveRoute = async (
     body: body.ok ? body.value : undefined,
     caller,
     requestId: state.requestId,
-    clientAddress: state.clientAddress,
     req,
     res,
-    signal: callerGone(res),
+    // Most handlers ask for none of these.
+    get clientAddress() {
+      return state.clientAddress;
+    },
+    get signal() {
+      return callerGone(res);
+    },
     get log() {
       return state.log;
     },
@@ -47,20 +57,21 @@ export const serveRoute = async (
   finish(route, res, reply, options.responseValidation);
 };
 
-const finish = (route: RouteDefinition, res: Response, reply: Reply, responseValidation: boolean): void => {
+const finish = (route: RouteDefinition, res: ServerResponse, reply: Reply, responseValidation: boolean): void => {
   if (reply === HANDLED || res.destroyed) return;
   if (res.headersSent) throw new AppError('internal_error', undefined, { cause: new Error('answered twice') });
   if (responseValidation) checkReply(route, reply);
   sendReply(res, reply);
 };
 
-const searchOf = (req: Request): string => {
-  const at = req.url.indexOf('?');
-  return at < 0 ? '' : req.url.slice(at + 1);
+const searchOf = ({ url = '' }: IncomingMessage): string => {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
 };
 
-const callerGone = (res: Response): AbortSignal => {
+const callerGone = (res: ServerResponse): AbortSignal => {
   const controller = new AbortController();
+  if (res.destroyed && !res.writableFinished) controller.abort();
   res.once('close', () => {
     if (!res.writableFinished) controller.abort();
   });

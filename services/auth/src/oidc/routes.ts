@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FORM_BYTES_MAX, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
@@ -12,8 +12,8 @@ import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
 const METADATA_SECONDS = 3600;
 
 interface Handed {
-  req: Request;
-  res: Response;
+  req: IncomingMessage;
+  res: ServerResponse;
   clientAddress: string;
 }
 
@@ -56,7 +56,7 @@ export interface PreparePushedRequestDeps {
   database: Executor;
   clock: Clock;
   /** Answers a `request_uri` behind which there is nothing, or nothing any more. */
-  refuse: (req: Request) => ReplyContent;
+  refuse: (req: IncomingMessage) => ReplyContent;
 }
 
 /** Lets the authorize page read a pushed request as if the browser had brought it. */

@@ -41,7 +41,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
       const attempt = cookie.read(req.headers.cookie);
       res.appendHeader('set-cookie', cookie.clear());
       if (attempt === undefined) throw ssoFailed('This sign-in was not begun in this browser, or it took too long.');
-      const search = req.url.split('?', 2)[1] ?? '';
+      const search = req.url?.split('?', 2)[1] ?? '';
       try {
         const token = await finishSso(
           { ...deps, provider },

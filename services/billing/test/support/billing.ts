@@ -1,9 +1,8 @@
-import type { Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { idPattern, newId } from '@svc/contracts';
 import { createLogger, createMetrics, createTokenAuthenticators, loadConfig } from '@svc/service-kit';
 import { type TestDatabase, type TestTokens, testDatabase, testTokens } from '@svc/testing';
-import type { Express } from 'express';
 import type { Knex } from 'knex';
 import { type BillingApp, createBillingApp } from '../../src/app.ts';
 import { type BillingConfig, billingConfigSchema, planRulesOf } from '../../src/config.ts';
@@ -148,9 +147,9 @@ async function subscribe(
   return { userId, token, subscriptionId: confirmed.body.subscription.id };
 }
 
-async function serve(app: Express): Promise<{ url: string; close(): Promise<void> }> {
+async function serve(app: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
   const server = await new Promise<Server>((resolve) => {
-    const listening = app.listen(0, '127.0.0.1', () => resolve(listening));
+    const listening = createServer(app).listen(0, '127.0.0.1', () => resolve(listening));
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readCookie } from '../../sessions/index.ts';
 
 /** Tells browsers apart before anybody has signed in, so that a form made for one is not taken from another. */
@@ -9,13 +9,13 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/;
 const MAX_AGE_SECONDS = 24 * 3600;
 
 /** What forms name the browser by: a digest, so that a page does not reveal the cookie. */
-export const readBrowserId = (req: Request): string | undefined => {
+export const readBrowserId = (req: IncomingMessage): string | undefined => {
   const value = readCookie(req.headers.cookie, NAME);
   return value !== undefined && VALUE.test(value) ? toId(value) : undefined;
 };
 
 /** The same, giving the browser a cookie where it has none. */
-export const ensureBrowserId = (req: Request, res: Response, publicBaseUrl: string): string => {
+export const ensureBrowserId = (req: IncomingMessage, res: ServerResponse, publicBaseUrl: string): string => {
   const known = readBrowserId(req);
   if (known !== undefined) return known;
   const value = randomBytes(VALUE_BYTES).toString('base64url');

@@ -1,6 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { FORM_BYTES_MAX } from '@svc/contracts';
 import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
-import type { Request } from 'express';
 import type { AppRecord } from '../../apps/index.ts';
 import { readBrowserId } from './browser-cookie.ts';
 import type { FormContext } from './form-token.ts';
@@ -16,7 +16,7 @@ export type ReadForm =
   | { isTaken: false; reply: ReplyContent };
 
 /** Reads a form of the pages and checks everything that its hidden field brings back as if it came for the first time. */
-export const readForm = async (deps: PagesDeps, req: Request): Promise<ReadForm> => {
+export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<ReadForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
   const read = deps.formTokens.read(fields.get('request') ?? '', readBrowserId(req));

@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
 import { invalidField, type ReplyContent } from '@svc/service-kit';
-import type { Request, Response } from 'express';
 import { findAppById, getIcon } from '../../apps/index.ts';
 import { isConnected } from '../../connections/index.ts';
 import { isPushedRequest } from '../../oidc/index.ts';
@@ -18,8 +18,8 @@ import { signInPage, signUpPage } from './sign-in-page.ts';
 /** A request to the authorize page. */
 export interface PageRequest {
   query: AuthorizeQuery;
-  req: Request;
-  res: Response;
+  req: IncomingMessage;
+  res: ServerResponse;
 }
 
 /** Shows login or consent, or why the app cannot ask; never redirects (RFC 9700 section 4.11). */
@@ -46,21 +46,21 @@ export const judgeQuery = async (
   });
 
 /** Just now, or before this browser signed in or chose another language. */
-const wasPushed = (deps: PagesDeps, query: AuthorizeQuery, req: Request): boolean => {
+const wasPushed = (deps: PagesDeps, query: AuthorizeQuery, req: IncomingMessage): boolean => {
   if (isPushedRequest(req)) return true;
   const [mark, browserId] = [readParameter(req, 'pushed'), readBrowserId(req)];
   return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
 };
 
 /** A parameter that belongs to the pages and is no part of what apps ask. */
-const readParameter = (req: Request, name: 'prompt' | 'pushed'): string | null =>
-  new URLSearchParams(req.url.split('?', 2)[1] ?? '').get(name);
+const readParameter = (req: IncomingMessage, name: 'prompt' | 'pushed'): string | null =>
+  new URLSearchParams(req.url?.split('?', 2)[1] ?? '').get(name);
 
 /** Answers a `request_uri` that stands for nothing. */
-export const refuseUnknownPushedRequest = (req: Request): ReplyContent =>
+export const refuseUnknownPushedRequest = (req: IncomingMessage): ReplyContent =>
   answerFault(preferredLocale(req), 'pushed_request_unknown', req);
 
-const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: Request): ReplyContent => {
+const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: IncomingMessage): ReplyContent => {
   const [fault = 'unknown_app'] = faults;
   if (fault === 'unknown_scope') {
     throw invalidField(['query', 'scope'], 'value_error', 'Value error, names a scope that does not exist');
@@ -68,18 +68,22 @@ const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: R
   return answerFault(query.locale, fault, req);
 };
 
-const answerFault = (locale: Locale, fault: Exclude<PageFault, 'unknown_scope'>, req: Request): ReplyContent => {
+const answerFault = (
+  locale: Locale,
+  fault: Exclude<PageFault, 'unknown_scope'>,
+  req: IncomingMessage,
+): ReplyContent => {
   if (!acceptsOnlyJson(req)) return faultPage(locale, fault);
   return { status: 400, body: { detail: { code: fault, message: errorCodes[fault].description } } };
 };
 
-const acceptsOnlyJson = (req: Request): boolean => {
+const acceptsOnlyJson = (req: IncomingMessage): boolean => {
   const accept = req.headers.accept ?? '*/*';
   return /\bapplication\/(\S+\+)?json\b/i.test(accept) && !/\btext\/html\b|\btext\/\*|\*\/\*/i.test(accept);
 };
 
 /** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
-const wantsSignUp = (req: Request): boolean => readParameter(req, 'prompt') === 'create';
+const wantsSignUp = (req: IncomingMessage): boolean => readParameter(req, 'prompt') === 'create';
 
 const showConsent = async (
   deps: PagesDeps,

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { ReplyContent } from '@svc/service-kit';
-import type { Request } from 'express';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
 import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
@@ -13,7 +13,7 @@ import { backToAuthorize, readForm, seeOther } from './read-form.ts';
 /** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
 export const submitDecision = async (
   deps: PagesDeps,
-  { req, source }: { req: Request; source: string },
+  { req, source }: { req: IncomingMessage; source: string },
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;

@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSessionRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import type { Request, Response } from 'express';
 import { pagesCookie, signIn } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
@@ -13,7 +13,7 @@ const SECONDS_PER_MINUTE = 60;
 /** Signs in and goes back to the authorize page, or shows the form again with what was wrong. */
 export const submitSignIn = async (
   deps: PagesDeps,
-  { req, res, source }: { req: Request; res: Response; source: string },
+  { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;

@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ReplyContent } from '@svc/service-kit';
-import type { Request, Response } from 'express';
 import { clearedSessionCookies, endSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
@@ -7,7 +7,7 @@ import { backToAuthorize, readForm } from './read-form.ts';
 /** "Not you?": ends the session of this browser and asks somebody else to sign in. */
 export const submitSignOut = async (
   deps: PagesDeps,
-  { req, res }: { req: Request; res: Response },
+  { req, res }: { req: IncomingMessage; res: ServerResponse },
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;

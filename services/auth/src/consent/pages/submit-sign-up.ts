@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createAccountRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import type { Request, Response } from 'express';
 import { type AccountRecord, createAccount } from '../../accounts/index.ts';
 import { pagesCookie, startSession } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
@@ -13,7 +13,7 @@ import { messageFor } from './submit-sign-in.ts';
 /** Makes a personal account, signs it in and goes back to the authorize page, or shows the form again with what was wrong. */
 export const submitSignUp = async (
   deps: PagesDeps,
-  { req, res, source }: { req: Request; res: Response; source: string },
+  { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
