@@ -4,8 +4,20 @@ import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 
+/** Offerings whose differences from the common wire format the gateway knows; `common` has none. */
+export const providerKindSchema = z.enum(['common', 'azure-openai', 'mistral', 'ovhcloud', 'scaleway', 'vllm']);
+
+/** One of these offerings. */
+export type ProviderKindName = z.infer<typeof providerKindSchema>;
+
 const providerSchema = z.strictObject({
+  kind: providerKindSchema.default('common'),
   base_url: z.url({ protocol: /^https?$/ }),
+  /** Only for `azure-openai`, and only for its dated API: the one under `/openai/v1` has no versions. */
+  api_version: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}(-preview)?$/)
+    .optional(),
   api_key_env: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   name: z.string().min(1).max(80),
 });
@@ -26,6 +38,11 @@ const commonRoute = {
   model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX),
   provider: nameSchema,
   upstream_model: z.string().min(1).max(256),
+  /** Only for `azure-openai`: the deployment of the model, where it has another name. */
+  deployment: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .optional(),
   data_zone: z.literal('EU'),
   active: z.boolean(),
   certification: certificationSchema.optional(),
