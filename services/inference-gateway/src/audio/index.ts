@@ -1,0 +1,1 @@
+export { type AudioMeter, createAudioMeter } from './create-audio-meter.ts';
