@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costOfAudio } from '@svc/contracts';
@@ -92,6 +93,20 @@ describe('success', () => {
     const plain = await post(['prompt', '[[no_usage]]'], audio(24_000));
     await plain.text();
     expect(await recordOf(idOf(plain))).toMatchObject({ audio_ms: 1_500, is_estimated: true });
+  });
+
+  test.each([
+    ['a.mp3', 3_384],
+    ['a.ogg', 3_200],
+    ['a.m4a', 3_328],
+    ['a.webm', 3_208],
+    ['a.flac', 200],
+  ])('without usage the recording itself tells its length: %s', async (name, milliseconds) => {
+    const bytes = await readFile(new URL(`../src/audio/fixtures/${name}`, import.meta.url));
+    const answer = await post(['prompt', '[[no_usage]]'], ['file', new Blob([bytes]), name]);
+    expect(answer.status).toBe(200);
+    const cost_micros = costOfAudio(100, milliseconds);
+    expect(await recordOf(idOf(answer))).toMatchObject({ audio_ms: milliseconds, is_estimated: false, cost_micros });
   });
 
   test('the provider gets the bytes, the type and the extension, but not the name', async () => {
@@ -252,6 +267,53 @@ describe('failures of the provider', () => {
     expect([broken.status, outcomeOf(broken)]).toEqual([502, 'released']);
     server.close();
     server.closeAllConnections();
+  });
+});
+
+describe('a second route', () => {
+  const refuse = (status: number) => {
+    raw.handle = (_req, res) =>
+      res.writeHead(status, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+  };
+  const use = (first: string) => useProviders(gateway, { first, sandbox: `${gateway.provider.url}/v1` });
+
+  test.each([429, 503, 500, 401])('serves what the first one refused with %i, with the same form', async (status) => {
+    refuse(status);
+    await use(raw.url);
+    const whole = await json(await post(['language', 'de'], audio(300_000), ['response_format', 'verbose_json']));
+    expect(whole).toMatchObject({ language: 'de', duration: 18.75 });
+    await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
+    const direct = await json(await post(['language', 'de'], audio(300_000), ['response_format', 'verbose_json']));
+    expect(whole).toEqual(direct);
+  });
+
+  test('serves a file of any size where the first one takes no connection', async () => {
+    await use(`http://127.0.0.1:${await freePort()}`);
+    const answer = await post(audio(20_000_000));
+    expect(answer.status).toBe(200);
+    expect(await recordOf(idOf(answer))).toMatchObject({
+      route_id: 'audio_transcription-sandbox',
+      audio_ms: 1_250_000,
+    });
+  });
+
+  test('is not asked where the file is no longer there, nor where the first one may have served it', async () => {
+    refuse(503);
+    await use(raw.url);
+    const large = await post(audio(5_000_000));
+    expect([large.status, (await json(large)).detail.code]).toEqual([503, 'upstream_unavailable']);
+    expect(outcomeOf(large)).toBe('released');
+    raw.handle = (req) => req.socket.destroy();
+    const uncertain = await post(audio(1_000));
+    expect(uncertain.status).toBe(504);
+    expect(outcomeOf(uncertain)).toBe('uncertain');
+  });
+
+  test('is not asked where the request is at fault', async () => {
+    refuse(400);
+    await use(raw.url);
+    const answer = await post(audio(1_000));
+    expect((await json(answer)).detail.code).toBe('upstream_rejected');
   });
 });
 

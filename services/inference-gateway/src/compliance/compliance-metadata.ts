@@ -27,6 +27,7 @@ const RAW_HEADERS = [
   'x-request-id',
   'request-id',
   'apim-request-id',
+  'mistral-correlation-id',
   'x-ms-region',
   'openai-processing-ms',
   'openai-version',
@@ -38,7 +39,7 @@ const RAW_HEADERS = [
  */
 export const attribute = (answer: AnswerAttribution, request: RequestAttribution): ComplianceMetadata => {
   const { route, headers, model } = answer;
-  const upstreamRequestId = readRequestId(headers, answer.id);
+  const upstreamRequestId = readRequestId({ provider: route.provider, headers }, answer.id);
   if (upstreamRequestId === undefined) throw new AppError('compliance_metadata_missing');
   if (typeof model !== 'string' || !PRINTABLE.test(model)) throw new AppError('compliance_metadata_missing');
   if (!coversModel(route.upstreamModel, model)) throw new AppError('provider_attribution_ambiguous');

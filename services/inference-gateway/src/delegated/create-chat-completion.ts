@@ -1,17 +1,17 @@
 import { type ChatRequest, chatRequestSchema, costOfTokens, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
+import { recordedRequestId } from '../compliance/index.ts';
 import { collectBody, sendToRoute, tryInOrder, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
 import { type RequestBook, tokenEnd } from '../usage-records/index.ts';
 import {
+  bodyForRoute,
   estimateInputTokens,
   estimateUsage,
   type JsonRequest,
   readJsonRequest,
-  recordableName,
   sendJsonText,
-  toUpstreamBody,
   wantsUsage,
 } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
@@ -73,7 +73,10 @@ const answerFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
       isEstimated: completion.usage === undefined,
       isKnown: true,
       upstreamModel: completion.upstreamModel,
-      upstreamRequestId: requestIdOf(answer),
+      upstreamRequestId: recordedRequestId(
+        { provider: route.provider, headers: answer.headers },
+        completion.upstreamId,
+      ),
       firstEventMs: null,
       finishedAtMs: deps.clock(),
     }),
@@ -100,7 +103,10 @@ const streamFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
           // What the provider told counts, however the stream ended.
           isKnown: tally.usage !== undefined || failure === undefined,
           upstreamModel: tally.upstreamModel,
-          upstreamRequestId: requestIdOf(answer),
+          upstreamRequestId: recordedRequestId(
+            { provider: route.provider, headers: answer.headers },
+            editor.upstreamId(),
+          ),
           firstEventMs: Math.round(firstEventAtMs - chat.book.identity.startedAtMs),
           finishedAtMs: deps.clock(),
         }),
@@ -117,7 +123,7 @@ const forward = (deps: DelegatedDeps, { request, context }: Chat, route: TokenRo
   sendToRoute(deps, {
     route,
     endpoint: '/chat/completions',
-    body: toUpstreamBody(request, { model: route.upstreamModel, mustTellUsage: request.value.stream }),
+    body: bodyForRoute(route, request, request.value.stream),
     isStreamed: request.value.stream,
     log: context.log,
   });
@@ -126,5 +132,3 @@ const publicIdentity = (deps: DelegatedDeps, { context }: Chat): PublicIdentity 
   id: `chatcmpl-${context.requestId.slice('req_'.length)}`,
   created: Math.floor(deps.clock() / 1000),
 });
-
-const requestIdOf = ({ headers }: UpstreamAnswer): string | null => recordableName(headers['x-request-id']);

@@ -1,6 +1,14 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
-import { type Chunk, countChunk, emptyTally, isRecord, parseChunk, type StreamTally } from '../wire/index.ts';
+import {
+  type Chunk,
+  countChunk,
+  emptyTally,
+  isRecord,
+  parseChunk,
+  recordableName,
+  type StreamTally,
+} from '../wire/index.ts';
 import { publicDeltas, publicUsage } from './public-shape.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
@@ -16,11 +24,20 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 const END = `data: ${DONE}\n\n`;
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 
+/** An editor of streams, with what it has learnt of one. */
+export interface ChunkRewriter extends StreamEditor {
+  readonly tally: StreamTally;
+  /** The first id that the provider gave its answer; for the record only. */
+  readonly upstreamId: () => string | null;
+}
+
 /** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of what it tells. */
-export const createChunkRewriter = (options: ChunkRewriterOptions): StreamEditor & { readonly tally: StreamTally } => {
+export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
   const tally = emptyTally();
+  let upstreamId: string | null = null;
   return {
     tally,
+    upstreamId: () => upstreamId,
     open: (data) => {
       parseChunk(data);
       return HEADERS;
@@ -30,6 +47,7 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): StreamEditor
       if (data === undefined) return KEEP_ALIVE;
       const chunk = parseChunk(data);
       countChunk(tally, chunk);
+      upstreamId ??= recordableName(chunk.id);
       return showChunk(chunk, options);
     },
     isWhole: () => tally.isFinished,
@@ -38,8 +56,13 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): StreamEditor
   };
 };
 
+/** A choice with neither delta nor end carries something of the provider's own, such as what a filter has found. */
+const isShown = (choice: unknown): boolean =>
+  isRecord(choice) && (isRecord(choice['delta']) || typeof choice['finish_reason'] === 'string');
+
 const showChunk = (chunk: Chunk, options: ChunkRewriterOptions): Edited => {
-  const { choices, usage, created } = chunk;
+  const { usage, created } = chunk;
+  const choices = chunk.choices.filter(isShown);
   // Without choices a chunk carries only usage, or something of the provider's own.
   const isWorthSending = choices.length > 0 || (options.showsUsage && isRecord(usage));
   if (!isWorthSending) return undefined;

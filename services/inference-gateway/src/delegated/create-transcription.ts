@@ -1,33 +1,30 @@
-import { randomBytes } from 'node:crypto';
 import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
-import type { PartHeaders } from '../multipart/index.ts';
-import { collectBody, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
+import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
+import { recordedRequestId } from '../compliance/index.ts';
+import { collectBody, UpstreamFailure } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
-import { recordableName, sendJsonText } from '../wire/index.ts';
+import { sendJsonText } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 import { estimateAudioMs } from './estimate-audio.ts';
-import { openUpload, type Upload } from './open-upload.ts';
 import { readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import { rewriteTranscription } from './rewrite-transcription.ts';
+import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
 import { toDelegatedError } from './upstream-errors.ts';
 
 /** A transcription of an hour with all its segments has a few. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-const MEDIA_TYPE = /^[a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,64}$/i;
-const EXTENSION = /\.([a-z0-9]{1,8})$/i;
 
 type Context = RequestContext<typeof routes.createDelegatedTranscription>;
 
 /** An upload under way, and what is known of it. */
 interface Transcription {
   readonly book: RequestBook;
-  readonly upload: Upload;
-  /** Fields that the provider already has. */
-  readonly sent: Set<string>;
-  readonly boundary: string;
+  readonly upload: OrderedUpload;
+  /** Learns the length of the file, for a provider that does not tell it. */
+  readonly meter: AudioMeter;
   bytes: number;
 }
 
@@ -36,27 +33,28 @@ interface Transcription {
  * it is right: a provider that has not had the whole form serves nothing, so whatever fails before that costs nothing.
  */
 export const createTranscription = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
-  const candidates = deps.routes().delegatedTranscription(deps.clock());
-  // Nothing is kept of a file that arrives, so that no second route can be tried later.
-  const route = candidates.find(deps.gates.hasRoom) ?? candidates[0];
-  if (route === undefined) throw new AppError('subscription_transcription_not_configured');
+  const [preferred, ...others] = deps.routes().delegatedTranscription(deps.clock());
+  if (preferred === undefined) throw new AppError('subscription_transcription_not_configured');
   let running: Transcription | undefined;
   const abandon = (): void => running?.upload.abort();
   context.signal.addEventListener('abort', abandon);
   try {
     const fields = await readTranscriptionForm(context.req, {
       open: async (headers, before) => {
-        running = await start(deps, { context, route }, { headers, fields: before });
+        const book = await admit(deps, context, preferred);
+        const form = { headers, fields: before, log: context.log };
+        const upload = uploadInOrder(deps, [preferred, ...others], form);
+        running = { book, upload, meter: createAudioMeter(), bytes: 0 };
       },
       write: async (bytes) => {
         if (running === undefined) throw new Error('the file arrives before it is opened');
         running.bytes += bytes.length;
+        running.meter.push(bytes);
         await running.upload.write(bytes);
-        await running.upload.checkEarlyEnd();
       },
     });
     if (running === undefined) throw new Error('a form without a file was taken for whole');
-    await finishUpload(deps, { context, route }, { running, fields });
+    await finishUpload(deps, context, { running, fields });
     return HANDLED;
   } catch (thrown) {
     running?.upload.abort();
@@ -72,77 +70,40 @@ export const createTranscription = async (deps: DelegatedDeps, context: Context)
     throw error;
   } finally {
     context.signal.removeEventListener('abort', abandon);
+    running?.meter.stop();
   }
 };
 
-interface Exchange {
-  readonly context: Context;
-  readonly route: AudioRoute;
-}
-
-const start = async (
-  deps: DelegatedDeps,
-  { context, route }: Exchange,
-  { headers, fields }: { readonly headers: PartHeaders; readonly fields: TranscriptionTexts },
-): Promise<Transcription> => {
+const admit = (deps: DelegatedDeps, context: Context, { price }: AudioRoute): Promise<RequestBook> => {
   const announced = Number(context.req.headers['content-length'] ?? AUDIO_FILE_BYTES_MAX);
-  const book = await admitDelegated(deps, {
+  return admitDelegated(deps, {
     requestId: context.requestId,
     caller: context.caller,
     service: 'audio_transcription',
     isStreamed: false,
-    estimateMicros: costOfAudio(
-      route.price.micros_per_second,
-      estimateAudioMs(Math.min(announced, AUDIO_FILE_BYTES_MAX)),
-    ),
+    estimateMicros: costOfAudio(price.micros_per_second, estimateAudioMs(Math.min(announced, AUDIO_FILE_BYTES_MAX))),
     idempotencyKey: context.headers['idempotency-key'],
   });
-  const boundary = `svc-${randomBytes(18).toString('base64url')}`;
-  const upload = openUpload(deps, {
-    route,
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    log: context.log,
-  });
-  await upload.write(
-    [
-      fieldPart(boundary, 'model', route.upstreamModel),
-      ...[...fields].map(([name, value]) => fieldPart(boundary, name, value)),
-      filePartHead(boundary, headers),
-    ].join(''),
-  );
-  return { book, upload, boundary, sent: new Set(fields.keys()), bytes: 0 };
 };
 
 const finishUpload = async (
   deps: DelegatedDeps,
-  { context, route }: Exchange,
+  { res }: Context,
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {
-  const { boundary, upload, sent, book } = running;
-  const late = [...fields].filter(([name]) => !sent.has(name)).map(([name, value]) => fieldPart(boundary, name, value));
-  const answer = await upload.finish(`\r\n${late.join('')}--${boundary}--\r\n`);
+  // Providers differ in the format that they answer unless one is asked for.
+  const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
   const { body, audioMs } = rewriteTranscription(await collectBody(answer, ANSWER_BYTES_MAX));
-  const billedMs = audioMs ?? estimateAudioMs(running.bytes);
-  await book.finish({
+  const knownMs = audioMs ?? (await running.meter.measure());
+  const billedMs = knownMs ?? estimateAudioMs(running.bytes);
+  await running.book.finish({
     ...releasedEnd(200, deps.clock()),
     servedBy: servedBy(route),
-    upstreamRequestId: requestIdOf(answer),
+    upstreamRequestId: recordedRequestId({ provider: route.provider, headers: answer.headers }, undefined),
     audioMs: billedMs,
-    isEstimated: audioMs === undefined,
+    isEstimated: knownMs === undefined,
     outcome: 'settled',
     costMicros: costOfAudio(route.price.micros_per_second, billedMs),
   });
-  sendJsonText(context.res, body);
+  sendJsonText(res, body);
 };
-
-const fieldPart = (boundary: string, name: string, value: string): string =>
-  `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-
-/** The file keeps its type and extension, by which providers tell formats apart, and loses its name, which is content. */
-const filePartHead = (boundary: string, { filename = '', contentType = '' }: PartHeaders): string => {
-  const extension = EXTENSION.exec(filename)?.[0] ?? '';
-  const type = MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
-  return `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="audio${extension}"\r\ncontent-type: ${type}\r\n\r\n`;
-};
-
-const requestIdOf = ({ headers }: UpstreamAnswer): string | null => recordableName(headers['x-request-id']);

@@ -16,8 +16,9 @@ export interface RewrittenCompletion {
   /** Undefined where the provider did not say. */
   readonly usage: TokenUsage | undefined;
   readonly outputBytes: number;
-  /** As the provider named it; for the record only. */
+  /** As the provider named them; for the record only. */
   readonly upstreamModel: string | null;
+  readonly upstreamId: unknown;
 }
 
 /**
@@ -42,5 +43,6 @@ export const rewriteCompletion = (body: Buffer, identity: PublicIdentity): Rewri
     usage: readUsage(usage),
     outputBytes: outputBytesOf(choices),
     upstreamModel: recordableName(model),
+    upstreamId: answer['id'],
   };
 };

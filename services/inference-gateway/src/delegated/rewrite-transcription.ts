@@ -32,17 +32,24 @@ export interface RewrittenTranscription {
   readonly audioMs: number | undefined;
 }
 
-/** Keeps what the common wire format has. Throws UpstreamFailure `garbled` for what is no transcription. */
+/** Keeps what the common wire format has, and says the length as that does. Throws UpstreamFailure `garbled` for what is no transcription. */
 export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   const answer = parseRecord(body);
   if (typeof answer['text'] !== 'string') throw new UpstreamFailure('garbled');
-  return { body: JSON.stringify(publicTranscription(answer)), audioMs: audioMsOf(answer) };
+  const shown = publicTranscription({ ...answer, usage: publicUsage(answer['usage']) });
+  return { body: JSON.stringify(shown), audioMs: audioMsOf(answer) };
 };
+
+/** Mistral tells seconds among its tokens. */
+const publicUsage = (usage: unknown): unknown =>
+  isRecord(usage) && 'prompt_audio_seconds' in usage
+    ? { type: 'duration', seconds: usage['prompt_audio_seconds'] }
+    : usage;
 
 /** What the provider bills by comes first: it rounds the duration up. */
 const audioMsOf = (answer: Record<string, unknown>): number | undefined => {
-  const { usage, duration } = answer;
-  return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(duration);
+  const usage = publicUsage(answer['usage']);
+  return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(answer['duration']);
 };
 
 /** Far beyond what fits into a file: more is a fault of the provider's, not something to charge. */

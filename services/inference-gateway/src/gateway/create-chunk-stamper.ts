@@ -9,6 +9,8 @@ export interface ChunkStamperOptions {
   readonly mode: ComplianceMode;
   /** The caller has asked for the usage chunk; otherwise only the gateway has. */
   readonly showsUsage: boolean;
+  /** The provider may send chunks without choices before it names its model. */
+  readonly namesModelLate: boolean;
   /** Proof of who served the request, from the first chunk. Throws where it is wanting. */
   readonly attribute: (chunk: Chunk) => ComplianceMetadata;
 }
@@ -32,6 +34,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   return {
     tally,
     metadata: () => first?.metadata,
+    isPreface: (data) => options.namesModelLate && tellsOnlyOfThePrompt(parseChunk(data)),
     open: (data) => {
       const chunk = parseChunk(data);
       const metadata = options.attribute(chunk);
@@ -56,6 +59,8 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     fail: () => BROKEN,
   };
 };
+
+const tellsOnlyOfThePrompt = ({ choices, model }: Chunk): boolean => choices.length === 0 && model === '';
 
 /** The chunk that a provider sends only because it was asked for usage. */
 const isUsageAlone = ({ choices, usage }: Chunk): boolean => choices.length === 0 && isRecord(usage);

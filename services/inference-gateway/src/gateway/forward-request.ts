@@ -7,17 +7,24 @@ import {
   complianceModeOf,
   stampBody,
 } from '../compliance/index.ts';
-import { collectBody, sendToRoute, tryInOrder, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
+import {
+  collectBody,
+  kindOf,
+  sendToRoute,
+  tryInOrder,
+  type UpstreamAnswer,
+  UpstreamFailure,
+} from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
 import { releasedEnd, servedBy, tokenEnd } from '../usage-records/index.ts';
 import {
+  bodyForRoute,
   estimateInputTokens,
   estimateUsage,
   type JsonRequest,
   readJsonRequest,
   sendJsonText,
-  toUpstreamBody,
   wantsUsage,
 } from '../wire/index.ts';
 import { type AdmittedKeyRequest, admitKeyRequest } from './admit-key-request.ts';
@@ -107,6 +114,7 @@ const streamFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenR
   const editor = createChunkStamper({
     mode,
     showsUsage: wantsUsage(request),
+    namesModelLate: kindOf(route.provider).namesModelLate,
     attribute: (chunk) => prove(deps, { forwarded, route, upstream: answer }, chunk),
   });
   const { tally } = editor;
@@ -146,7 +154,7 @@ const send = (
   sendToRoute(deps, {
     route,
     endpoint: endpoint.path,
-    body: toUpstreamBody(request, { model: route.upstreamModel, mustTellUsage: request.value.isStreamed }),
+    body: bodyForRoute(route, request, request.value.isStreamed),
     isStreamed: request.value.isStreamed,
     log: context.log,
   });

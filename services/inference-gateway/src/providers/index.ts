@@ -1,5 +1,7 @@
 export * from './common-wire/index.ts';
+export { kindOf } from './kind-of.ts';
+export type { FormFields, RequestIdHeaders } from './provider-kind.ts';
 export type { RouteGateLimits } from './route-gate.ts';
 export { createRouteGates, type RouteGates } from './route-gates.ts';
 export { type RouteRequest, sendToRoute, type UpstreamDeps } from './send-to-route.ts';
-export { tryInOrder } from './try-in-order.ts';
+export { moreTelling, tryInOrder } from './try-in-order.ts';

@@ -7,8 +7,6 @@ import { createRouteGate, type RouteGate, type RouteGateLimits, type RoutePermit
 export interface RouteGates {
   /** Takes a place. Throws UpstreamFailure `held_back` where the route has none. */
   readonly enter: (route: Route) => RoutePermit;
-  /** Whether a request would be let in now; takes no place. */
-  readonly hasRoom: (route: Route) => boolean;
 }
 
 /** What the gates work with. */
@@ -41,7 +39,6 @@ export const createRouteGates = (options: RouteGatesOptions): RouteGates => {
     return gates.get(name) ?? openGate(name, route);
   };
   return {
-    hasRoom: (route) => gateOf(route).heldBack(clock()) === undefined,
     enter: (route) => {
       const entry = gateOf(route).enter(clock());
       if (!('reason' in entry)) return entry;

@@ -9,6 +9,7 @@ import {
   UpstreamFailure,
   type UpstreamLimits,
 } from './common-wire/index.ts';
+import { kindOf } from './kind-of.ts';
 import type { RouteVerdict } from './route-gate.ts';
 import type { RouteGates } from './route-gates.ts';
 
@@ -67,13 +68,15 @@ const exchange = async (
   { route, isStreamed, log, ...request }: RouteRequest,
   onOver: () => void,
 ): Promise<UpstreamAnswer> => {
+  const { provider } = route;
+  const kind = kindOf(provider);
   const answer = await openUpstream(
     deps.dispatcher,
     {
-      origin: route.provider.origin,
-      path: `${route.provider.basePath}${request.endpoint}`,
+      origin: provider.origin,
+      path: `${provider.basePath}${kind.pathOf(request.endpoint, route)}`,
       headers: {
-        authorization: `Bearer ${route.provider.apiKey}`,
+        ...kind.keyHeaders(provider.apiKey),
         'content-type': request.contentType ?? 'application/json',
         accept: isStreamed ? 'text/event-stream' : 'application/json',
       },
@@ -88,7 +91,7 @@ const exchange = async (
     answer.abort();
     throw new UpstreamFailure('garbled', { status: answer.status });
   }
-  const failure = await readRefusal(answer);
+  const failure = await readRefusal(answer, kind.readError);
   const { status, reason } = failure;
   log.warn({ upstream_route: route.id, upstream_status: status, reason }, 'the provider did not serve the request');
   throw failure;

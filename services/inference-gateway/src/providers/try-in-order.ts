@@ -17,7 +17,8 @@ export const tryInOrder = async <R, T>(routes: readonly R[], attempt: (route: R)
   throw last ?? new UpstreamFailure('unreachable');
 };
 
-const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+/** Which of two failures of routes the caller is told: one of a provider first, then the one that may be asked again first. */
+export const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
   if (second.reason !== 'held_back') return second;
   if (first.reason !== 'held_back') return first;
   return Number(first.retryAfter) <= Number(second.retryAfter) ? first : second;

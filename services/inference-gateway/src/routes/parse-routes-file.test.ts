@@ -18,6 +18,10 @@ routes:
     certification: {reference: A, certified_at: 2026-09-01, expires_at: 2027-12-01}, price: {micros_per_second: 3}}
 delegated: {chat: [chat-2, chat-eu], audio_transcription: [audio]}
 `;
+const azure = good
+  .replace('http://127.0.0.1:9100/v1/', 'https://x.openai.azure.com/openai/')
+  .replace('name: Sandbox', 'name: Sandbox, kind: azure-openai, api_version: 2024-10-21')
+  .replace('upstream_model: chat-2', 'upstream_model: chat-2, deployment: our-chat');
 const parse = (text: string, nowMs = NOW) =>
   parseRoutesFile(text, { nowMs, providerKey: providerKeysFrom({ SANDBOX_KEY: 'key' }) });
 const faultsOf = (text: string, nowMs = NOW): readonly string[] => {
@@ -59,6 +63,18 @@ describe('a good file', () => {
       origin: 'http://127.0.0.1:9100',
       basePath: '/v1',
       apiKey: 'key',
+    });
+  });
+
+  test('a provider is of the common kind and has no versions, unless it says otherwise', () => {
+    expect(parse(good).delegatedChat(NOW)[0]).toMatchObject({
+      deployment: 'chat-2',
+      provider: { kind: 'common', apiVersion: undefined },
+    });
+    expect(parse(azure).delegatedChat(NOW)[0]).toMatchObject({
+      upstreamModel: 'chat-2',
+      deployment: 'our-chat',
+      provider: { kind: 'azure-openai', apiVersion: '2024-10-21', basePath: '/openai' },
     });
   });
 
@@ -109,6 +125,22 @@ describe('a bad file', () => {
     ],
     ['an active route without certification', good.replace(/certification: \{[^}]*\},/, ''), 'needs a certification'],
     ['an inactive provider without its key', good.replace('active: false', 'active: true'), 'UNUSED_KEY is not set'],
+    [
+      'a kind that nobody knows',
+      good.replace('name: Sandbox', 'name: Sandbox, kind: openai'),
+      'providers.sandbox.kind',
+    ],
+    [
+      'a version where there are none',
+      good.replace('name: Sandbox', 'name: Sandbox, api_version: 2024-10-21'),
+      'only the kind azure-openai has an api_version',
+    ],
+    [
+      'a deployment where there are none',
+      good.replace('upstream_model: chat-2', 'upstream_model: chat-2, deployment: x'),
+      'only providers of the kind azure-openai have deployments',
+    ],
+    ['an address of the other API of Azure', azure.replace('/openai/', '/openai/v1'), 'base_url must end in'],
     [
       'dates in the wrong order',
       good.replace('2026-09-01, expires_at: 2026-12-01', '2026-12-01, expires_at: 2026-09-01'),

@@ -51,7 +51,8 @@ const readKeys = (file: RoutesFile, { providerKey }: RoutesFileContext): Keys =>
 const findFaults = (file: RoutesFile, context: RoutesFileContext & { readonly keys: Keys }): string[] => [
   ...repeatedIds(file),
   ...file.routes.flatMap((route) => routeFaults(route, file, context)),
-  ...providerFaults(context.keys),
+  ...versionFaults(file),
+  ...keyFaults(context.keys),
   ...delegatedFaults(file, 'chat'),
   ...delegatedFaults(file, 'audio_transcription'),
 ];
@@ -64,7 +65,11 @@ const repeatedIds = ({ routes }: RoutesFile): string[] => {
 
 const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: RoutesFileContext): string[] => {
   const at = `routes.${route.id}`;
-  const faults = Object.hasOwn(file.providers, route.provider) ? [] : [`${at}: there is no provider ${route.provider}`];
+  const provider = Object.hasOwn(file.providers, route.provider) ? file.providers[route.provider] : undefined;
+  const faults = provider === undefined ? [`${at}: there is no provider ${route.provider}`] : [];
+  if (route.deployment !== undefined && provider !== undefined && provider.kind !== 'azure-openai') {
+    faults.push(`${at}: only providers of the kind azure-openai have deployments`);
+  }
   if (!route.active) return faults;
   const { certification } = route;
   if (certification === undefined) return [...faults, `${at}: an active route needs a certification`];
@@ -75,7 +80,20 @@ const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: Routes
   return faults;
 };
 
-const providerFaults = (keys: Keys): string[] =>
+/** Azure OpenAI has two APIs, and their addresses tell which one is meant. */
+const versionFaults = ({ providers }: RoutesFile): string[] =>
+  Object.entries(providers).flatMap(([id, { kind, api_version, base_url }]) => {
+    const at = `providers.${id}`;
+    if (kind !== 'azure-openai') {
+      return api_version === undefined ? [] : [`${at}: only the kind azure-openai has an api_version`];
+    }
+    const end = api_version === undefined ? '/openai/v1' : '/openai';
+    return new URL(base_url).pathname.replace(/\/+$/, '').endsWith(end)
+      ? []
+      : [`${at}: base_url must end in /openai/v1, or in /openai where there is an api_version`];
+  });
+
+const keyFaults = (keys: Keys): string[] =>
   [...keys].flatMap(([id, key]) => ('fault' in key ? [`providers.${id}: ${key.fault}`] : []));
 
 const delegatedFaults = (file: RoutesFile, service: keyof RoutesFile['delegated']): string[] =>
@@ -94,11 +112,12 @@ const certifiedPeriod = (certification: { certified_at: string; expires_at: stri
 
 const toTable = (file: RoutesFile, keys: Keys): RouteTable => {
   const providers = new Map(
-    Object.entries(file.providers).flatMap(([id, { base_url, name }]): [string, Provider][] => {
+    Object.entries(file.providers).flatMap(([id, { base_url, name, kind, api_version }]): [string, Provider][] => {
       const key = keys.get(id);
       if (key === undefined || 'fault' in key) return [];
       const { origin, pathname } = new URL(base_url);
-      return [[id, { id, name, origin, basePath: pathname.replace(/\/+$/, ''), apiKey: key.value }]];
+      const basePath = pathname.replace(/\/+$/, '');
+      return [[id, { id, kind, name, origin, basePath, apiKey: key.value, apiVersion: api_version }]];
     }),
   );
   return createRouteTable({
@@ -110,7 +129,7 @@ const toTable = (file: RoutesFile, keys: Keys): RouteTable => {
 };
 
 const toRoute = (route: ConfiguredRoute, providers: ReadonlyMap<string, Provider>): Route[] => {
-  const { id, model, upstream_model, data_zone, active, certification } = route;
+  const { id, model, upstream_model, deployment = upstream_model, data_zone, active, certification } = route;
   const provider = providers.get(route.provider);
   if (!active || certification === undefined || provider === undefined) return [];
   const { fromMs, untilMs } = certifiedPeriod(certification);
@@ -118,6 +137,7 @@ const toRoute = (route: ConfiguredRoute, providers: ReadonlyMap<string, Provider
     id,
     model,
     upstreamModel: upstream_model,
+    deployment,
     provider,
     dataZone: data_zone,
     certifiedFromMs: fromMs,

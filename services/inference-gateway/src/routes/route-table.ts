@@ -1,8 +1,9 @@
-import type { ConfiguredRoute, TokenPrice } from '@svc/contracts';
+import type { ConfiguredRoute, ProviderKindName, TokenPrice } from '@svc/contracts';
 
-/** An upstream that speaks the common wire format. */
+/** An upstream that speaks the common wire format, as its kind does. */
 export interface Provider {
   readonly id: string;
+  readonly kind: ProviderKindName;
   /** What compliance metadata calls it. */
   readonly name: string;
   /** Scheme, host and port. */
@@ -10,6 +11,8 @@ export interface Provider {
   /** Path in front of every endpoint, without a slash at its end; may be empty. */
   readonly basePath: string;
   readonly apiKey: string;
+  /** Undefined where the provider's API has no versions. */
+  readonly apiVersion: string | undefined;
 }
 
 /** Kinds of inference that a route can serve. */
@@ -20,6 +23,8 @@ interface CommonRoute {
   /** The name that gateway callers use. */
   readonly model: string;
   readonly upstreamModel: string;
+  /** What the provider is asked for: the model, or the name of its deployment. */
+  readonly deployment: string;
   readonly provider: Provider;
   readonly dataZone: 'EU';
   readonly certifiedFromMs: number;

@@ -6,6 +6,8 @@ import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
 
 /** Decides what the caller sees of a stream. Each method may throw UpstreamFailure for what no stream may contain. */
 export interface StreamEditor {
+  /** Whether an event only comes before the one that `open` is to judge; without this, the first one is judged. */
+  readonly isPreface?: (data: Buffer) => boolean;
   /** Judges the first event before the answer opens, and gives the headers; what it throws is answered as an error. */
   readonly open: (data: Buffer) => OutgoingHttpHeaders;
   /** `data` is undefined for comments and other blocks without data. */
@@ -49,7 +51,7 @@ export interface RelayOptions {
 
 /** A provider that has said `[DONE]` gets this long to end its answer, so that the connection can be used again. */
 const AFTER_DONE_MS = 1_000;
-/** What may come before the first event with data. */
+/** What may come before the event that opens the answer. */
 const PREFACE_BYTES_MAX = 64 * 1024;
 
 /**
@@ -67,7 +69,7 @@ class Relay {
   readonly #reject: (error: unknown) => void;
   readonly #splitter;
   readonly #client;
-  #preface: Buffer[] | undefined = [];
+  #preface: { readonly block: Buffer; readonly data: Buffer | undefined }[] | undefined = [];
   #prefaceBytes = 0;
   #firstEventAtMs = 0;
   #isEnding = false;
@@ -124,20 +126,20 @@ class Relay {
 
   /** Answers whether the stream is open; what comes before its first event is kept until then. */
   #open(block: Buffer, data: Buffer | undefined): boolean {
-    if (data === undefined) {
+    const { editor, clock } = this.#options;
+    if (data !== undefined && isDone(data)) throw new UpstreamFailure('garbled');
+    if (data === undefined || editor.isPreface?.(data) === true) {
       this.#prefaceBytes += block.length;
       if (this.#prefaceBytes > PREFACE_BYTES_MAX) throw new UpstreamFailure('garbled');
-      this.#preface?.push(block);
+      this.#preface?.push({ block, data });
       return false;
     }
-    if (isDone(data)) throw new UpstreamFailure('garbled');
-    const { editor, clock } = this.#options;
     this.#firstEventAtMs = clock();
     const headers = editor.open(data);
     const preface = this.#preface ?? [];
     this.#preface = undefined;
     this.#client.open(headers);
-    for (const early of preface) this.#client.add(editor.edit(early, undefined));
+    for (const early of preface) this.#client.add(editor.edit(early.block, early.data));
     return true;
   }
 

@@ -1,3 +1,4 @@
+export { bodyForRoute } from './body-for-route.ts';
 export { boundInputTokens, estimateInputTokens, estimateUsage } from './estimate-tokens.ts';
 export {
   applyEdits,
@@ -14,4 +15,4 @@ export { type JsonRequest, readJsonRequest } from './read-json-request.ts';
 export { sendJsonText } from './send-json.ts';
 export { type Chunk, countChunk, emptyTally, parseChunk, type StreamTally } from './stream-tally.ts';
 export { readUsage, type TokenUsage } from './token-usage.ts';
-export { type RequestBody, toUpstreamBody, wantsUsage } from './upstream-body.ts';
+export { type RequestBody, wantsUsage } from './upstream-body.ts';

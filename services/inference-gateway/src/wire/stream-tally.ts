@@ -35,6 +35,8 @@ export const emptyTally = (): StreamTally => ({
 export const parseChunk = (data: Buffer): Chunk => {
   const { id, object, created, model, choices, usage, error } = parseRecord(data);
   if (error !== undefined && error !== null) throw new UpstreamFailure('failed');
+  // The flat shape of errors, as of older vLLM and of what is built on it.
+  if (object === 'error') throw new UpstreamFailure('failed');
   if (!Array.isArray(choices)) throw new UpstreamFailure('garbled');
   return { id, object, created, model, choices, usage };
 };

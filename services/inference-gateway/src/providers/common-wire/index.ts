@@ -1,4 +1,5 @@
 export { collectBody } from './collect-body.ts';
+export { commonWire } from './common-wire.ts';
 export { createDispatcher } from './create-dispatcher.ts';
 export {
   openUpstream,
@@ -7,5 +8,5 @@ export {
   type UpstreamRequest,
   type UpstreamSink,
 } from './open-upstream.ts';
-export { readRefusal } from './read-refusal.ts';
+export { type ReadWireError, readRefusal, readWireError } from './read-refusal.ts';
 export { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';

@@ -10,18 +10,21 @@ const REQUEST_AT_FAULT: ReadonlySet<number> = new Set([400, 404, 413, 415, 422])
 /** RFC 9110 section 10.2.3: seconds or a date. */
 const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
+/** Finds the error that the body of a refusal tells of; undefined where it tells of none. */
+export type ReadWireError = (body: unknown) => WireError | undefined;
+
 /**
  * Reads an answer with another status than 200 and says what it means. A 5xx counts as certain only with an error body:
  * the page of some proxy on the way tells nothing of what the provider did.
  */
-export const readRefusal = async (answer: UpstreamAnswer): Promise<UpstreamFailure> => {
+export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireError): Promise<UpstreamFailure> => {
   const { status } = answer;
   const retryAfter = wellFormedRetryAfter(answer.headers['retry-after']);
   const body = await collectBody(answer, ERROR_BODY_BYTES_MAX).catch((error: unknown) => {
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   });
-  const wireError = body === undefined ? undefined : readWireError(body);
+  const wireError = body === undefined ? undefined : readError(parseJson(body));
   const reason = reasonOf(status, wireError !== undefined);
   return new UpstreamFailure(reason, { status, retryAfter, ...(reason === 'rejected' ? { wireError } : {}) });
 };
@@ -52,7 +55,7 @@ const errorObject = z.object({
 });
 const detailItem = z.object({ msg: z.string() });
 
-/** The shapes in which providers of the common wire format tell errors: OpenAI's, a flat one, FastAPI's. */
+/** The shapes in which errors are commonly told: OpenAI's, a flat one (older vLLM, Mistral), FastAPI's. */
 const errorBody = z.union([
   z.object({ error: errorObject }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ message: error })),
@@ -63,9 +66,9 @@ const errorBody = z.union([
   })),
 ]);
 
-/** The error that a body tells of; undefined where it tells of none. */
-const readWireError = (body: Buffer): WireError | undefined => {
-  const parsed = errorBody.safeParse(parseJson(body));
+/** Reads an error in one of the common shapes. */
+export const readWireError: ReadWireError = (body) => {
+  const parsed = errorBody.safeParse(body);
   if (!parsed.success) return undefined;
   const error: z.input<typeof errorObject> = parsed.data;
   return {

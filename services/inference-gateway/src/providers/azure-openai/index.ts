@@ -1,0 +1,1 @@
+export { azureOpenai } from './azure-openai.ts';

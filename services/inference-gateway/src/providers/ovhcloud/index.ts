@@ -1,0 +1,1 @@
+export { ovhcloud } from './ovhcloud.ts';

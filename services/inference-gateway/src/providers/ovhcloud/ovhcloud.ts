@@ -1,0 +1,5 @@
+import { commonWire } from '../common-wire/index.ts';
+import type { ProviderKind } from '../provider-kind.ts';
+
+/** OVHcloud AI Endpoints; see the README of this folder. */
+export const ovhcloud: ProviderKind = { ...commonWire };

@@ -1,0 +1,1 @@
+export { scaleway } from './scaleway.ts';

@@ -1,0 +1,1 @@
+export { vllm } from './vllm.ts';

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { scanObject } from './json-members.ts';
+import { renameMembers } from './rename-members.ts';
+
+const renamed = (text: string, names: Record<string, string | null>): string => {
+  const bytes = Buffer.from(text);
+  return renameMembers({ bytes, span: scanObject(bytes) }, names).bytes.toString();
+};
+
+test('members are renamed or left out, and values stay as they came', () => {
+  expect(renamed('{ "a" : 1.0, "b":"\\u00e9", "c":[ 1 ] }', { a: 'x', b: null })).toBe('{"x":1.0,"c":[ 1 ]}');
+  expect(renamed('{"a":1}', { a: null })).toBe('{}');
+});
+
+test('nothing to rename leaves the very same bytes', () => {
+  expect(renamed('{ "a" : 1 }', { b: 'c', constructor: null })).toBe('{ "a" : 1 }');
+});
+
+test('a name that is taken stays with the member that has it', () => {
+  expect(renamed('{"max_completion_tokens":5,"max_tokens":9}', { max_completion_tokens: 'max_tokens' })).toBe(
+    '{"max_tokens":9}',
+  );
+});
