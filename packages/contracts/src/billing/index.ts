@@ -3,6 +3,7 @@ export * from './events.ts';
 export * from './internal.ts';
 export * from './plans.ts';
 export * from './routes.ts';
+export * from './sandbox-payments.ts';
 export * from './subscriptions.ts';
 export * from './usage.ts';
 export * from './wallets.ts';

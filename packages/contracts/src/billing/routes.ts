@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { JSON_BYTES_MAX } from '../core/limits.ts';
+import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { planSchema } from './plans.ts';
+import * as sandboxShapes from './sandbox-payments.ts';
 import * as subscriptions from './subscriptions.ts';
-import { requestIdParams, requestUsageSchema, usageSchema } from './usage.ts';
+import {
+  requestIdParams,
+  requestUsageSchema,
+  usageHistoryQuerySchema,
+  usageHistorySchema,
+  usageSchema,
+} from './usage.ts';
 import { topUpRequestSchema, topUpSessionSchema, walletSchema } from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
@@ -15,6 +22,9 @@ const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const
 const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as const;
 const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;
 const sessionParams = z.object({ session_id: pathIdSchema });
+const subscriptionParams = z.object({ subscription_id: pathIdSchema });
+const form = <S extends z.ZodType>(schema: S) =>
+  ({ contentType: 'application/x-www-form-urlencoded', schema, required: true, bytesMax: FORM_BYTES_MAX }) as const;
 
 /** Subscriptions and plans. */
 const subscriptionRoutes = {
@@ -80,6 +90,18 @@ const subscriptionRoutes = {
     summary: 'Usage against the caps',
     request: {},
     responses: { 200: json('The usage.', usageSchema) },
+    errors: [],
+  }),
+  getUsageHistory: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'getUsageHistory',
+    method: 'GET',
+    path: '/v1/subscriptions/usage/history',
+    summary: 'Use of the subscription by day',
+    description: 'By service and by app. Metadata only.',
+    request: { query: usageHistoryQuerySchema },
+    responses: { 200: json('The days, oldest first.', usageHistorySchema) },
     errors: [],
   }),
 } as const;
@@ -165,7 +187,7 @@ const sandboxRoutes = {
     method: 'GET',
     path: '/sandbox/payments/sessions/{session_id}',
     summary: 'Hosted checkout page',
-    request: { params: sessionParams },
+    request: { params: sessionParams, query: sandboxShapes.sandboxPageQuerySchema },
     responses: { 200: html('The page.') },
     errors: ['not_found'],
   }),
@@ -174,17 +196,9 @@ const sandboxRoutes = {
     operationId: 'submitSandboxCheckout',
     method: 'POST',
     path: '/sandbox/payments/sessions/{session_id}/submit',
-    summary: 'Form of the checkout page: pay or go back',
-    request: {
-      params: sessionParams,
-      body: {
-        contentType: 'application/x-www-form-urlencoded',
-        schema: z.object({ action: z.enum(['pay', 'decline', 'cancel']) }),
-        required: true,
-        bytesMax: JSON_BYTES_MAX,
-      },
-    },
-    responses: { 303: { description: 'To the success or cancel URL.' } },
+    summary: 'Form of the checkout page: pay, answer the bank, or go back',
+    request: { params: sessionParams, body: form(sandboxShapes.sandboxCheckoutFormSchema) },
+    responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },
     errors: ['not_found'],
   }),
   completeSandboxCheckout: defineRoute({
@@ -203,7 +217,7 @@ const sandboxRoutes = {
     method: 'GET',
     path: '/sandbox/payments/portal/{session_id}',
     summary: 'Hosted portal page',
-    request: { params: sessionParams },
+    request: { params: sessionParams, query: sandboxShapes.sandboxPortalQuerySchema },
     responses: { 200: html('The page.') },
     errors: ['not_found'],
   }),
@@ -213,18 +227,7 @@ const sandboxRoutes = {
     method: 'POST',
     path: '/sandbox/payments/portal/{session_id}/submit',
     summary: 'Form of the portal page',
-    request: {
-      params: sessionParams,
-      body: {
-        contentType: 'application/x-www-form-urlencoded',
-        schema: z.object({
-          action: z.enum(['cancel', 'resume', 'change_plan', 'return']),
-          plan_id: z.string().optional(),
-        }),
-        required: true,
-        bytesMax: JSON_BYTES_MAX,
-      },
-    },
+    request: { params: sessionParams, body: form(sandboxShapes.sandboxPortalFormSchema) },
     responses: { 303: { description: 'Back to the portal or to the return URL.' } },
     errors: ['not_found'],
   }),
@@ -235,12 +238,35 @@ const sandboxRoutes = {
     path: '/sandbox/payments/subscriptions/{subscription_id}',
     summary: 'Play a later state of a subscription',
     request: {
-      params: z.object({ subscription_id: pathIdSchema }),
+      params: subscriptionParams,
       body: jsonBody(z.strictObject({ status: subscriptions.subscriptionStatusSchema })),
     },
     responses: {
       200: json('The subscription.', z.object({ id: idSchema('sub'), status: subscriptions.subscriptionStatusSchema })),
     },
+    errors: ['not_found'],
+  }),
+  updateSandboxSubscription: defineRoute({
+    ...sandbox,
+    operationId: 'updateSandboxSubscription',
+    method: 'PATCH',
+    path: '/sandbox/payments/subscriptions/{subscription_id}',
+    summary: 'Set how its later payments go',
+    request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxSettingsSchema) },
+    responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
+    errors: ['not_found'],
+  }),
+  advanceSandboxSubscription: defineRoute({
+    ...sandbox,
+    operationId: 'advanceSandboxSubscription',
+    method: 'POST',
+    path: '/sandbox/payments/subscriptions/{subscription_id}/advance',
+    summary: 'Move the clock of a subscription at the provider forward',
+    description:
+      'Does all that falls due meanwhile, in its order: renewals, failed payments, their retries, the end. Only periods and ' +
+      'status follow this clock; caps and their windows go by the real one.',
+    request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxAdvanceSchema) },
+    responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
     errors: ['not_found'],
   }),
 } as const;

@@ -49,3 +49,34 @@ export const requestUsageSchema = z
 
 /** `{request_id}` in a path. */
 export const requestIdParams = z.object({ request_id: pathIdSchema });
+
+/** Days that the history reaches back at most, today included. */
+export const USAGE_HISTORY_DAYS_MAX = 366;
+/** Apps that are named for one day. */
+export const USAGE_HISTORY_APPS_MAX = 20;
+
+/** How far back the history is wanted. */
+export const usageHistoryQuerySchema = z.object({
+  days: z.int().min(1).max(USAGE_HISTORY_DAYS_MAX).default(30).meta({ description: 'UTC days up to today.' }),
+});
+
+const useSchema = z.object({ requests: z.int().min(0), cost_micros: nonNegativeMicrosSchema });
+
+/** What one UTC day's requests have used. A request belongs to the day of its admission and is in it once it is settled. */
+export const dailyUseSchema = z
+  .object({
+    day: z.iso.date().meta({ description: 'In UTC.' }),
+    ...useSchema.shape,
+    services: z.object({ chat: useSchema, audio_transcription: useSchema }),
+    apps: z
+      .array(z.object({ client_id: idSchema('app'), ...useSchema.shape }))
+      .max(USAGE_HISTORY_APPS_MAX)
+      .meta({ description: 'The dearest first. What is missing from the total was used by apps beyond these.' }),
+  })
+  .meta({ id: 'DailyUse' });
+
+/** What one UTC day's requests have used. */
+export type DailyUse = z.infer<typeof dailyUseSchema>;
+
+/** Use of the subscription by UTC day, oldest first; days without use are in it too. */
+export const usageHistorySchema = z.object({ data: z.array(dailyUseSchema) }).meta({ id: 'UsageHistory' });

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { timestampSchema } from '../core/time.ts';
+import { subscriptionStatusSchema } from './subscriptions.ts';
+
+/**
+ * Cards of the sandbox. `succeeds`: every payment. `asks_to_confirm`: every payment, once the cardholder confirms it; a
+ * renewal fails. `declines_renewals`: the first payment only. `declines`: none.
+ */
+export const sandboxCardSchema = z.enum(['succeeds', 'asks_to_confirm', 'declines_renewals', 'declines']);
+
+/** One of the sandbox's cards. */
+export type SandboxCard = z.infer<typeof sandboxCardSchema>;
+
+/** What the portal says after it was used. */
+export const portalNoticeSchema = z.enum([
+  'canceled',
+  'resumed',
+  'plan_changed',
+  'card_saved',
+  'paid',
+  'declined',
+  'not_confirmed',
+]);
+
+/** What the portal says after it was used. */
+export type PortalNotice = z.infer<typeof portalNoticeSchema>;
+
+const language = { locale: z.enum(['it', 'en']).optional() };
+
+/** Query of the hosted pages: the language, where it is not the browser's. */
+export const sandboxPageQuerySchema = z.object(language);
+
+/** Query of the portal. */
+export const sandboxPortalQuerySchema = z.object({ ...language, notice: portalNoticeSchema.optional() });
+
+/** Form of the checkout page; `confirm` and `fail` answer the bank's question. */
+export const sandboxCheckoutFormSchema = z.object({
+  action: z.enum(['pay', 'confirm', 'fail', 'cancel']),
+  card: sandboxCardSchema.default('succeeds'),
+  ...language,
+});
+
+/** Form of the portal page; `pay` pays what is overdue. */
+export const sandboxPortalFormSchema = z.object({
+  action: z.enum(['cancel', 'resume', 'change_plan', 'change_card', 'pay', 'confirm', 'fail', 'return']),
+  plan_id: z.string().max(128).optional(),
+  card: sandboxCardSchema.optional(),
+  ...language,
+});
+
+/** How later payments of a subscription go, and what becomes of it when all attempts have failed. */
+export const sandboxSettingsSchema = z.strictObject({
+  card: sandboxCardSchema.optional(),
+  when_unpaid: z.enum(['canceled', 'unpaid']).optional(),
+});
+
+const SECONDS_PER_YEAR = 366 * 86_400;
+
+/** By how much the clock of a subscription is moved. */
+export const sandboxAdvanceSchema = z.strictObject({ seconds: z.int().min(1).max(SECONDS_PER_YEAR) });
+
+/** A subscription as the sandbox payment provider sees it, by its own clock. */
+export const sandboxSubscriptionSchema = z
+  .object({
+    id: idSchema('sub'),
+    status: subscriptionStatusSchema,
+    clock: timestampSchema,
+    current_period_start: timestampSchema,
+    current_period_end: timestampSchema,
+    cancel_at_period_end: z.boolean(),
+    card: sandboxCardSchema,
+    when_unpaid: z.enum(['canceled', 'unpaid']),
+    failed_attempts: z.int().min(0),
+    next_attempt_at: timestampSchema.nullable(),
+  })
+  .meta({ id: 'SandboxSubscription' });
