@@ -31,3 +31,15 @@ it.each([
   expect(plan).toContain(`using ${index}`);
   expect(plan).not.toContain('Seq Scan');
 });
+
+it('the history of an account is read by its own rows alone, whatever others and the past hold', async () => {
+  await database.knex.raw(`
+    INSERT INTO usage_days SELECT 'usr_' || n % 200, '2026-01-01'::date + n / 200, 'app', 'chat', 1, 1 FROM generate_series(0, 39999) n`);
+  await database.knex.raw('ANALYZE usage_days');
+  const { rows } = await database.knex.raw(
+    "EXPLAIN SELECT * FROM usage_days WHERE svc_user_id = 'usr_7' AND day > '2026-03-01' AND day <= '2026-03-31'",
+  );
+  const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('usage_days_pkey');
+  expect(plan).not.toContain('Seq Scan');
+});

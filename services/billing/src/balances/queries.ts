@@ -41,6 +41,12 @@ const CHECKS: Readonly<Record<string, string>> = {
     SELECT a.svc_user_id, a.month_used_micros, coalesce(sum(c.counted), 0)
     FROM accounts a LEFT JOIN counted c ON c.svc_user_id = a.svc_user_id AND c.kind = 'delegated' AND c.month_start = a.month_start
     GROUP BY a.svc_user_id`,
+  usage_day_requests: `
+    SELECT coalesce(d.subject, s.subject), coalesce(d.requests, 0), coalesce(s.requests, 0)
+    FROM recorded_days d FULL JOIN settled_days s USING (subject)`,
+  usage_day_cost: `
+    SELECT coalesce(d.subject, s.subject), coalesce(d.cost, 0), coalesce(s.cost, 0)
+    FROM recorded_days d FULL JOIN settled_days s USING (subject)`,
   key_month_used: `
     SELECT k.key_id, k.month_used_micros, coalesce(sum(c.counted), 0)
     FROM key_budgets k LEFT JOIN counted c ON c.key_id = k.key_id AND c.month_start = k.month_start
@@ -55,6 +61,12 @@ const SOURCES = `
     SELECT kind, svc_user_id, key_id, week_start, month_start,
       CASE state WHEN 'uncertain' THEN estimate_micros ELSE coalesce(cost_micros, 0) END AS counted
     FROM reservations
+  ), recorded_days AS (
+    SELECT concat_ws(' ', svc_user_id, day, client_id, service) AS subject, requests, cost_micros AS cost FROM usage_days
+  ), settled_days AS (
+    SELECT concat_ws(' ', svc_user_id, (created_at AT TIME ZONE 'UTC')::date, client_id, service) AS subject,
+      count(*) AS requests, sum(cost_micros) AS cost
+    FROM reservations WHERE kind = 'delegated' AND state = 'settled' GROUP BY 1
   )`;
 
 /** Every running total that is not what it should be, as of one instant; at most `limit`. */

@@ -1,7 +1,7 @@
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
-export { type AccountEntitlement, entitleAccount, findRequestByOwner } from './queries.ts';
+export { type AccountEntitlement, type DayUse, entitleAccount, findRequestByOwner, listDayUse } from './queries.ts';
 export { type AccountStanding, readStanding, type WindowUse } from './read-standing.ts';
 export type { RequestRecord } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';

@@ -157,6 +157,33 @@ export async function findRequestByOwner(
   };
 }
 
+/** What one app used of one service on one day. */
+export interface DayUse {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  readonly clientId: string;
+  readonly service: 'chat' | 'audio_transcription';
+  readonly requests: number;
+  readonly costMicros: number;
+}
+
+/** Use of an account by day, app and service, oldest day first, from so many days up to today; and what day today is. */
+export async function listDayUse(
+  database: Knex,
+  userId: string,
+  days: number,
+): Promise<{ today: string; uses: DayUse[] }> {
+  const { rows } = await database.raw<{ rows: { today: string; uses: DayUse[] }[] }>(
+    `SELECT to_char(t.day, 'YYYY-MM-DD') AS today, (
+       SELECT coalesce(jsonb_agg(jsonb_build_object('day', to_char(d.day, 'YYYY-MM-DD'), 'clientId', d.client_id,
+         'service', d.service, 'requests', d.requests, 'costMicros', d.cost_micros) ORDER BY d.day, d.cost_micros DESC), '[]')
+       FROM usage_days AS d WHERE d.svc_user_id = ? AND d.day > t.day - ?::int AND d.day <= t.day) AS uses
+     FROM (SELECT (billing_now() AT TIME ZONE 'UTC')::date AS day) AS t`,
+    [userId, days],
+  );
+  return onlyRow(rows);
+}
+
 /** An account's row, with the database's time at which it was read. */
 export interface AccountRow {
   readonly at: Date;

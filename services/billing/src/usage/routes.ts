@@ -2,12 +2,17 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { readRequestUsage } from './read-request-usage.ts';
 import { readEntitlements, readUsage, type UsageDeps } from './read-usage.ts';
+import { readUsageHistory } from './read-usage-history.ts';
 
 /** Public routes of usage. */
 export const usageRoutes = (deps: UsageDeps): Binding[] => [
   bind(routes.getSubscriptionUsage, async ({ caller }) => ({
     status: 200,
     body: await readUsage(deps, caller.userId),
+  })),
+  bind(routes.getUsageHistory, async ({ caller, query }) => ({
+    status: 200,
+    body: await readUsageHistory(deps.database, caller.userId, query.days),
   })),
   bind(routes.getIntegrationUsage, async ({ caller }) => ({ status: 200, body: await readUsage(deps, caller.userId) })),
   bind(routes.getRequestUsage, async ({ caller, params }) => ({

@@ -81,6 +81,37 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
   });
 });
 
+describe.skipIf(!hasChromium())('the plan by day', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  it('charts cost and requests of all apps or of one, for a period, with the figures in a table', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person });
+    await page.getByRole('img', { name: 'Cost of your plan by day' }).waitFor();
+    await page.getByRole('row', { name: /App no longer connected 17/ }).waitFor();
+    await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Requests' });
+    await page.getByLabel('App', { exact: true }).selectOption({ label: 'App no longer connected' });
+    await page.getByRole('img', { name: 'Requests of your plan by day' }).waitFor();
+    await page.getByText('Total 17').waitFor();
+    await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
+    await page.getByText('Total 6').waitFor();
+    await page.getByText('Show as a table').click();
+    expect(await page.getByRole('table', { name: 'Requests of your plan by day' }).getByRole('row').count()).toBe(8);
+  });
+  it('says that nothing was used, and does not show where there is no plan', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person });
+    await page.getByText('No plan yet').waitFor();
+    expect(await page.getByText('What connected apps used of your plan').count()).toBe(0);
+    furnish(console, person);
+    person.has.planUse = new Map();
+    await page.reload();
+    await page.getByText('Nothing was used in this period.').waitFor();
+  });
+});
+
 describe.skipIf(!hasChromium())('connections, keys and usage', () => {
   const console = useConsole();
   const browser = useBrowser();

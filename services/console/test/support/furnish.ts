@@ -1,6 +1,6 @@
 import { type App, newId } from '@svc/contracts';
 import type { TestConsole } from './console.ts';
-import { addEvent, daysFromNow, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
+import { addEvent, daysFromNow, type Possessions, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
 import type { Person } from './people.ts';
 
 const LAST_ATTEMPT = { at: daysFromNow(-0.01), status_code: 200, error: null, duration_ms: 84 };
@@ -53,6 +53,23 @@ export const newUsage = (keyId: string, daysAgo: number, fields: Partial<UsageRe
   ...fields,
 });
 
+/** Twenty days of use through an app, and through one that is no longer connected; on some days nothing. */
+const newPlanUse = (clientId: string): Possessions['planUse'] => {
+  const former = newId('app');
+  const days = Array.from({ length: 20 }, (_, daysAgo) => daysAgo).filter((daysAgo) => daysAgo % 6 !== 4);
+  return new Map(
+    days.map((daysAgo) => {
+      const use = { requests: 3 + ((daysAgo * 5) % 17), cost_micros: 1_200 + ((daysAgo * 7) % 11) * 900 };
+      const audio = { requests: 1, cost_micros: 150 };
+      const apps = [
+        { client_id: clientId, ...use },
+        { client_id: former, ...audio },
+      ];
+      return [daysAgo, { services: { chat: use, audio_transcription: audio }, apps }];
+    }),
+  );
+};
+
 /** Gives somebody a bit of everything. Answers the app that has a webhook. */
 export const furnish = ({ state }: TestConsole, { has }: Person): App => {
   const notes = newApp('Notes for teams');
@@ -88,6 +105,7 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       ...(index % 9 === 4 ? { status: 503, cost_micros: null, output_tokens: null, state: 'released' as const } : {}),
     }),
   );
+  has.planUse = newPlanUse(notes.client_id);
   state.webhooks.set(notes.client_id, {
     client_id: notes.client_id,
     url: 'https://notes.example/webhooks/svc',

@@ -27,6 +27,7 @@ export const operations = {
   createPortalSession: { method: 'POST', path: '/v1/subscriptions/portal' },
   listPlans: { method: 'GET', path: '/v1/subscriptions/plans' },
   getSubscriptionUsage: { method: 'GET', path: '/v1/subscriptions/usage' },
+  getUsageHistory: { method: 'GET', path: '/v1/subscriptions/usage/history' },
   getWallet: { method: 'GET', path: '/v1/gateway/wallet' },
   createTopUp: { method: 'POST', path: '/v1/gateway/wallet/top-ups' },
   createKey: { method: 'POST', path: '/v1/gateway/keys' },

@@ -3,6 +3,7 @@ import { useI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
 import { Page } from '../ui/index.ts';
 import { AppsCard } from './apps-card.tsx';
+import { PlanHistoryCard } from './plan-history-card.tsx';
 import { PlanUsageCard } from './plan-usage-card.tsx';
 import { Tiles } from './tiles.tsx';
 
@@ -15,6 +16,7 @@ export const OverviewPage = (): ReactElement => {
     <Page title={overview.title} lead={name === null ? undefined : overview.greeting(name)}>
       {account_type === 'business' && <AppsCard />}
       <PlanUsageCard />
+      <PlanHistoryCard />
       <Tiles />
     </Page>
   );

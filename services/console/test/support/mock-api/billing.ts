@@ -10,6 +10,8 @@ export const billingBindings = (state: MockState): Binding[] => [
   ...walletBindings(state),
 ];
 
+const NO_USE = { requests: 0, cost_micros: 0 };
+
 const window = (percent: number, limit: number, days: number) => ({
   used_percent: percent,
   used_micros: Math.floor((limit * percent) / 100),
@@ -41,6 +43,19 @@ const subscriptionBindings = (state: MockState): Binding[] => [
         services: plan?.services ?? { chat: false, audio_transcription: false },
       },
     };
+  }),
+  bind(routes.getUsageHistory, async ({ caller, query }) => {
+    const { planUse } = possessionsOf(state, caller.userId);
+    const data = Array.from({ length: query.days }, (_, index) => {
+      const daysAgo = query.days - 1 - index;
+      const use = planUse.get(daysAgo) ?? { services: { chat: NO_USE, audio_transcription: NO_USE }, apps: [] };
+      const { chat, audio_transcription: audio } = use.services;
+      return {
+        ...{ ...use, day: daysFromNow(-daysAgo).slice(0, 10), requests: chat.requests + audio.requests },
+        cost_micros: chat.cost_micros + audio.cost_micros,
+      };
+    });
+    return { status: 200, body: { data } };
   }),
   bind(routes.createPortalSession, async ({ body }) => {
     return { status: 200, body: { url: `${body.return_url}?from=portal` } };

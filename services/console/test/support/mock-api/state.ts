@@ -2,6 +2,7 @@ import type {
   Account,
   App,
   Connection,
+  DailyUse,
   Plan,
   routes,
   Subscription,
@@ -40,6 +41,8 @@ export interface Possessions {
   connections: Connection[];
   keys: ApiKey[];
   usage: UsageRecord[];
+  /** Use of the subscription, by day before today. */
+  planUse: ReadonlyMap<number, Pick<DailyUse, 'services' | 'apps'>>;
   subscription: Subscription | null;
   balanceMicros: number;
 }
@@ -93,7 +96,10 @@ export const createState = (): MockState => ({
 export const possessionsOf = (state: MockState, userId: string): Possessions => {
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;
-  const created = { apps: [], connections: [], keys: [], usage: [], subscription: null, balanceMicros: 0 };
+  const created: Possessions = {
+    ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
+    ...{ subscription: null, balanceMicros: 0 },
+  };
   state.possessions.set(userId, created);
   return created;
 };
