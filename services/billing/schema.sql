@@ -405,6 +405,27 @@ AS $function$
     $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.usage_days_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      MERGE INTO usage_days AS d USING (
+        SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service,
+            sum((n.state = 'settled')::int - (o.state = 'settled')::int) AS requests,
+            sum(coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0)) AS cost_micros
+          FROM after_change AS n JOIN before_change AS o USING (request_id)
+          WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)
+          GROUP BY 1, 2, 3, 4) AS change
+        ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
+        WHEN MATCHED AND (change.requests <> 0 OR change.cost_micros <> 0) THEN
+          UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros
+        WHEN NOT MATCHED THEN
+          INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros);
+      RETURN NULL;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.wallet_credit(p_svc_user_id text, p_amount_micros bigint, p_currency text, p_reference text)
  RETURNS integer
  LANGUAGE plpgsql
@@ -674,12 +695,14 @@ CREATE TABLE reservations (
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 CREATE INDEX reservations_reserved ON reservations USING btree (created_at) WHERE (state = 'reserved'::text);
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
+CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();
 
 CREATE TABLE sandbox_portal_sessions (
   id text NOT NULL,
   customer text NOT NULL,
   return_url text NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  is_challenged boolean DEFAULT false NOT NULL,
   CONSTRAINT sandbox_portal_sessions_pkey PRIMARY KEY (id)
 );
 
@@ -698,9 +721,12 @@ CREATE TABLE sandbox_sessions (
   was_declined boolean DEFAULT false NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   is_announced boolean DEFAULT true NOT NULL,
+  is_challenged boolean DEFAULT false NOT NULL,
+  failure text,
   CONSTRAINT sandbox_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sandbox_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES sandbox_subscriptions(id),
   CONSTRAINT sandbox_sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
+  CONSTRAINT sandbox_sessions_failure_check CHECK ((failure = ANY (ARRAY['declined'::text, 'not_confirmed'::text]))),
   CONSTRAINT sandbox_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
 );
 CREATE INDEX sandbox_sessions_unannounced ON sandbox_sessions USING btree (id) WHERE (NOT is_announced);
@@ -718,11 +744,24 @@ CREATE TABLE sandbox_subscriptions (
   ended_at timestamp with time zone,
   was_reverted boolean DEFAULT false NOT NULL,
   is_announced boolean DEFAULT false NOT NULL,
+  card text DEFAULT 'succeeds'::text NOT NULL,
+  when_unpaid text DEFAULT 'canceled'::text NOT NULL,
+  clock_ahead_seconds bigint DEFAULT 0 NOT NULL,
+  failed_attempts integer DEFAULT 0 NOT NULL,
+  next_attempt_at timestamp with time zone,
   CONSTRAINT sandbox_subscriptions_pkey PRIMARY KEY (id),
-  CONSTRAINT sandbox_subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text])))
+  CONSTRAINT sandbox_subscriptions_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text]))),
+  CONSTRAINT sandbox_subscriptions_clock_ahead_seconds_check CHECK ((clock_ahead_seconds >= 0)),
+  CONSTRAINT sandbox_subscriptions_failed_attempts_check CHECK ((failed_attempts >= 0)),
+  CONSTRAINT sandbox_subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
+  CONSTRAINT sandbox_subscriptions_when_unpaid_check CHECK ((when_unpaid = ANY (ARRAY['canceled'::text, 'unpaid'::text])))
 );
 CREATE INDEX sandbox_subscriptions_by_customer ON sandbox_subscriptions USING btree (customer);
-CREATE INDEX sandbox_subscriptions_due ON sandbox_subscriptions USING btree (period_end) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text]));
+CREATE INDEX sandbox_subscriptions_due ON sandbox_subscriptions USING btree ((
+CASE status
+    WHEN 'past_due'::text THEN next_attempt_at
+    ELSE period_end
+END)) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text]));
 CREATE INDEX sandbox_subscriptions_unannounced ON sandbox_subscriptions USING btree (id) WHERE (NOT is_announced);
 
 CREATE TABLE stripe_customers (
@@ -769,6 +808,18 @@ CREATE TABLE unadmitted_usage (
   received_at timestamp with time zone NOT NULL,
   CONSTRAINT unadmitted_usage_pkey PRIMARY KEY (request_id, event_id)
 );
+
+CREATE TABLE usage_days (
+  svc_user_id text NOT NULL,
+  day date NOT NULL,
+  client_id text NOT NULL,
+  service text NOT NULL,
+  requests integer NOT NULL,
+  cost_micros bigint NOT NULL,
+  CONSTRAINT usage_days_pkey PRIMARY KEY (svc_user_id, day, client_id, service),
+  CONSTRAINT usage_days_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT usage_days_requests_check CHECK ((requests >= 0))
+) WITH (fillfactor=70);
 
 CREATE TABLE wallets (
   svc_user_id text NOT NULL,

@@ -18,7 +18,10 @@ const start = async () => {
   });
   return { userId, token, id: body.session_id, path: `/sandbox/payments/sessions/${body.session_id}` };
 };
-const submit = (path: string, action: string) => billing.call('POST', `${path}/submit`, { form: { action } });
+const submit = (path: string, action: string, more: Record<string, string> = {}) =>
+  billing.call('POST', `${path}/submit`, { form: { action, ...more } });
+const see = (path: string, language = 'en-GB,en;q=0.9') =>
+  billing.call('GET', path, { headers: { 'accept-language': language } });
 const openPortal = async (token: string) => {
   const { status, body } = await billing.call('POST', '/v1/subscriptions/portal', {
     token,
@@ -30,10 +33,10 @@ const openPortal = async (token: string) => {
 describe('the checkout page', () => {
   it('shows what is bought, with a policy that allows no script and no frame', async () => {
     const { path } = await start();
-    const page = await billing.call('GET', path);
+    const page = await see(path);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(page.text).toContain('5.00 EUR per month');
+    expect(page.text).toContain('€5.00 <span>per month</span>');
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -50,7 +53,7 @@ describe('the checkout page', () => {
     ]);
     expect((await submit(path, 'pay')).headers.get('location')).toBe(paid.headers.get('location'));
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
-    expect((await billing.call('GET', path)).text).toContain('is paid');
+    expect((await see(path)).text).toContain('is paid');
   });
   it('leads back on cancel, byte for byte, and stays open', async () => {
     const { path } = await start();
@@ -59,11 +62,43 @@ describe('the checkout page', () => {
   });
   it('says that a card was declined, and takes the next one', async () => {
     const { path, token } = await start();
-    expect((await submit(path, 'decline')).headers.get('location')).toBe(path);
-    expect((await billing.call('GET', path)).text).toContain('was declined');
+    expect((await submit(path, 'pay', { card: 'declines' })).headers.get('location')).toBe(path);
+    expect((await see(path)).text).toContain('The card was declined');
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription).toBeNull();
     await submit(path, 'pay');
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
+  });
+  it('shows the question of the bank, and pays only when it is confirmed', async () => {
+    const { path, token, id } = await start();
+    const current = async () => (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
+    expect((await submit(path, 'confirm')).headers.get('location')).toBe(path);
+    expect((await submit(path, 'pay', { card: 'asks_to_confirm' })).headers.get('location')).toBe(path);
+    const question = await see(path);
+    expect(question.text).toContain('do you want to pay €5.00 to svc?');
+    expect(question.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await current()).toBeNull();
+    await submit(path, 'fail');
+    expect((await see(path)).text).toContain('The payment was not confirmed');
+    expect((await submit(path, 'confirm')).headers.get('location')).toBe(path);
+    expect(await current()).toBeNull();
+    await submit(path, 'pay', { card: 'asks_to_confirm' });
+    const paid = await submit(path, 'confirm');
+    expect(paid.headers.get('location')).toContain(`session_id=${id}`);
+    expect(await current()).toMatchObject({ status: 'active' });
+    expect((await submit(path, 'fail')).headers.get('location')).toBe(paid.headers.get('location'));
+  });
+  it('speaks the language of the browser, or the one that is asked for; Italian where nothing else is known', async () => {
+    const { path } = await start();
+    expect((await see(path, 'it-IT,it')).text).toMatch(/<html lang="it">[^]*Paga 5,00\s€/);
+    expect((await see(path, 'fr, en;q=0.5')).text).toContain('<html lang="en">');
+    expect((await see(path, 'fr')).text).toContain('<html lang="it">');
+    const chosen = await see(`${path}?locale=en`, 'it');
+    expect(chosen.text).toContain('<html lang="en">');
+    expect(chosen.text).toContain('name="locale" value="en"');
+    expect((await submit(path, 'pay', { card: 'declines', locale: 'en' })).headers.get('location')).toBe(
+      `${path}?locale=en`,
+    );
+    expect((await see(`${path}?locale=de`)).status).toBe(422);
   });
   it('of a second purchase says why it was not taken', async () => {
     const one = await start();
@@ -74,7 +109,7 @@ describe('the checkout page', () => {
     const path = `/sandbox/payments/sessions/${body.session_id}`;
     await submit(one.path, 'pay');
     expect((await submit(path, 'pay')).headers.get('location')).toBe(path);
-    expect((await billing.call('GET', path)).text).toContain('Another subscription is active');
+    expect((await see(path)).text).toContain('Another subscription is active');
   });
   it('is not found for an unknown session, and refuses an unknown action', async () => {
     const unknown = `/sandbox/payments/sessions/${newId('cs')}`;
@@ -88,28 +123,80 @@ describe('the checkout page', () => {
 });
 
 describe('the portal', () => {
+  const open = async () => {
+    const owner = await billing.subscribe();
+    const { path } = await openPortal(owner.token);
+    const current = async () =>
+      (await billing.call('GET', '/v1/subscriptions', { token: owner.token })).body.subscription;
+    return { ...owner, path, current };
+  };
   it('is missing for an account that never bought anything', async () => {
     const token = await billing.tokens.consoleSession();
     const portal = await openPortal(token);
     expect([portal.status, portal.body.detail.code]).toEqual([409, 'billing_account_missing']);
   });
   it('cancels at the period end, resumes, changes the plan, and returns', async () => {
-    const { token } = await billing.subscribe();
-    const { path } = await openPortal(token);
-    const subscription = async () => (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
-    expect((await billing.call('GET', path)).text).toContain('Basic: active');
-    expect((await submit(path, 'cancel')).headers.get('location')).toBe(path);
-    expect(await subscription()).toMatchObject({ cancel_at_period_end: true });
-    expect((await billing.call('GET', path)).text).toContain('Resume');
+    const { path, current } = await open();
+    expect((await see(path)).text).toMatch(/Basic <span class="tag good">active/);
+    expect((await submit(path, 'cancel')).headers.get('location')).toBe(`${path}?notice=canceled`);
+    expect(await current()).toMatchObject({ cancel_at_period_end: true });
+    expect((await see(`${path}?notice=canceled`)).text).toMatch(/will end with its period[^]*Keep the subscription/);
     await submit(path, 'resume');
-    expect(await subscription()).toMatchObject({ cancel_at_period_end: false });
-    await billing.call('POST', `${path}/submit`, { form: { action: 'change_plan', plan_id: 'yearly' } });
-    const changed = await subscription();
+    expect(await current()).toMatchObject({ cancel_at_period_end: false });
+    await submit(path, 'change_plan', { plan_id: 'yearly' });
+    const changed = await current();
     expect(changed.plan.id).toBe('yearly');
     expect(Date.parse(changed.current_period_end) - Date.parse(changed.current_period_start)).toBeGreaterThan(
       360 * 86_400_000,
     );
     expect((await submit(path, 'return')).headers.get('location')).toBe(RETURNS.cancel_url);
+  });
+  it('tells of a failed renewal, and pays it once there is a card that pays', async () => {
+    const { path, current, subscriptionId } = await open();
+    const saved = await submit(path, 'change_card', { card: 'declines_renewals' });
+    expect(saved.headers.get('location')).toBe(`${path}?notice=card_saved`);
+    await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}/advance`, {
+      json: { seconds: 32 * 86_400 },
+    });
+    expect(await current()).toMatchObject({ status: 'past_due' });
+    expect((await see(path)).text).toMatch(/The last payment failed[^]*Pay €5.00 now/);
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(`${path}?notice=declined`);
+    expect((await submit(path, 'change_card', { card: 'declines' })).headers.get('location')).toBe(
+      `${path}?notice=declined`,
+    );
+    await submit(path, 'change_card', { card: 'asks_to_confirm' });
+    expect((await submit(path, 'confirm')).headers.get('location')).toBe(path);
+    await submit(path, 'pay');
+    expect((await see(path)).text).toContain('do you want to pay €5.00 to svc?');
+    expect((await submit(path, 'fail')).headers.get('location')).toBe(`${path}?notice=not_confirmed`);
+    expect(await current()).toMatchObject({ status: 'past_due' });
+    await submit(path, 'pay');
+    expect((await submit(path, 'confirm')).headers.get('location')).toBe(`${path}?notice=paid`);
+    expect(await current()).toMatchObject({ status: 'active' });
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(path);
+  });
+  it('pays what was given up, and shows nothing of what has ended', async () => {
+    const { path, current, subscriptionId } = await open();
+    const play = (status: string) =>
+      billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status } });
+    await play('unpaid');
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(`${path}?notice=paid`);
+    expect(await current()).toMatchObject({ status: 'active' });
+    await play('canceled');
+    expect((await see(path)).text).toContain('There is no subscription');
+    expect((await submit(path, 'resume')).headers.get('location')).toBe(path);
+  });
+  it('takes another interval only with a card that pays for it', async () => {
+    const { path, current } = await open();
+    await submit(path, 'change_card', { card: 'declines_renewals' });
+    const refused = await submit(path, 'change_plan', { plan_id: 'yearly' });
+    expect(refused.headers.get('location')).toBe(`${path}?notice=declined`);
+    await submit(path, 'change_plan', { plan_id: 'full' });
+    expect(await current()).toMatchObject({ plan: { id: 'full' } });
+    expect((await submit(path, 'change_card')).body.detail[0]).toMatchObject({
+      loc: ['form', 'card'],
+      type: 'missing',
+    });
   });
   it('refuses an unknown plan, and none', async () => {
     const { token } = await billing.subscribe();
@@ -125,7 +212,7 @@ describe('the portal', () => {
     const { token } = await billing.subscribe();
     const { path } = await openPortal(token);
     await billing.setClock(new Date(Date.now() + 3_601_000));
-    expect((await billing.call('GET', path)).status).toBe(404);
+    expect((await see(path)).status).toBe(404);
     await billing.db('test_clock').update({ at: null });
     expect((await billing.call('GET', '/sandbox/payments/portal/none')).status).toBe(404);
   });

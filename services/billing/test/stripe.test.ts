@@ -233,6 +233,8 @@ describe('the sandbox beside Stripe', () => {
     ['POST', `/sandbox/payments/sessions/${newId('cs')}/complete`],
     ['POST', `/sandbox/payments/subscriptions/${newId('sub')}`],
     ['GET', '/sandbox/payments/portal/x'],
+    ['POST', `/sandbox/payments/subscriptions/${newId('sub')}/advance`],
+    ['PATCH', `/sandbox/payments/subscriptions/${newId('sub')}`],
   ])('does not exist: %s %s', async (method, path) => {
     const answer = await billing.call(method, path);
     expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);

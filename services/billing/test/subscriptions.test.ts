@@ -174,7 +174,7 @@ describe('two purchases', () => {
     const paid = await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' });
     expect(paid).toHaveLength(1);
     const page = await billing.call('GET', `/sandbox/payments/sessions/${two}`);
-    expect(page.text).toContain('was reverted');
+    expect(page.text).toContain('è stato stornato');
     await billing.app.tickPayments();
     expect(await factsOf(userId)).toHaveLength(1);
   });

@@ -26,6 +26,7 @@ export interface Sent {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Record<string, string>;
+  readonly headers?: Record<string, string>;
 }
 
 /** The service on real sockets and a real database, with helpers that speak HTTP to it. */
@@ -163,7 +164,7 @@ async function serve(app: RequestListener): Promise<{ url: string; close(): Prom
   };
 }
 
-async function send(url: string, method: string, { token, json, form }: Sent): Promise<Answer> {
+async function send(url: string, method: string, { token, json, form, headers }: Sent): Promise<Answer> {
   const response = await fetch(url, {
     method,
     redirect: 'manual',
@@ -171,6 +172,7 @@ async function send(url: string, method: string, { token, json, form }: Sent): P
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...headers,
     },
     body: json === undefined ? (form === undefined ? null : new URLSearchParams(form)) : JSON.stringify(json),
   });

@@ -1,25 +1,21 @@
-import type { SubscriptionStatus } from '@svc/contracts';
+import type { PortalNotice, SandboxCard, SubscriptionStatus } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import type { PlanOffer } from '../../plans/index.ts';
-import { announceSubscription, attemptEach, type SandboxDeps } from './announce-changes.ts';
-import {
-  findSubscription,
-  listDueSubscriptions,
-  lockLiveSubscription,
-  lockSubscription,
-  readNow,
-  saveSubscription,
-} from './queries.ts';
-import { hasEnded, isFinal, periodAt, renew, type SandboxSubscription } from './sandbox-records.ts';
+import { clockOf } from './advance-subscription.ts';
+import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { paysAlone } from './fall-due.ts';
+import { findSubscription, lockPortalSubscription, lockSubscription, readNow, saveSubscription } from './queries.ts';
+import { ended, hasEnded, isFinal, paid, periodAt, type SandboxSubscription } from './sandbox-records.ts';
 
-const BATCH = 100;
-
-/** What a person can do in the portal. */
+/** What a person can do in the portal. `pay_confirmed`: pays what is overdue, as the bank's question was answered. */
 export type PortalChange =
-  | { readonly action: 'cancel' | 'resume' }
-  | { readonly action: 'change_plan'; readonly planId: string };
+  | { readonly action: 'cancel' | 'resume' | 'pay' | 'pay_confirmed' }
+  | { readonly action: 'change_plan'; readonly planId: string }
+  | { readonly action: 'change_card'; readonly card: SandboxCard };
+
+/** How it went; `challenged`: the bank asks to confirm first. */
+export type PortalResult = PortalNotice | 'challenged' | undefined;
 
 /** Plays a later state of a subscription and answers the one it then has. Throws 422 for a state after a final one. */
 export const playStatus = async (
@@ -35,57 +31,85 @@ export const playStatus = async (
       const message = `Value error, a subscription that is ${subscription.status} stays so`;
       throw invalidField(['body', 'status'], 'value_error', message);
     }
-    const now = await readNow(trx);
-    const played = { ...subscription, status, endedAt: hasEnded(status) ? now : null };
-    const isOverdue = (status === 'active' || status === 'trialing') && subscription.periodEnd <= now;
-    await saveSubscription(trx, isOverdue ? renew(played, now) : played);
+    await saveSubscription(trx, played(subscription, status, clockOf(subscription, await readNow(trx))));
   });
   await announceSubscription(deps, id);
   return (await findSubscription(deps.database, id))?.status ?? status;
 };
 
-/** Changes the live subscription of a customer as asked in the portal; without one there is nothing to change. */
+const played = (subscription: SandboxSubscription, status: SubscriptionStatus, now: Date): SandboxSubscription => {
+  if (status === 'active' || status === 'trialing') return { ...paid(subscription, now), status };
+  if (hasEnded(status)) return ended(subscription, status, now);
+  return { ...subscription, status, endedAt: null, failedAttempts: 0, nextAttemptAt: null };
+};
+
+/** Changes the subscription of a customer as asked in the portal; without one there is nothing to change. */
 export const changeInPortal = async (
   deps: SandboxDeps & { readonly offer: PlanOffer },
   customer: string,
   change: PortalChange,
-): Promise<void> => {
-  const id = await inTransaction(deps.database, async (trx) => {
-    const subscription = await lockLiveSubscription(trx, customer);
+): Promise<PortalResult> => {
+  const done = await inTransaction(deps.database, async (trx) => {
+    const subscription = await lockPortalSubscription(trx, customer);
     if (subscription === undefined) return undefined;
-    await saveSubscription(trx, await changed(deps, trx, subscription, change));
-    return subscription.id;
+    const now = clockOf(subscription, await readNow(trx));
+    const { result, changed } = changeOf(deps.offer, change, { subscription, now });
+    if (changed !== undefined) await saveSubscription(trx, changed);
+    return { id: subscription.id, result };
   });
-  if (id !== undefined) await announceSubscription(deps, id);
+  if (done === undefined) return undefined;
+  await announceSubscription(deps, done.id);
+  return done.result;
 };
 
-const changed = async (
-  { offer }: { readonly offer: PlanOffer },
-  trx: Knex.Transaction,
-  subscription: SandboxSubscription,
+interface Changed {
+  readonly result: PortalResult;
+  readonly changed?: SandboxSubscription;
+}
+
+const changeOf = (
+  offer: PlanOffer,
   change: PortalChange,
-): Promise<SandboxSubscription> => {
-  if (change.action !== 'change_plan') return { ...subscription, cancelAtPeriodEnd: change.action === 'cancel' };
-  const plan = offer.find(change.planId);
+  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
+): Changed => {
+  const isOverdue = subscription.status === 'past_due' || subscription.status === 'unpaid';
+  switch (change.action) {
+    case 'cancel':
+      return { result: 'canceled', changed: { ...subscription, cancelAtPeriodEnd: true } };
+    case 'resume':
+      return { result: 'resumed', changed: { ...subscription, cancelAtPeriodEnd: false } };
+    case 'change_card':
+      if (change.card === 'declines') return { result: 'declined' };
+      return { result: 'card_saved', changed: { ...subscription, card: change.card } };
+    case 'change_plan':
+      return changePlan(offer, change.planId, { subscription, now });
+    case 'pay':
+      if (!isOverdue) return { result: undefined };
+      if (subscription.card === 'asks_to_confirm') return { result: 'challenged' };
+      return paysAlone(subscription.card)
+        ? { result: 'paid', changed: paid(subscription, now) }
+        : { result: 'declined' };
+    case 'pay_confirmed':
+      return isOverdue ? { result: 'paid', changed: paid(subscription, now) } : { result: undefined };
+  }
+};
+
+const changePlan = (
+  offer: PlanOffer,
+  planId: string,
+  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
+): Changed => {
+  const plan = offer.find(planId);
   if (plan === undefined) throw invalidField(['form', 'plan_id'], 'value_error', 'Value error, there is no such plan');
   const { interval } = plan.price;
-  if (interval === subscription.interval) return { ...subscription, planId: plan.id };
+  if (interval === subscription.interval) {
+    return { result: 'plan_changed', changed: { ...subscription, planId: plan.id } };
+  }
   // Another interval begins a new period, paid for now.
-  const anchor = await readNow(trx);
-  const { start, end } = periodAt(anchor, interval, anchor);
-  return { ...subscription, planId: plan.id, interval, anchor, periodStart: start, periodEnd: end };
-};
-
-/** Renews what is due, or ends it where that was asked for, as a payment provider does on its own. */
-export const renewDue = async (deps: SandboxDeps): Promise<void> => {
-  await attemptEach(await listDueSubscriptions(deps.database, BATCH), async (id) => {
-    await inTransaction(deps.database, async (trx) => {
-      const subscription = await lockSubscription(trx, id);
-      const now = await readNow(trx);
-      const isDue = subscription?.status === 'active' || subscription?.status === 'trialing';
-      if (subscription === undefined || !isDue || subscription.periodEnd > now) return;
-      await saveSubscription(trx, renew(subscription, now));
-    });
-    await announceSubscription(deps, id);
-  });
+  if (!paysAlone(subscription.card)) return { result: 'declined' };
+  const { start, end } = periodAt(now, interval, now);
+  return {
+    result: 'plan_changed',
+    changed: { ...subscription, planId: plan.id, interval, anchor: now, periodStart: start, periodEnd: end },
+  };
 };

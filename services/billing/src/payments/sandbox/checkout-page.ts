@@ -1,64 +1,42 @@
 import type { ReplyContent } from '@svc/service-kit';
-import type { PlanOffer } from '../../plans/index.ts';
-import { formatAmount, type Html, html, pageReply } from './html.ts';
-import type { SandboxPortal, SandboxSession, SandboxSubscription } from './sandbox-records.ts';
+import { actionButton, actionForm, cardChoice, challengePage, type Html, html, pageReply } from './html.ts';
+import type { PageLanguage } from './page-text.ts';
+import type { SandboxSession } from './sandbox-records.ts';
 
 /** The checkout page. `isReverted`: it was paid, but another subscription was live already. */
-export const checkoutPage = (session: SandboxSession, isReverted: boolean): ReplyContent => {
+export const checkoutPage = (session: SandboxSession, isReverted: boolean, language: PageLanguage): ReplyContent => {
   const { description, amountMicros, currency, interval, successUrl, cancelUrl } = session;
-  const every = interval === null ? '' : ` per ${interval}`;
-  const body = html`<p>${description}</p>
-<p class="amount">${formatAmount(amountMicros, currency)}${every}</p>
-${checkoutState(session, isReverted)}`;
-  return pageReply('Checkout', body, [successUrl, cancelUrl]);
-};
-
-const checkoutState = (session: SandboxSession, isReverted: boolean): Html => {
+  const { text } = language;
+  const redirects = [successUrl, cancelUrl];
+  const amount = language.money(amountMicros, currency);
   const action = `/sandbox/payments/sessions/${encodeURIComponent(session.id)}/submit`;
-  if (session.status === 'expired') {
-    return html`<p class="alert">This checkout has expired.</p>${button(action, 'cancel', 'Go back')}`;
-  }
-  if (isReverted) {
-    return html`<p class="alert">Another subscription is active, so this payment was reverted.</p>${button(action, 'cancel', 'Go back')}`;
-  }
-  if (session.status === 'complete') return html`<p>This checkout is paid.</p>${button(action, 'pay', 'Continue')}`;
-  const declined = session.wasDeclined ? html`<p class="alert">The card was declined.</p>` : html``;
-  return html`${declined}
-<form method="post" action="${action}">
-<button class="main" name="action" value="pay">Pay</button>
-<button name="action" value="decline">Play a declined card</button>
-<button name="action" value="cancel">Cancel</button>
-</form>`;
+  if (session.status === 'open' && session.isChallenged) return challengePage({ action, amount, redirects }, language);
+  const every = interval === null ? html`` : html` <span>${text.per[interval]}</span>`;
+  const summary = html`<div><h1>${interval === null ? text.topUp : text.subscribeTo(description)}</h1>
+<p class="amount">${amount}${every}</p>
+${interval === null ? html`` : html`<p class="note">${text.renewsItself}</p>`}
+<p class="total"><span>${text.dueToday}</span><span>${amount}</span></p></div>`;
+  const body = html`${summary}<section>${payment(session, isReverted, { action, language })}</section>`;
+  return pageReply({ title: text.checkout, body, layout: 'split', language, redirects });
 };
 
-/** The portal page; `subscription` is the customer's live one. */
-export const portalPage = (
-  portal: SandboxPortal,
-  subscription: SandboxSubscription | undefined,
-  offer: PlanOffer,
-): ReplyContent => {
-  const action = `/sandbox/payments/portal/${encodeURIComponent(portal.id)}/submit`;
-  const state = subscription === undefined ? html`<p>There is no subscription.</p>` : live(subscription, offer, action);
-  return pageReply('Billing portal', html`${state}${button(action, 'return', 'Return')}`, [portal.returnUrl]);
+const payment = (
+  session: SandboxSession,
+  isReverted: boolean,
+  form: { readonly action: string; readonly language: PageLanguage },
+): Html => {
+  const { text } = form.language;
+  const ended = (tone: 'alert' | 'done', message: string, button: Html): Html =>
+    html`<p class="${tone}" role="status">${message}</p>${actionForm(form, button)}`;
+  if (session.status === 'expired') return ended('alert', text.expired, actionButton('cancel', text.back));
+  if (isReverted) return ended('alert', text.reverted, actionButton('cancel', text.back));
+  if (session.status === 'complete') return ended('done', text.isPaid, actionButton('pay', text.proceed, true));
+  const { failure } = session;
+  const failed = failure === null ? html`` : html`<p class="alert" role="alert">${text.failures[failure]}</p>`;
+  const amount = form.language.money(session.amountMicros, session.currency);
+  return html`${failed}${actionForm(
+    form,
+    html`${cardChoice(text.payWith, 'succeeds', form.language)}
+${actionButton('pay', text.pay(amount), true)}${actionButton('cancel', text.goBack)}`,
+  )}`;
 };
-
-const live = (subscription: SandboxSubscription, offer: PlanOffer, action: string): Html => {
-  const name = offer.find(subscription.planId)?.name ?? subscription.planId;
-  const end = subscription.periodEnd.toISOString().slice(0, 10);
-  const others = offer.plans.filter(({ id }) => id !== subscription.planId);
-  const options = others.map(
-    ({ id, name: other, price }) =>
-      html`<option value="${id}">${other} (${formatAmount(price.amount_micros, price.currency)} per ${price.interval})</option>`,
-  );
-  return html`<p>${name}: ${subscription.status}</p>
-<p class="note">${subscription.cancelAtPeriodEnd ? 'Ends' : 'Renews'} on ${end}.</p>
-${subscription.cancelAtPeriodEnd ? button(action, 'resume', 'Resume') : button(action, 'cancel', 'Cancel at period end')}
-<form method="post" action="${action}">
-<input type="hidden" name="action" value="change_plan">
-<select name="plan_id" aria-label="Plan">${options}</select>
-<button>Change plan</button>
-</form>`;
-};
-
-const button = (action: string, value: string, label: string): Html =>
-  html`<form method="post" action="${action}"><button name="action" value="${value}">${label}</button></form>`;

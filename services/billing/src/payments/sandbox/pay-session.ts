@@ -1,3 +1,4 @@
+import type { SandboxCard } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
@@ -9,26 +10,38 @@ import { periodAt, type SandboxSession } from './sandbox-records.ts';
  * Pays a checkout; paying it again has no effect. Throws `not_found`, `checkout_not_completed` for one that has expired, and
  * `subscription_already_active` where billing has reverted it, as the account has another live subscription.
  */
-export const paySession = async (deps: SandboxDeps, id: string): Promise<SandboxSession> => {
-  const session = await inTransaction(deps.database, (trx) => complete(deps, trx, id));
+export const paySession = async (
+  deps: SandboxDeps,
+  id: string,
+  card: SandboxCard = 'succeeds',
+): Promise<SandboxSession> => {
+  const session = await inTransaction(deps.database, (trx) => complete(deps, trx, { id, card }));
   const settled = await announceSession(deps, id);
   if (session.subscriptionId !== null) await announceSubscription(deps, session.subscriptionId);
   if (settled === 'reverted') throw new AppError('subscription_already_active');
   return session;
 };
 
-const complete = async (deps: SandboxDeps, trx: Knex.Transaction, id: string): Promise<SandboxSession> => {
+const complete = async (
+  deps: SandboxDeps,
+  trx: Knex.Transaction,
+  { id, card }: { readonly id: string; readonly card: SandboxCard },
+): Promise<SandboxSession> => {
   const session = await lockSession(trx, id);
   if (session === undefined) throw new AppError('not_found');
   if (session.status === 'complete') return session;
   if (session.status === 'expired') throw new AppError('checkout_not_completed', 'The checkout session has expired.');
-  const subscriptionId = await subscribe(deps, trx, session);
+  const subscriptionId = await subscribe(deps, trx, { ...session, card });
   await completeSession(trx, id, subscriptionId);
   return { ...session, status: 'complete', subscriptionId };
 };
 
-const subscribe = async (deps: SandboxDeps, trx: Knex.Transaction, session: SandboxSession): Promise<string | null> => {
-  const { planId, interval, customer } = session;
+const subscribe = async (
+  deps: SandboxDeps,
+  trx: Knex.Transaction,
+  session: SandboxSession & { readonly card: SandboxCard },
+): Promise<string | null> => {
+  const { planId, interval, customer, card } = session;
   if (planId === null || interval === null) return null;
   const anchor = await readNow(trx);
   const { start, end } = periodAt(anchor, interval, anchor);
@@ -36,6 +49,7 @@ const subscribe = async (deps: SandboxDeps, trx: Knex.Transaction, session: Sand
   await saveSubscription(trx, {
     ...{ id, customer, planId, interval, anchor, status: 'active' },
     ...{ periodStart: start, periodEnd: end, cancelAtPeriodEnd: false, endedAt: null, wasReverted: false },
+    ...{ card, whenUnpaid: 'canceled', clockAheadSeconds: 0, failedAttempts: 0, nextAttemptAt: null },
   });
   return id;
 };

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { SandboxPortal, SandboxSession, SandboxSubscription } from './sandbox-records.ts';
+import type { PaymentFailure, SandboxPortal, SandboxSession, SandboxSubscription } from './sandbox-records.ts';
 
 /** Minutes for which a visit to the portal lasts. */
 const PORTAL_MINUTES = 60;
@@ -17,7 +17,7 @@ export async function readNow(database: Knex): Promise<Date> {
 /** Stores a session; storing it again changes nothing. */
 export async function insertSession(
   database: Knex,
-  session: Omit<SandboxSession, 'status' | 'subscriptionId' | 'wasDeclined'> & { expiresAt: Date },
+  session: Omit<SandboxSession, 'status' | 'subscriptionId' | 'isChallenged' | 'failure'> & { expiresAt: Date },
 ): Promise<void> {
   await database('sandbox_sessions')
     .insert({
@@ -52,12 +52,17 @@ export async function lockSession(trx: Knex.Transaction, id: string): Promise<Sa
 export async function completeSession(trx: Knex.Transaction, id: string, subscriptionId: string | null): Promise<void> {
   await trx('sandbox_sessions')
     .where({ id })
-    .update({ status: 'complete', subscription_id: subscriptionId, is_announced: false });
+    .update({ status: 'complete', subscription_id: subscriptionId, is_announced: false, is_challenged: false });
 }
 
-/** Remembers that a card was declined, for the page to say so. */
-export async function updateDeclined(database: Knex, id: string): Promise<void> {
-  await database('sandbox_sessions').where({ id, status: 'open' }).update({ was_declined: true });
+/** Remembers how the last attempt at paying went, for the page to say so. */
+export async function updateAttempt(
+  database: Knex,
+  id: string,
+  attempt: { isChallenged: boolean; failure: PaymentFailure | null },
+): Promise<void> {
+  const { isChallenged, failure } = attempt;
+  await database('sandbox_sessions').where({ id, status: 'open' }).update({ is_challenged: isChallenged, failure });
 }
 
 /** Paid sessions of which billing has not been told. */
@@ -82,18 +87,21 @@ export async function lockSubscription(trx: Knex.Transaction, id: string): Promi
   return row === undefined ? undefined : toSubscription(row);
 }
 
-/** The newest subscription of a customer that has not ended, locked. */
-export async function lockLiveSubscription(
+/** As `findPortalSubscription`, locked until the transaction ends. */
+export async function lockPortalSubscription(
   trx: Knex.Transaction,
   customer: string,
 ): Promise<SandboxSubscription | undefined> {
-  const row = await liveQuery(trx, customer).forUpdate().first();
+  const row = await portalQuery(trx, customer).forUpdate().first();
   return row === undefined ? undefined : toSubscription(row);
 }
 
-/** The newest subscription of a customer that has not ended. */
-export async function findLiveSubscription(database: Knex, customer: string): Promise<SandboxSubscription | undefined> {
-  const row = await liveQuery(database, customer).first();
+/** The subscription that a customer manages: the newest that is live, or else the newest that can still be paid. */
+export async function findPortalSubscription(
+  database: Knex,
+  customer: string,
+): Promise<SandboxSubscription | undefined> {
+  const row = await portalQuery(database, customer).first();
   return row === undefined ? undefined : toSubscription(row);
 }
 
@@ -112,18 +120,24 @@ export async function saveSubscription(trx: Knex.Transaction, subscription: Sand
       cancel_at_period_end: subscription.cancelAtPeriodEnd,
       ended_at: subscription.endedAt,
       was_reverted: subscription.wasReverted,
+      card: subscription.card,
+      when_unpaid: subscription.whenUnpaid,
+      clock_ahead_seconds: subscription.clockAheadSeconds,
+      failed_attempts: subscription.failedAttempts,
+      next_attempt_at: subscription.nextAttemptAt,
       is_announced: false,
     })
     .onConflict('id')
     .merge();
 }
 
-/** Subscriptions that are to be renewed, as their period is over. */
+/** Subscriptions with which something happens by now, each by its own clock. */
 export async function listDueSubscriptions(database: Knex, limit: number): Promise<string[]> {
+  const dueAt = "(CASE status WHEN 'past_due' THEN next_attempt_at ELSE period_end END)";
   return await database('sandbox_subscriptions')
-    .whereIn('status', ['active', 'trialing'])
-    .whereRaw('period_end <= (SELECT billing_now())')
-    .orderBy('period_end')
+    .whereIn('status', ['active', 'trialing', 'past_due'])
+    .whereRaw(`${dueAt} <= (SELECT billing_now()) + make_interval(secs => clock_ahead_seconds)`)
+    .orderByRaw(dueAt)
     .limit(limit)
     .pluck('id');
 }
@@ -142,7 +156,7 @@ export async function markSubscriptionAnnounced(database: Knex, told: SandboxSub
 }
 
 /** Stores a visit to the portal. */
-export async function insertPortal(database: Knex, portal: SandboxPortal): Promise<void> {
+export async function insertPortal(database: Knex, portal: Omit<SandboxPortal, 'isChallenged'>): Promise<void> {
   await database('sandbox_portal_sessions').insert({
     id: portal.id,
     customer: portal.customer,
@@ -154,7 +168,13 @@ export async function insertPortal(database: Knex, portal: SandboxPortal): Promi
 /** A visit to the portal that still lasts. */
 export async function findPortal(database: Knex, id: string): Promise<SandboxPortal | undefined> {
   const row = await database('sandbox_portal_sessions').where({ id }).whereRaw('expires_at > billing_now()').first();
-  return row === undefined ? undefined : { id: row.id, customer: row.customer, returnUrl: row.return_url };
+  if (row === undefined) return undefined;
+  return { id: row.id, customer: row.customer, returnUrl: row.return_url, isChallenged: row.is_challenged };
+}
+
+/** Notes whether the bank waits for an answer in this visit. */
+export async function updatePortalChallenge(database: Knex, id: string, isChallenged: boolean): Promise<void> {
+  await database('sandbox_portal_sessions').where({ id }).update({ is_challenged: isChallenged });
 }
 
 interface SessionRow {
@@ -170,7 +190,8 @@ interface SessionRow {
   status: 'open' | 'complete';
   is_over: boolean;
   subscription_id: string | null;
-  was_declined: boolean;
+  is_challenged: boolean;
+  failure: PaymentFailure | null;
 }
 
 interface SubscriptionRow {
@@ -185,17 +206,22 @@ interface SubscriptionRow {
   cancel_at_period_end: boolean;
   ended_at: Date | null;
   was_reverted: boolean;
+  card: SandboxSubscription['card'];
+  when_unpaid: SandboxSubscription['whenUnpaid'];
+  clock_ahead_seconds: number;
+  failed_attempts: number;
+  next_attempt_at: Date | null;
 }
 
 function sessionQuery(database: Knex, id: string) {
   return database('sandbox_sessions').where({ id }).select('*', database.raw('expires_at <= billing_now() AS is_over'));
 }
 
-function liveQuery(database: Knex, customer: string) {
+function portalQuery(database: Knex, customer: string) {
   return database('sandbox_subscriptions')
     .where({ customer })
-    .whereNotIn('status', ['canceled', 'unpaid', 'incomplete_expired'])
-    .orderBy('id', 'desc');
+    .whereNotIn('status', ['canceled', 'incomplete_expired'])
+    .orderByRaw("status = 'unpaid', id DESC");
 }
 
 function toSession(row: SessionRow): SandboxSession {
@@ -211,7 +237,8 @@ function toSession(row: SessionRow): SandboxSession {
     cancelUrl: row.cancel_url,
     status: row.status === 'open' && row.is_over ? 'expired' : row.status,
     subscriptionId: row.subscription_id,
-    wasDeclined: row.was_declined,
+    isChallenged: row.is_challenged,
+    failure: row.failure,
   };
 }
 
@@ -228,5 +255,10 @@ function toSubscription(row: SubscriptionRow): SandboxSubscription {
     cancelAtPeriodEnd: row.cancel_at_period_end,
     endedAt: row.ended_at,
     wasReverted: row.was_reverted,
+    card: row.card,
+    whenUnpaid: row.when_unpaid,
+    clockAheadSeconds: row.clock_ahead_seconds,
+    failedAttempts: row.failed_attempts,
+    nextAttemptAt: row.next_attempt_at,
   };
 }

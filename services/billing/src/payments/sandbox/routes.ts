@@ -1,12 +1,17 @@
-import { routes } from '@svc/contracts';
-import { AppError, type Binding, bind, invalidField, type Reply } from '@svc/service-kit';
+import { type PortalNotice, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, type Reply } from '@svc/service-kit';
 import type { PlanOffer } from '../../plans/index.ts';
+import { advanceSubscription, clockOf, type SandboxView, updateSettings } from './advance-subscription.ts';
 import type { SandboxDeps } from './announce-changes.ts';
-import { changeInPortal, type PortalChange, playStatus } from './change-subscription.ts';
-import { checkoutPage, portalPage } from './pages.ts';
+import { playStatus } from './change-subscription.ts';
+import { checkoutPage } from './checkout-page.ts';
+import { type Locale, pageLanguage } from './page-text.ts';
 import { paySession } from './pay-session.ts';
-import { findLiveSubscription, findPortal, findSession, findSubscription, updateDeclined } from './queries.ts';
+import { portalPage } from './portal-page.ts';
+import { findPortal, findPortalSubscription, findSession, findSubscription, readNow } from './queries.ts';
 import type { SandboxPortal, SandboxSession } from './sandbox-records.ts';
+import { submitCheckout } from './submit-checkout.ts';
+import { submitPortal } from './submit-portal.ts';
 
 /** What the sandbox's pages and controls need. */
 export interface SandboxRouteDeps extends SandboxDeps {
@@ -16,78 +21,89 @@ export interface SandboxRouteDeps extends SandboxDeps {
 }
 
 /** Pages and controls of the sandbox payment provider. */
-export const sandboxRoutes = (deps: SandboxRouteDeps): Binding[] => [...checkoutRoutes(deps), ...portalRoutes(deps)];
+export const sandboxRoutes = (deps: SandboxRouteDeps): Binding[] => [
+  ...checkoutRoutes(deps),
+  ...portalRoutes(deps),
+  ...controlRoutes(deps),
+];
 
 const checkoutRoutes = (deps: SandboxRouteDeps): Binding[] => [
-  bind(routes.showSandboxCheckout, async ({ params }) => {
+  bind(routes.showSandboxCheckout, async ({ params, query, req }) => {
     const session = await requireSession(deps, params.session_id);
-    return checkoutPage(session, await isReverted(deps, session));
+    const language = pageLanguage(query.locale, req.headers['accept-language']);
+    return checkoutPage(session, await isReverted(deps, session), language);
   }),
-  bind(routes.submitSandboxCheckout, async ({ params, body }) => submitCheckout(deps, params.session_id, body.action)),
+  bind(routes.submitSandboxCheckout, async ({ params, body: { action, card, locale } }) => {
+    const id = params.session_id;
+    const session = await requireSession(deps, id);
+    if (action === 'cancel') return seeOther(session.cancelUrl);
+    const isPaid = await submitCheckout(deps, session, { action, card });
+    const isOurs = isPaid && !(await isReverted(deps, await requireSession(deps, id)));
+    return seeOther(
+      isOurs ? session.successUrl : pageUrl(`/sandbox/payments/sessions/${encodeURIComponent(id)}`, locale),
+    );
+  }),
   bind(routes.completeSandboxCheckout, async ({ params }) => {
     const { id } = await paySession(deps, params.session_id);
     return { status: 200, body: { session_id: id, status: 'complete' } };
   }),
-  bind(routes.playSandboxSubscription, async ({ params, body }) => {
-    const id = params.subscription_id;
+];
+
+const controlRoutes = (deps: SandboxRouteDeps): Binding[] => {
+  const withProviderId = async <T>(id: string, work: (providerId: string) => Promise<T>): Promise<T> => {
     const providerId = await deps.findProviderId(id);
     if (providerId === undefined) throw new AppError('not_found');
-    return { status: 200, body: { id, status: await playStatus(deps, providerId, body.status) } };
-  }),
-];
+    return work(providerId);
+  };
+  const answer = async (id: string, work: (providerId: string) => Promise<SandboxView>) => ({
+    status: 200 as const,
+    body: { id, ...(await withProviderId(id, work)) },
+  });
+  return [
+    bind(routes.playSandboxSubscription, async ({ params: { subscription_id: id }, body }) => {
+      const status = await withProviderId(id, (providerId) => playStatus(deps, providerId, body.status));
+      return { status: 200, body: { id, status } };
+    }),
+    bind(routes.updateSandboxSubscription, ({ params, body }) =>
+      answer(params.subscription_id, (providerId) => updateSettings(deps, providerId, body)),
+    ),
+    bind(routes.advanceSandboxSubscription, ({ params, body }) =>
+      answer(params.subscription_id, (providerId) => advanceSubscription(deps, providerId, body.seconds)),
+    ),
+  ];
+};
 
 const portalRoutes = (deps: SandboxRouteDeps): Binding[] => [
-  bind(routes.showSandboxPortal, async ({ params }) => {
+  bind(routes.showSandboxPortal, async ({ params, query, req }) => {
     const portal = await requirePortal(deps, params.session_id);
-    return portalPage(portal, await findLiveSubscription(deps.database, portal.customer), deps.offer);
+    const subscription = await findPortalSubscription(deps.database, portal.customer);
+    const now = await readNow(deps.database);
+    return portalPage({
+      ...{ portal, subscription, offer: deps.offer, notice: query.notice },
+      clock: subscription === undefined ? now : clockOf(subscription, now),
+      language: pageLanguage(query.locale, req.headers['accept-language']),
+    });
   }),
-  bind(routes.submitSandboxPortal, async ({ params, body }) => {
+  bind(routes.submitSandboxPortal, async ({ params, body: { action, plan_id: planId, card, locale } }) => {
     const portal = await requirePortal(deps, params.session_id);
-    if (body.action === 'return') return seeOther(portal.returnUrl);
-    await changeInPortal(deps, portal.customer, toChange(body.action, body.plan_id));
-    return seeOther(`/sandbox/payments/portal/${encodeURIComponent(portal.id)}`);
+    if (action === 'return') return seeOther(portal.returnUrl);
+    const notice = await submitPortal(deps, portal, { action, planId, card });
+    return seeOther(pageUrl(`/sandbox/payments/portal/${encodeURIComponent(portal.id)}`, locale, notice));
   }),
 ];
-
-const submitCheckout = async (
-  deps: SandboxRouteDeps,
-  id: string,
-  action: 'pay' | 'decline' | 'cancel',
-): Promise<Reply> => {
-  const session = await requireSession(deps, id);
-  const page = `/sandbox/payments/sessions/${encodeURIComponent(id)}`;
-  switch (action) {
-    case 'cancel':
-      return seeOther(session.cancelUrl);
-    case 'decline':
-      await updateDeclined(deps.database, id);
-      return seeOther(page);
-    case 'pay':
-      return (await isPaid(deps, id)) ? seeOther(session.successUrl) : seeOther(page);
-  }
-};
-
-/** The page itself says why a payment was not taken. */
-const isPaid = async (deps: SandboxRouteDeps, id: string): Promise<boolean> => {
-  try {
-    await paySession(deps, id);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'conflict') return false;
-    throw error;
-  }
-};
 
 const isReverted = async ({ database }: SandboxRouteDeps, { subscriptionId }: SandboxSession): Promise<boolean> =>
   subscriptionId !== null && (await findSubscription(database, subscriptionId))?.wasReverted === true;
 
-const toChange = (action: 'cancel' | 'resume' | 'change_plan', planId: string | undefined): PortalChange => {
-  if (action !== 'change_plan') return { action };
-  if (planId === undefined) throw invalidField(['form', 'plan_id'], 'missing', 'Field required');
-  return { action, planId };
-};
-
 const seeOther = (location: string): Reply => ({ status: 303, headers: { location } });
+
+const pageUrl = (path: string, locale: Locale | undefined, notice?: PortalNotice): string => {
+  const query = new URLSearchParams({
+    ...(locale === undefined ? {} : { locale }),
+    ...(notice === undefined ? {} : { notice }),
+  });
+  return query.size === 0 ? path : `${path}?${query}`;
+};
 
 const requireSession = async ({ database }: SandboxRouteDeps, id: string): Promise<SandboxSession> => {
   const session = await findSession(database, id);

@@ -11,7 +11,7 @@ import {
   readNow,
   saveSubscription,
 } from './queries.ts';
-import { isFinal, type SandboxSubscription } from './sandbox-records.ts';
+import { ended, isFinal, type SandboxSubscription } from './sandbox-records.ts';
 
 /** What the sandbox provider works with. */
 export interface SandboxProviderDeps {
@@ -51,7 +51,7 @@ export const createSandboxProvider = ({
       const subscription = await lockSubscription(trx, id);
       if (subscription === undefined || isFinal(subscription.status)) return;
       const endedAt = await readNow(trx);
-      await saveSubscription(trx, { ...subscription, status: 'canceled', endedAt, wasReverted: true });
+      await saveSubscription(trx, { ...ended(subscription, 'canceled', endedAt), wasReverted: true });
     });
   },
   async createPortal({ userId, returnUrl }) {

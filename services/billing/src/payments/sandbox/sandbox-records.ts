@@ -1,4 +1,4 @@
-import type { SubscriptionStatus } from '@svc/contracts';
+import type { SandboxCard, SubscriptionStatus } from '@svc/contracts';
 import { monthlyAnniversary } from '../../reservations/index.ts';
 
 /** A subscription as the sandbox keeps it. */
@@ -15,6 +15,14 @@ export interface SandboxSubscription {
   readonly endedAt: Date | null;
   /** Ended at once by billing, which gave the money back. */
   readonly wasReverted: boolean;
+  readonly card: SandboxCard;
+  /** What it becomes when every attempt at a payment has failed. */
+  readonly whenUnpaid: 'canceled' | 'unpaid';
+  /** By how much its clock has been moved ahead of the real one. */
+  readonly clockAheadSeconds: number;
+  /** Attempts at the payment that is overdue, and when the next one is made; null: none is planned. */
+  readonly failedAttempts: number;
+  readonly nextAttemptAt: Date | null;
 }
 
 /** A hosted checkout as the sandbox keeps it. */
@@ -30,14 +38,21 @@ export interface SandboxSession {
   readonly cancelUrl: string;
   readonly status: 'open' | 'complete' | 'expired';
   readonly subscriptionId: string | null;
-  readonly wasDeclined: boolean;
+  /** The bank waits for its customer to confirm the payment. */
+  readonly isChallenged: boolean;
+  /** Why the last attempt at paying failed. */
+  readonly failure: PaymentFailure | null;
 }
+
+/** Why a payment was not taken. */
+export type PaymentFailure = 'declined' | 'not_confirmed';
 
 /** A visit to the hosted portal. */
 export interface SandboxPortal {
   readonly id: string;
   readonly customer: string;
   readonly returnUrl: string;
+  readonly isChallenged: boolean;
 }
 
 const ENDED: ReadonlySet<SubscriptionStatus> = new Set(['canceled', 'unpaid', 'incomplete_expired']);
@@ -58,9 +73,28 @@ export const periodAt = (anchor: Date, interval: 'month' | 'year', at: Date): { 
   return { start: monthlyAnniversary(anchor, begun * step), end: monthlyAnniversary(anchor, (begun + 1) * step) };
 };
 
-/** A paid subscription at the end of its period: renewed, or ended where that was asked for. */
-export const renew = (subscription: SandboxSubscription, at: Date): SandboxSubscription => {
-  if (subscription.cancelAtPeriodEnd) return { ...subscription, status: 'canceled', endedAt: subscription.periodEnd };
-  const { start, end } = periodAt(subscription.anchor, subscription.interval, at);
-  return { ...subscription, status: 'active', periodStart: start, periodEnd: end };
+/** A subscription that is paid for again, in the period that contains `at` where the one before is over. */
+export const paid = (subscription: SandboxSubscription, at: Date): SandboxSubscription => ({
+  ...subscription,
+  ...(subscription.periodEnd > at ? {} : nextPeriod(subscription, at)),
+  status: 'active',
+  endedAt: null,
+  failedAttempts: 0,
+  nextAttemptAt: null,
+});
+
+/** The period that contains `at`, in a subscription's own words. */
+export const nextPeriod = (
+  { anchor, interval }: SandboxSubscription,
+  at: Date,
+): Pick<SandboxSubscription, 'periodStart' | 'periodEnd'> => {
+  const { start, end } = periodAt(anchor, interval, at);
+  return { periodStart: start, periodEnd: end };
 };
+
+/** A subscription that pays nothing any more. */
+export const ended = (
+  subscription: SandboxSubscription,
+  status: SubscriptionStatus,
+  endedAt: Date,
+): SandboxSubscription => ({ ...subscription, status, endedAt, nextAttemptAt: null });

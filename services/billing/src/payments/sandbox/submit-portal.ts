@@ -1,0 +1,52 @@
+import type { PortalNotice, SandboxCard } from '@svc/contracts';
+import { invalidField } from '@svc/service-kit';
+import type { PlanOffer } from '../../plans/index.ts';
+import type { SandboxDeps } from './announce-changes.ts';
+import { changeInPortal, type PortalChange } from './change-subscription.ts';
+import { updatePortalChallenge } from './queries.ts';
+import type { SandboxPortal } from './sandbox-records.ts';
+
+/** What the form of the portal page asks for. */
+export interface PortalForm {
+  readonly action: Exclude<PortalChange['action'], 'pay_confirmed'> | 'confirm' | 'fail';
+  readonly planId: string | undefined;
+  readonly card: SandboxCard | undefined;
+}
+
+/** Does what the form of the portal page asks for, and answers what the page says then. Throws 422 for a field that is missing. */
+export const submitPortal = async (
+  deps: SandboxDeps & { readonly offer: PlanOffer },
+  portal: SandboxPortal,
+  form: PortalForm,
+): Promise<PortalNotice | undefined> => {
+  const isAnswer = form.action === 'confirm' || form.action === 'fail';
+  // An answer to a question that nobody has asked changes nothing.
+  if (isAnswer && !portal.isChallenged) return undefined;
+  if (portal.isChallenged) await updatePortalChallenge(deps.database, portal.id, false);
+  const change = toChange(form);
+  if (change === undefined) return 'not_confirmed';
+  const result = await changeInPortal(deps, portal.customer, change);
+  if (result !== 'challenged') return result;
+  await updatePortalChallenge(deps.database, portal.id, true);
+  return undefined;
+};
+
+const toChange = ({ action, planId, card }: PortalForm): PortalChange | undefined => {
+  switch (action) {
+    case 'fail':
+      return undefined;
+    case 'confirm':
+      return { action: 'pay_confirmed' };
+    case 'change_plan':
+      return { action, planId: required('plan_id', planId) };
+    case 'change_card':
+      return { action, card: required('card', card) };
+    default:
+      return { action };
+  }
+};
+
+const required = <T>(field: string, value: T | undefined): T => {
+  if (value === undefined) throw invalidField(['form', field], 'missing', 'Field required');
+  return value;
+};
