@@ -2,6 +2,7 @@ import { authInternalRoutes, authRoutes } from './auth/index.ts';
 import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
 import type { RouteDefinition, ServiceName } from './core/index.ts';
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
+import { inboxOperations, outboxOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
 /** Every public route, by operation id: binding, ingress, documents and clients are derived from here. */
@@ -18,8 +19,13 @@ export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes 
 /** All public routes. */
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 
-/** All routes between services. */
-export const allInternalRoutes: readonly RouteDefinition[] = Object.values(internalRoutes);
+/** All routes of the internal port: those between services, and the operator's. */
+export const allInternalRoutes: readonly RouteDefinition[] = [
+  ...Object.values(internalRoutes),
+  ...Object.values(serviceOperations),
+  ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
+  ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),
+];
 
 /** The public routes that one service serves. */
 export const routesOf = (service: ServiceName): readonly RouteDefinition[] =>

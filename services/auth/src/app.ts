@@ -20,7 +20,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createOauthServer, mountPreflight, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
-import { type KeyRing, openKeyRing, signingKeyRoutes } from './signing-keys/index.ts';
+import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle } from './throttling/index.ts';
 import { createTransact } from './transact.ts';
@@ -83,7 +83,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
   });
   return {
     public: app,
-    internalBindings: appInternalRoutes(deps),
+    internalBindings: [...appInternalRoutes(deps), ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation })],
     keys: deps.keys,
     stop: async () => {
       deps.keys.stop();
@@ -96,13 +96,13 @@ const createDeps = async ({ config, database, hint, clock, logger, metrics }: Ap
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const transact = createTransact(database, hint);
   const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
-  const keys = await openKeyRing({
-    ...{ database, transact, clock, logger },
+  const keyRotation = {
     sealingKey: encryptionKey.derive('signing-keys'),
     rotationDays: config.SIGNING_KEY_ROTATION_DAYS,
-  });
+  };
+  const keys = await openKeyRing({ ...{ database, transact, clock, logger }, ...keyRotation });
   return {
-    ...{ database, transact, clock, logger, keys, publicBaseUrl, newId },
+    ...{ database, transact, clock, logger, keys, keyRotation, publicBaseUrl, newId },
     issuer: publicBaseUrl,
     resource: accessTokenAudience(publicBaseUrl),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),

@@ -1,5 +1,5 @@
 import { createDatabase } from '@svc/database';
-import { connectMessaging, startRelay } from '@svc/messaging';
+import { connectMessaging, outboxRoutes, startRelay } from '@svc/messaging';
 import {
   createInternalApp,
   createLogger,
@@ -37,7 +37,7 @@ runService({
     await life.listen(
       createInternalApp({
         service: 'auth',
-        bindings: application.internalBindings,
+        bindings: [...application.internalBindings, ...outboxRoutes({ service: 'auth', database, messaging, relay })],
         tokens: config.INTERNAL_API_TOKENS,
         logger,
         metrics,

@@ -57,6 +57,27 @@ describe('signing keys', () => {
     expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(200);
   });
 
+  test('by command the next key signs at once, if it has been published for an hour; naming the old one again does nothing', async () => {
+    const active = async () => (await service.database('signing_keys').where({ state: 'active' }).first('kid')).kid;
+    const rotate = (active_kid: string) =>
+      call(`${service.internalUrl}/internal/operations/auth/signing-keys/rotate`, {
+        method: 'POST',
+        token: service.internalToken,
+        json: { active_kid },
+      });
+    const before = await active();
+    expect((await rotate(before)).status).toBe(409);
+    expect(await active()).toBe(before);
+    // The present keys were made in the test above, 31 days ahead.
+    service.clock.advanceMs(31 * DAY_MS + DAY_MS / 12);
+    expect((await rotate(before)).body).toMatchObject({ rotated: true });
+    const after = await active();
+    expect(after).not.toBe(before);
+    expect((await rotate(before)).body).toMatchObject({ rotated: false });
+    expect(await active()).toBe(after);
+    service.clock.advanceMs(-31 * DAY_MS - DAY_MS / 12);
+  });
+
   test('a retired key is forgotten once its last token has expired', async () => {
     await service
       .database('signing_keys')

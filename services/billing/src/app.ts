@@ -13,6 +13,7 @@ import type { BillingConfig } from './config.ts';
 import { type PlanOffer, planRoutes } from './plans/index.ts';
 import {
   createReservationMeters,
+  reservationOperatorRoutes,
   reservationRoutes,
   type SettlementDeps,
   sweepReservations,
@@ -34,6 +35,8 @@ export interface BillingParts {
   readonly offer: PlanOffer;
   readonly relay: { hint(): void };
   readonly authenticate: Authenticators;
+  /** The operator's routes over outbox and inbox. */
+  readonly operatorBindings: readonly Binding[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** What must work for the service to serve, beside the database. */
@@ -74,8 +77,10 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
   ];
   const internalBindings = [
     ...reservationRoutes(common),
+    ...reservationOperatorRoutes(common),
     ...subscriptionInternalRoutes(common),
     ...usageInternalRoutes(common),
+    ...parts.operatorBindings,
   ];
   return {
     publicApp: createPublicApp(parts, bindings),

@@ -1,5 +1,12 @@
 import { createDatabase } from '@svc/database';
-import { connectMessaging, openRevocations, startRelay } from '@svc/messaging';
+import {
+  type Consumer,
+  connectMessaging,
+  inboxRoutes,
+  openRevocations,
+  outboxRoutes,
+  startRelay,
+} from '@svc/messaging';
 import {
   createLogger,
   createMetrics,
@@ -44,11 +51,17 @@ async function start(life: Lifecycle): Promise<void> {
     logger,
   });
   const ready = () => ({ messaging: messaging.isConnected() });
+  const consumers: Consumer[] = [];
+  const operatorBindings = [
+    ...outboxRoutes({ service: NAME, database, messaging, relay }),
+    ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
+  ];
   const app = createBillingApp({
-    ...{ config, database, offer, relay, authenticate, logger, metrics, ready },
+    ...{ config, database, offer, relay, authenticate, operatorBindings, logger, metrics, ready },
     lifecycle: life,
   });
   const consumer = startUsageConsumer({ ...app.settlement, messaging });
+  consumers.push(consumer);
   life.onStop('usage consumer', () => consumer.stop());
   const intervalMs = config.SWEEP_INTERVAL_MS;
   const sweeping = runPeriodically({ name: 'sweep', intervalMs, run: app.sweep, logger });

@@ -1,4 +1,5 @@
 import { routes as contract } from '@svc/contracts';
+import { outboxRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -19,7 +20,7 @@ import { type DelegatedDeps, delegatedRoutes } from './delegated/index.ts';
 import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import { createDispatcher, createRouteGates, type RouteGates } from './providers/index.ts';
-import { openRoutesFile, type ReadProviderKey, type RoutesInForce } from './routes/index.ts';
+import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
@@ -60,7 +61,10 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const common = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
   const internal = createInternalApp({
     ...common,
-    bindings: [],
+    bindings: [
+      ...routesOperatorRoutes({ routes, providerKey, clock }),
+      ...outboxRoutes({ service: SERVICE, ...connections }),
+    ],
     tokens: config.INTERNAL_API_TOKENS,
     lifecycle: life,
     ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),

@@ -1,5 +1,12 @@
 import { createDatabase } from '@svc/database';
-import { connectMessaging, openRevocations, type Relay, type RevocationView, startRelay } from '@svc/messaging';
+import {
+  connectMessaging,
+  type Messaging,
+  openRevocations,
+  type Relay,
+  type RevocationView,
+  startRelay,
+} from '@svc/messaging';
 import type { Lifecycle, Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { Config } from './config.ts';
@@ -10,6 +17,7 @@ const PARTITION_INTERVAL_MS = 6 * 3_600_000;
 /** What the service keeps open to its database and to NATS. */
 export interface Connections {
   readonly database: Knex;
+  readonly messaging: Messaging;
   readonly revocations: RevocationView;
   readonly relay: Relay;
 }
@@ -39,7 +47,7 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
   life.onStop('revocations', () => revocations.stop());
   const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service });
   life.onStop('relay', () => relay.stop());
-  return { database, revocations, relay };
+  return { database, messaging, revocations, relay };
 };
 
 /** Partitions are there before the first record, and looked after while the service runs. */

@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { newId, routes } from '@svc/contracts';
-import { type Messaging, openRevocations } from '@svc/messaging';
+import { inboxRoutes, type Messaging, openRevocations } from '@svc/messaging';
 import {
+  type Binding,
   createInternalApp,
   createInternalClient,
   createServiceApp,
@@ -16,10 +17,10 @@ import type { Knex } from 'knex';
 import { createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
-import { configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
+import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
 import { startWorker, type Worker } from './deliveries/index.ts';
 import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from './destinations/index.ts';
-import { eventRoutes, startEventPruning } from './events/index.ts';
+import { eventRoutes, laneOperatorRoutes, startEventPruning } from './events/index.ts';
 import { startFactConsumers } from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
 
@@ -43,6 +44,7 @@ export interface App {
   readonly worker: Worker;
 }
 
+const SERVICE = 'webhook-dispatcher';
 const INTERNAL_TIMEOUT_MS = 2_000;
 
 /** Wires the service together and starts its worker and consumers; `life` stops them, the consumers first. */
@@ -79,7 +81,12 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...configurationRoutes({ database, secretBox, lookup, allowTargets, clock, auth: clients.auth }),
     ...eventRoutes({ ...stored, database, auth: clients.auth, onQueued: worker.hint }),
   ];
-  return { worker, ...createApplications(parts, { bindings, revocations, clock }) };
+  const operatorBindings = [
+    ...configurationOperatorRoutes({ database, secretBox }),
+    ...laneOperatorRoutes({ database }),
+    ...inboxRoutes({ service: SERVICE, database, messaging, consumers: () => consumers }),
+  ];
+  return { worker, ...createApplications(parts, { bindings, operatorBindings, revocations, clock }) };
 }
 
 function createClients(config: Config, life: AppParts['life']) {
@@ -96,7 +103,8 @@ function createClients(config: Config, life: AppParts['life']) {
 }
 
 interface ApplicationsInput {
-  readonly bindings: ReturnType<typeof eventRoutes>;
+  readonly bindings: readonly Binding[];
+  readonly operatorBindings: readonly Binding[];
   readonly revocations: RevocationView;
   readonly clock: () => Date;
 }
@@ -105,8 +113,7 @@ function createApplications(
   { config, database, messaging, logger, metrics, life }: AppParts,
   input: ApplicationsInput,
 ) {
-  const service = routes.testWebhook.service;
-  const shared = { service, logger, metrics, responseValidation: config.RESPONSE_VALIDATION };
+  const shared = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
   const { console_session } = createTokenAuthenticators({
     publicBaseUrl: config.PUBLIC_BASE_URL,
     jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${routes.getJwks.path}`,
@@ -123,7 +130,7 @@ function createApplications(
   });
   const internalApp = createInternalApp({
     ...shared,
-    bindings: [],
+    bindings: input.operatorBindings,
     tokens: config.INTERNAL_API_TOKENS,
     lifecycle: life,
     ready: async () => ({

@@ -70,6 +70,12 @@ export const errorCodes = {
     'The account has no password: sign in again, and repeat this within ten minutes.',
   ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for as long as `Retry-After` says.'),
+  signing_key_not_ready: code(
+    'auth',
+    'conflict',
+    409,
+    'The next signing key has not been published for long enough: verifiers may not know it yet. Try again in an hour.',
+  ),
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
   redirect_uri_not_registered: code('auth', 'invalid', 400, 'The `redirect_uri` is not registered for this app.'),

@@ -3,7 +3,7 @@ import type { JsMsg } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { classifyFailure, type Failure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './failure.ts';
-import { type Delivery, parseMessage } from './parse-message.ts';
+import { type Delivery, metaOf, parseMessage } from './parse-message.ts';
 import { insertDeadLetter, insertInbox, insertVersionFailure, upsertVersion } from './queries.ts';
 import { takeTurn, VersionGap } from './take-turn.ts';
 
@@ -34,15 +34,18 @@ export interface HandleResult {
 /** Handles messages in one transaction or, when that fails, each in its own. Every one is acknowledged in some way. */
 export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> {
   const deliveries: Delivery[] = [];
+  const together: JsMsg[] = [];
   for (const message of messages) {
     const event = parseMessage(message);
-    if (event !== undefined && !isExhausted(deps, message)) deliveries.push({ message, event });
-    else if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
+    if (event !== undefined && !isExhausted(deps, message)) {
+      deliveries.push({ event, meta: metaOf(message) });
+      together.push(message);
+    } else if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
   }
   if (deliveries.length === 0) return { databaseDown: false };
   try {
     const fresh = await commit(deps, deliveries);
-    for (const { message } of deliveries) message.ack();
+    for (const message of together) message.ack();
     count(deps, 'handled', fresh);
     // Duplicates, and what was older than a handled version.
     count(deps, 'duplicate', deliveries.length - fresh);
@@ -50,7 +53,7 @@ export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg
   } catch (error) {
     if (classifyFailure(error).databaseDown) return await giveBack(messages);
   }
-  for (const { message } of deliveries) {
+  for (const message of together) {
     if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
   }
   return { databaseDown: false };
@@ -67,7 +70,7 @@ export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<Hand
     return await park(deps, message, { retriable: false, databaseDown: false, code: 'messaging.never_settled' });
   }
   try {
-    const outcome = await commitOne(deps, { message, event });
+    const outcome = await commitOne(deps, { event, meta: metaOf(message) });
     message.ack();
     count(deps, outcome, 1);
     return { databaseDown: false };

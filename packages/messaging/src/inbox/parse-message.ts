@@ -2,27 +2,44 @@ import { eventEnvelopeSchema } from '@svc/contracts';
 import type { JsMsg } from 'nats';
 import { findEvent, type ReceivedEvent } from '../connection/event-types.ts';
 
-/** A delivered message that is a fact of the contract. */
+/** How often and from where a message came. */
+export interface DeliveryMeta {
+  readonly deliveries: number;
+  readonly stream: string;
+  readonly streamSequence: number;
+}
+
+/** A fact of the contract, and how it came. */
 export interface Delivery {
-  readonly message: JsMsg;
   readonly event: ReceivedEvent;
+  readonly meta: DeliveryMeta;
 }
 
 /** Reads a message as the contract says; unknown fields are dropped. Undefined when it is not such a fact. */
 export function parseMessage(message: JsMsg): ReceivedEvent | undefined {
-  const definition = findEvent(message.subject);
+  return parseFact(message.subject, message.string());
+}
+
+/** Reads a message's text, as `parseMessage` does. */
+export function parseFact(subject: string, text: string): ReceivedEvent | undefined {
+  const definition = findEvent(subject);
   if (definition === undefined) return undefined;
-  const envelope = eventEnvelopeSchema.safeParse(parseJson(message));
-  if (!envelope.success || envelope.data.subject !== message.subject) return undefined;
+  const envelope = eventEnvelopeSchema.safeParse(parseJson(text));
+  if (!envelope.success || envelope.data.subject !== subject) return undefined;
   const data = definition.schema.safeParse(envelope.data.data);
   if (!data.success) return undefined;
   // The definition was found by this very subject, so `data` has the type that belongs to it.
   return { ...envelope.data, data: data.data } as ReceivedEvent;
 }
 
-function parseJson(message: JsMsg): unknown {
+/** Where a message came from. */
+export function metaOf({ info, seq }: JsMsg): DeliveryMeta {
+  return { deliveries: info.deliveryCount, stream: info.stream, streamSequence: seq };
+}
+
+function parseJson(text: string): unknown {
   try {
-    return message.json();
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

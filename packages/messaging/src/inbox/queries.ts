@@ -72,6 +72,63 @@ export async function insertDeadLetter(database: Knex, letter: DeadLetter): Prom
   await database('dead_letters').insert(letter).onConflict().ignore();
 }
 
+/** A parked message that somebody may still resolve. */
+export interface StoredDeadLetter extends DeadLetter {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly resolved_at: Date | null;
+}
+
+const STORED = [
+  ...['consumer', 'event_id', 'stream', 'stream_seq', 'subject', 'payload', 'deliveries', 'error_code'],
+  ...['created_at', 'resolved_at'],
+];
+
+/** Unresolved dead letters after an id, in the order in which they were parked. */
+export async function listDeadLetters(
+  database: Knex,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<StoredDeadLetter[]> {
+  return await database('dead_letters')
+    .select(database.raw('id::text AS id'), ...STORED)
+    .whereNull('resolved_at')
+    .where('dead_letters.id', '>', after)
+    .orderBy('dead_letters.id')
+    .limit(limit);
+}
+
+/** How many are unresolved, counted no further than a bound. */
+export async function countDeadLetters(database: Knex, countedMax: number): Promise<number> {
+  const { rows } = await database.raw<{ rows: { total: number }[] }>(
+    `SELECT count(*)::int AS total FROM (SELECT 1 FROM dead_letters WHERE resolved_at IS NULL LIMIT ?) AS unresolved`,
+    [countedMax],
+  );
+  return rows[0]?.total ?? 0;
+}
+
+/** The consumer of a dead letter, resolved or not. */
+export async function findDeadLetterConsumer(database: Knex, id: string): Promise<string | undefined> {
+  const row = await database('dead_letters').where({ id }).first('consumer');
+  return row?.consumer;
+}
+
+/** A dead letter, locked until the transaction ends. */
+export async function findDeadLetterForUpdate(
+  trx: Knex.Transaction,
+  id: string,
+): Promise<StoredDeadLetter | undefined> {
+  return await trx('dead_letters')
+    .select(trx.raw('id::text AS id'), ...STORED)
+    .where({ id })
+    .forUpdate()
+    .first();
+}
+
+/** Nothing more is to be done about a dead letter. */
+export async function updateDeadLetterResolved(trx: Knex.Transaction, id: string): Promise<void> {
+  await trx('dead_letters').where({ id }).update({ resolved_at: trx.fn.now() });
+}
+
 /** Forgets one batch of events handled longer ago than this. Answers how many. */
 export async function deleteInboxBefore(database: Knex, consumer: string, ageSeconds: number): Promise<number> {
   return await database('inbox')

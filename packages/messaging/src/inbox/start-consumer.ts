@@ -1,10 +1,12 @@
+import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
 import { type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
-import type { Delivery } from './parse-message.ts';
+import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
 import { deleteInboxBefore } from './queries.ts';
+import { replayDeadLetter } from './replay-dead-letter.ts';
 
 const DELIVERIES_MAX = 12;
 /** Longer than a handler takes; a crashed replica's messages come to another one after this time. */
@@ -15,13 +17,6 @@ const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
 const PRUNE_BATCHES_MAX = 20;
 /** Longer than a message can still come again: 7 days in the outbox and then 7 in the stream. */
 const INBOX_KEPT_SECONDS = 15 * 24 * 3600;
-
-/** How often and from where a message came. */
-export interface DeliveryMeta {
-  readonly deliveries: number;
-  readonly stream: string;
-  readonly streamSequence: number;
-}
 
 interface CommonOptions<S extends EventSubject> {
   readonly messaging: Messaging;
@@ -52,6 +47,10 @@ export interface BatchConsumerOptions<S extends EventSubject> extends CommonOpti
 
 /** A running consumer. */
 export interface Consumer {
+  readonly name: string;
+  readonly streams: readonly string[];
+  /** Handles a parked message again, as `replayDeadLetter` says. */
+  replay(id: string): Promise<DeadLetterOutcome>;
   /** Resolves when what was taken is settled; nothing more is taken until `resume`. */
   pause(): Promise<void>;
   resume(): void;
@@ -65,7 +64,7 @@ export interface Consumer {
  */
 export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
   const deps = handlerDeps(options, async (trx, deliveries) => {
-    for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), metaOf(delivery));
+    for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
   });
   return run(options, deps, { fetch: FETCH_SINGLE, together: false });
 }
@@ -101,6 +100,9 @@ function run<S extends EventSubject>(
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);
   pruning.unref();
   return {
+    name: options.name,
+    streams: [...byStream.keys()],
+    replay: (id) => replayDeadLetter(deps, id),
     async pause() {
       await Promise.all(loops.map((loop) => loop.pause()));
     },
@@ -135,8 +137,4 @@ async function prune(deps: HandlerDeps): Promise<void> {
 function eventOf<S extends EventSubject>(delivery: Delivery): EventOf<S> {
   // The durable consumer filters on these very subjects, and the parsed event was found by its subject.
   return delivery.event as EventOf<S>;
-}
-
-function metaOf({ message }: Delivery): DeliveryMeta {
-  return { deliveries: message.info.deliveryCount, stream: message.info.stream, streamSequence: message.seq };
 }

@@ -21,13 +21,13 @@ export class VersionGap extends Error {
 export async function takeTurn(
   trx: Knex.Transaction,
   { consumer, maxDeliver }: { readonly consumer: string; readonly maxDeliver: number },
-  { event, message }: Delivery,
+  { event, meta }: Delivery,
 ): Promise<'next' | 'stale'> {
   const { aggregate, version } = event;
   const handled = await findVersion(trx, consumer, aggregate);
   if (handled !== undefined && version < handled) return 'stale';
   const patience = handled === undefined ? UNSEEN_DELIVERIES : maxDeliver + GAP_QUICK_DELIVERIES;
-  if (version > (handled ?? 0) + 1 && message.info.deliveryCount < patience) throw new VersionGap();
+  if (version > (handled ?? 0) + 1 && meta.deliveries < patience) throw new VersionGap();
   await upsertVersion(trx, { consumer, aggregate }, version);
   return 'next';
 }

@@ -30,6 +30,8 @@ export interface Relay {
   /** To be called after a commit: the rows go out now instead of at the next poll. Never throws. */
   hint(): void;
   isLeading(): boolean;
+  /** Has whichever replica leads compare its streams with the outbox now, instead of at the next of its regular looks. */
+  reconcile(): void;
   /** Ends after the batch in flight. */
   stop(): Promise<void>;
 }
@@ -53,10 +55,13 @@ export function startRelay(options: RelayOptions): Relay {
   const state: RelayState = { lanes, alarm, signal, session: undefined, backlogDueAt: 0, pruneDueAt: 0 };
   const hintSubject = `outbox_hint.${service}`;
   const subscription = messaging.connection.subscribe(hintSubject, { callback: alarm.ring });
-  const forgetReconnect = messaging.onReconnect(() => {
+  const distrustAll = () => {
     for (const lane of lanes) lane.distrust();
     alarm.ring();
-  });
+  };
+  const reconcileSubject = `outbox_reconcile.${service}`;
+  const reconciliation = messaging.connection.subscribe(reconcileSubject, { callback: distrustAll });
+  const forgetReconnect = messaging.onReconnect(distrustAll);
   const running = runRelay(options, state);
   let hintedAt = 0;
   return {
@@ -68,10 +73,15 @@ export function startRelay(options: RelayOptions): Relay {
       messaging.connection.publish(hintSubject);
     },
     isLeading: () => state.session?.isOpen() === true,
+    reconcile() {
+      distrustAll();
+      if (messaging.isConnected()) messaging.connection.publish(reconcileSubject);
+    },
     async stop() {
       stopping.abort();
       alarm.silence();
       subscription.unsubscribe();
+      reconciliation.unsubscribe();
       forgetReconnect();
       await running;
     },

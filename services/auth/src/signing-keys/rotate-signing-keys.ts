@@ -1,3 +1,4 @@
+import { AppError } from '@svc/service-kit';
 import { type Clock, DAY_MS, HOUR_MS } from '../clock.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import {
@@ -23,30 +24,37 @@ export interface RotateSigningKeysDeps {
 
 /**
  * Brings the key set to where it should be: one active key, one next one, no forgettable retired ones. Makes them at first
- * start, and lets the next one take over when the active one is old. Safe to run anywhere, any number of times.
+ * start, and lets the next one take over when the active one is old, or is the one that is to be replaced. Safe to run anywhere, any number of times.
  */
-export const rotateSigningKeys = async (deps: RotateSigningKeysDeps): Promise<void> => {
+export const rotateSigningKeys = async (
+  deps: RotateSigningKeysDeps,
+  { replaceActiveKid }: { readonly replaceActiveKid?: string } = {},
+): Promise<boolean> =>
   await deps.transact(async (trx) => {
     await lockSigningKeys(trx);
     const keys = await listSigningKeys(trx);
     const now = deps.clock();
     const active = keys.find((key) => key.state === 'active');
     const next = keys.find((key) => key.state === 'next');
-    const isNextTaken = await replaceActive(trx, { active, next, now, deps });
+    const isNextTaken = await replaceActive(trx, { active, next, now, deps, replaceActiveKid });
     if (next === undefined || isNextTaken) await insertSigningKey(trx, await generateSigningKey(deps.sealingKey, now));
     for (const key of keys) if (isKeyForgettable(key, now)) await deleteSigningKey(trx, key.kid);
+    return isNextTaken;
   });
-};
 
 interface Replacement {
   active: StoredSigningKey | undefined;
   next: StoredSigningKey | undefined;
   now: Date;
   deps: RotateSigningKeysDeps;
+  replaceActiveKid: string | undefined;
 }
 
 /** Says whether the next key became the active one. */
-const replaceActive = async (trx: Transaction, { active, next, now, deps }: Replacement): Promise<boolean> => {
+const replaceActive = async (
+  trx: Transaction,
+  { active, next, now, deps, replaceActiveKid }: Replacement,
+): Promise<boolean> => {
   if (active === undefined) {
     const first = next ?? (await generateSigningKey(deps.sealingKey, now));
     if (next === undefined) await insertSigningKey(trx, first);
@@ -55,7 +63,9 @@ const replaceActive = async (trx: Transaction, { active, next, now, deps }: Repl
   }
   const isOld = now.getTime() - (active.activatedAt?.getTime() ?? 0) >= deps.rotationDays * DAY_MS;
   const isNextKnown = next !== undefined && now.getTime() - next.createdAt.getTime() > PUBLISHED_BEFORE_USE_MS;
-  if (!isOld || !isNextKnown) return false;
+  const isUnwanted = active.kid === replaceActiveKid;
+  if (isUnwanted && !isNextKnown) throw new AppError('signing_key_not_ready');
+  if (!(isOld || isUnwanted) || !isNextKnown) return false;
   await retireSigningKey(trx, active.kid, now);
   await activateSigningKey(trx, next.kid, now);
   return true;

@@ -1,6 +1,7 @@
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
+export { reservationOperatorRoutes } from './operator-routes.ts';
 export { type AccountEntitlement, type DayUse, entitleAccount, findRequestByOwner, listDayUse } from './queries.ts';
 export { type AccountStanding, readStanding, type WindowUse } from './read-standing.ts';
 export type { RequestRecord } from './reservation.ts';

@@ -12,7 +12,7 @@ export interface ReservationMeters {
 }
 
 /** Who told of an outcome. */
-export type SettlementSource = 'call' | 'fact' | 'sweep';
+export type SettlementSource = 'call' | 'fact' | 'sweep' | 'operator';
 
 /** Binds the meters of this slice to the service's registry. */
 export const createReservationMeters = (metrics: Metrics): ReservationMeters => {

@@ -1,4 +1,4 @@
-import type { ReservationState, SubscriptionStatus } from '@svc/contracts';
+import type { ReservationState, SubscriptionStatus, UncertainReservation } from '@svc/contracts';
 import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { AdmissionVerdict, RequestRecord, SettledRequest } from './reservation.ts';
@@ -112,6 +112,42 @@ export async function listOverdueUncertain(database: Knex, ageSeconds: number, l
     .orderBy('uncertain_at')
     .limit(limit)
     .pluck('request_id');
+}
+
+interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'estimate_micros'> {
+  readonly kind: string;
+  readonly service: string | null;
+  readonly created_at: Date;
+  readonly uncertain_at: Date;
+}
+
+/** A page of uncertain reservations on the wire, oldest first; `after` names the last one already seen. */
+export async function listUncertain(
+  database: Knex,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<UncertainReservation[]> {
+  const rows: UncertainRow[] = await database('reservations')
+    .where({ state: 'uncertain' })
+    .modify((query) => {
+      if (after === undefined) return;
+      const seen = database('reservations').select('uncertain_at', 'request_id').where({ request_id: after });
+      query.whereRaw('(uncertain_at, request_id) > (?)', [seen]);
+    })
+    .orderBy(['uncertain_at', 'request_id'])
+    .limit(limit)
+    .select('request_id', 'kind', 'svc_user_id', 'service', 'estimate_micros', 'created_at', 'uncertain_at');
+  return rows.map(({ kind, service, created_at, uncertain_at, ...row }) => ({
+    ...row,
+    service: service ?? kind,
+    created_at: created_at.toISOString(),
+    uncertain_at: uncertain_at.toISOString(),
+  }));
+}
+
+/** The state of a reservation; undefined where there is none. */
+export async function findReservationState(database: Knex, requestId: string): Promise<ReservationState | undefined> {
+  const row = await database('reservations').where({ request_id: requestId }).first('state');
+  return row?.state;
 }
 
 /** How many reservations are open, for the metrics. */

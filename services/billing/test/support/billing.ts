@@ -69,6 +69,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
   const config = loadConfig(billingConfigSchema, environment);
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
   const app = createBillingApp({
+    operatorBindings: [],
     ...{ config, database: db, offer, relay: { hint: () => undefined }, ready: () => ({}) },
     logger: createLogger({ service: 'billing', level: 'silent' }),
     metrics: createMetrics('billing'),

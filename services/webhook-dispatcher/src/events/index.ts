@@ -10,6 +10,7 @@ export {
   type Pace,
   releaseLanes,
 } from './lane-queries.ts';
+export { laneOperatorRoutes } from './operator-routes.ts';
 export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';
 export { recoverEvent } from './recover-event.ts';

@@ -157,6 +157,32 @@ export async function findLaneHealth(database: Knex): Promise<{ blockedApps: num
   return { blockedApps: rows[0]?.blocked ?? 0, oldestDueSeconds: rows[0]?.seconds ?? 0 };
 }
 
+/** How many lanes are due, counted no further than a bound. */
+export async function countDueLanes(database: Knex, countedMax: number): Promise<number> {
+  const due = (pace: Pace) => `SELECT 1 FROM lanes WHERE pace = '${pace}' AND due_at <= now()`;
+  const { rows } = await database.raw<{ rows: { total: number }[] }>(
+    `SELECT count(*)::int AS total FROM (
+       ${due('prompt')} UNION ALL ${due('unknown')} UNION ALL ${due('slow')} LIMIT ?
+     ) AS due`,
+    [countedMax],
+  );
+  return rows[0]?.total ?? 0;
+}
+
+/** Apps whose events wait behind a failed one, after an app. */
+export async function listBlockedLanes(
+  database: Knex,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<{ client_id: string; event_id: string; sequence: number }[]> {
+  const { rows } = await database.raw<{ rows: { client_id: string; event_id: string; sequence: number }[] }>(
+    `SELECT client_id, event_id, blocked_sequence AS sequence FROM lanes JOIN events USING (client_id)
+     WHERE blocked_sequence IS NOT NULL AND events.sequence = blocked_sequence AND client_id > ?
+     ORDER BY client_id LIMIT ?`,
+    [after, limit],
+  );
+  return rows;
+}
+
 /** Removes a lane; whoever works on it has lost its lease. */
 export async function deleteLane(trx: Knex.Transaction, clientId: string): Promise<void> {
   await trx('lanes').where({ client_id: clientId }).delete();

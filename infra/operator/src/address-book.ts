@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ServiceName, serviceNames } from '@svc/contracts';
+
+/** Where the internal listeners of the services are, and the credential that they take. */
+export interface AddressBook {
+  readonly token: string;
+  readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
+}
+
+/** The command cannot be carried out as things are; the message tells the operator what to do. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+const variableOf = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_INTERNAL_URL`;
+
+/**
+ * Reads `<SERVICE>_INTERNAL_URL` and the first of INTERNAL_API_TOKENS, which are the services' own variables. What is not set
+ * there is read from the local stack in SVC_DATA_DIR (`.local`). Throws OperatorError where there is no credential.
+ */
+export const readAddressBook = (env: NodeJS.ProcessEnv): AddressBook => {
+  const directory = env.SVC_DATA_DIR ?? '.local';
+  const local = serviceNames.some((name) => env[variableOf(name)] !== undefined) ? undefined : readLocal(directory);
+  const token = env.INTERNAL_API_TOKENS?.split(',')[0]?.trim() || local?.token;
+  if (token === undefined) {
+    throw new OperatorError(
+      `there is no running stack in ${directory}, and INTERNAL_API_TOKENS is not set. Start the stack, or set it and ` +
+        `the addresses of the services: ${serviceNames.map(variableOf).join(', ')}.`,
+    );
+  }
+  const urls = serviceNames.map((name) => [name, env[variableOf(name)] ?? local?.urls[name]] as const);
+  return { token, urls: Object.fromEntries(urls.filter(([, url]) => url !== undefined)) };
+};
+
+const readLocal = (directory: string): AddressBook | undefined => {
+  try {
+    const stack = readJson(join(directory, 'stack.json'), 'processes');
+    const token = readJson(join(directory, 'secrets.json'), 'INTERNAL_API_TOKEN');
+    const urls = serviceNames.map((name) => [name, fieldOf(fieldOf(stack, name), 'internal_url')] as const);
+    return typeof token === 'string' ? { token, urls: Object.fromEntries(urls) } : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const readJson = (file: string, field: string): unknown => fieldOf(JSON.parse(readFileSync(file, 'utf8')), field);
+
+const fieldOf = (value: unknown, field: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;

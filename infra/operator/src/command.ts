@@ -1,0 +1,56 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { RouteDefinition } from '@svc/contracts';
+import type { CallInput, CallResult } from '@svc/service-kit';
+import { OperatorError } from './address-book.ts';
+
+/** Calls a route of whichever service owns it; answers the body. */
+export type CallService = <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>['body']>;
+
+/** What a command is given. */
+export interface CommandContext {
+  readonly positionals: readonly string[];
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly call: CallService;
+  readonly print: (line: string) => void;
+}
+
+/** One command. Each is safe to run twice: what is done already stays done, and the second run says so. */
+export interface Command {
+  readonly words: readonly string[];
+  readonly usage: string;
+  readonly about: string;
+  readonly options?: ParseArgsConfig['options'];
+  /** Answers whether all that it looked at, or did, is as it should be. */
+  readonly run: (context: CommandContext) => Promise<boolean>;
+}
+
+/** The positional argument at a place. Throws OperatorError where it is missing. */
+export const argument = ({ positionals }: CommandContext, place: number, name: string): string => {
+  const value = positionals[place];
+  if (value === undefined) throw new OperatorError(`${name} is missing`);
+  return value;
+};
+
+/** One of the given words. Throws OperatorError for another. */
+export const oneOf = <const T extends string>(value: string, choices: readonly T[]): T => {
+  const choice = choices.find((candidate) => candidate === value);
+  if (choice === undefined) throw new OperatorError(`"${value}" is none of ${choices.join(', ')}`);
+  return choice;
+};
+
+/** Prints rows under a heading, as wide as they need. */
+export const printTable = (
+  print: (line: string) => void,
+  heading: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null)[])[],
+): void => {
+  const lines = [heading, ...rows].map((row) => row.map((cell) => String(cell ?? '-')));
+  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines)
+    print(
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+};

@@ -1,0 +1,19 @@
+import { outboxOperations, publishingServices } from '@svc/contracts';
+import { argument, type Command, oneOf } from '../command.ts';
+
+/** Bringing NATS back to what the outboxes say. */
+export const outboxCommands: readonly Command[] = [
+  {
+    words: ['outbox', 'reconcile'],
+    usage: `<${publishingServices.join('|')}|all>`,
+    about: 'compare the streams with the outbox now; what they lost is sent again',
+    run: async (context) => {
+      const asked = oneOf(argument(context, 0, 'the service'), [...publishingServices, 'all']);
+      for (const service of asked === 'all' ? publishingServices : [asked]) {
+        await context.call(outboxOperations[service].reconcileOutbox, {});
+        context.print(`${service}: its relay compares now; see \`svc status\``);
+      }
+      return true;
+    },
+  },
+];

@@ -1,0 +1,90 @@
+import {
+  consumingServices,
+  inboxOperations,
+  type OutboxHealth,
+  outboxOperations,
+  publishingServices,
+  serviceOperations,
+} from '@svc/contracts';
+import { type Command, type CommandContext, printTable } from '../command.ts';
+
+/** Seconds that a fact may wait before it counts as held up: the relay looks four times a second. */
+const WAIT_SECONDS_MAX = 30;
+const NOTHING_YET = '(nothing told yet)';
+
+/** How everything stands, in one screen; exit code 1 where something wants a look. */
+export const statusCommands: readonly Command[] = [
+  {
+    words: ['status'],
+    usage: '',
+    about: 'outboxes, consumers, dead letters, deliveries; 1 where something wants a look',
+    run: async (context) => {
+      const healthy = [await showOutboxes(context), await showConsumers(context), await showLanes(context)];
+      return healthy.every(Boolean);
+    },
+  },
+];
+
+const showOutboxes = async ({ call, print }: CommandContext): Promise<boolean> => {
+  const found = await Promise.all(
+    publishingServices.map(async (service) => ({
+      service,
+      health: await call(outboxOperations[service].getOutboxHealth, {}),
+    })),
+  );
+  printTable(
+    print,
+    ['OUTBOX', 'STREAM', 'UNPUBLISHED', 'ACKNOWLEDGED', 'STREAM ENDS', 'IN STEP'],
+    found.flatMap(({ service, health: { streams } }) =>
+      streams.length === 0
+        ? [[service, NOTHING_YET, 0, null, null, null]]
+        : streams.map((stream) => [service, ...rowOf(stream)]),
+    ),
+  );
+  return found.every(
+    ({ health }) =>
+      health.broker_connected &&
+      health.oldest_unpublished_seconds < WAIT_SECONDS_MAX &&
+      health.streams.every(({ in_step }) => in_step !== false),
+  );
+};
+
+const rowOf = (stream: OutboxHealth['streams'][number]) => [
+  ...[stream.stream, stream.unpublished],
+  ...[stream.acknowledged_through, stream.stream_ends_at, stream.in_step],
+];
+
+const showConsumers = async ({ call, print }: CommandContext): Promise<boolean> => {
+  const found = await Promise.all(
+    consumingServices.map(async (service) => ({
+      service,
+      ...(await call(inboxOperations[service].listConsumers, {})),
+    })),
+  );
+  print('');
+  printTable(
+    print,
+    ['CONSUMER', 'STREAM', 'WAITING', 'UNACKNOWLEDGED', 'REDELIVERED'],
+    found.flatMap(({ data }) =>
+      data.map((row) => [row.consumer, row.stream, row.waiting, row.unacknowledged, row.redelivered]),
+    ),
+  );
+  print('');
+  printTable(
+    print,
+    ['DEAD LETTERS', 'UNRESOLVED'],
+    found.map(({ service, dead_letters }) => [service, dead_letters]),
+  );
+  return found.every(({ dead_letters }) => dead_letters === 0);
+};
+
+const showLanes = async ({ call, print }: CommandContext): Promise<boolean> => {
+  const lanes = await call(serviceOperations.getLaneHealth, { query: { limit: 100 } });
+  print('');
+  print(
+    `WEBHOOKS  ${lanes.due} due, the oldest for ${Math.round(lanes.oldest_due_seconds)} s; ${lanes.blocked} blocked apps`,
+  );
+  for (const { client_id, event_id, sequence } of lanes.data) print(`  ${client_id} by ${event_id} (${sequence})`);
+  if (lanes.has_more) print('  …');
+  return lanes.oldest_due_seconds < WAIT_SECONDS_MAX;
+};

@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util';
+import type { ServiceName } from '@svc/contracts';
+import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
+import { type AddressBook, OperatorError } from './address-book.ts';
+import type { CallService, Command } from './command.ts';
+import { deadLetterCommands } from './commands/dead-letters.ts';
+import { outboxCommands } from './commands/outbox.ts';
+import { routesCommands } from './commands/routes.ts';
+import { signingKeyCommands } from './commands/signing-keys.ts';
+import { signingSecretCommands } from './commands/signing-secrets.ts';
+import { statusCommands } from './commands/status.ts';
+import { uncertainCommands } from './commands/uncertain.ts';
+
+const TIMEOUT_MS = 60_000;
+
+const commands: readonly Command[] = [
+  ...statusCommands,
+  ...deadLetterCommands,
+  ...outboxCommands,
+  ...uncertainCommands,
+  ...signingKeyCommands,
+  ...signingSecretCommands,
+  ...routesCommands,
+];
+
+/** What a run stands on. */
+export interface Surroundings {
+  readonly addresses: () => AddressBook;
+  readonly print: (line: string) => void;
+}
+
+/** How a run ended: 0, done; 1, refused or found faulty; 2, not understood. */
+export interface RunResult {
+  readonly exitCode: 0 | 1 | 2;
+  readonly fault?: string;
+}
+
+/** Runs one command line. Never throws what an operator can cause. */
+export const runCommand = async (args: readonly string[], { addresses, print }: Surroundings): Promise<RunResult> => {
+  const found = findCommand(args);
+  if (found === undefined) {
+    for (const { words, usage, about } of commands)
+      print(`svc ${[...words, usage].join(' ').trim().padEnd(64)} ${about}`);
+    const isAsked = args.length === 0 || args[0] === 'help' || args[0] === '--help';
+    return isAsked ? { exitCode: 0 } : { exitCode: 2, fault: `there is no command "${args.join(' ')}"` };
+  }
+  const { command, rest } = found;
+  const clients = new Map<ServiceName, InternalClient>();
+  try {
+    const { positionals, values } = parseArgs({
+      args: [...rest],
+      options: command.options ?? {},
+      allowPositionals: true,
+    });
+    const call = createCall(addresses(), clients);
+    const isGood = await command.run({ positionals, values, call, print });
+    return { exitCode: isGood ? 0 : 1 };
+  } catch (error) {
+    return faultOf(error, command);
+  } finally {
+    await Promise.all([...clients.values()].map((client) => client.close()));
+  }
+};
+
+const findCommand = (args: readonly string[]) => {
+  const command = commands.find(({ words }) => words.every((word, index) => args[index] === word));
+  return command === undefined ? undefined : { command, rest: args.slice(command.words.length) };
+};
+
+const createCall =
+  ({ token, urls }: AddressBook, clients: Map<ServiceName, InternalClient>): CallService =>
+  async (route, input) => {
+    const { service } = route;
+    const baseUrl = urls[service];
+    if (baseUrl === undefined) throw new OperatorError(`the address of ${service} is not known`);
+    const client = clients.get(service) ?? createInternalClient({ baseUrl, token, timeoutMs: TIMEOUT_MS });
+    clients.set(service, client);
+    return (await client.call(route, input)).body;
+  };
+
+const faultOf = (error: unknown, { words, usage }: Command): RunResult => {
+  if (error instanceof OperatorError) return { exitCode: 1, fault: error.message };
+  if (error instanceof AppError) return { exitCode: 1, fault: `${error.code}: ${error.publicMessage}` };
+  // `parseArgs` refuses what the command does not take.
+  if (error instanceof TypeError && 'code' in error) {
+    return { exitCode: 2, fault: `${error.message}\nusage: svc ${[...words, usage].join(' ')}` };
+  }
+  throw error;
+};

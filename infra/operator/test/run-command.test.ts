@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AddressBook, OperatorError } from '../src/address-book.ts';
+import { runCommand } from '../src/run-command.ts';
+
+const open = new Set<Server>();
+afterEach(() => {
+  for (const server of open) server.close();
+  open.clear();
+});
+
+/** A service that answers every request as told, and notes what was asked. */
+const startService = async (answer: (request: string) => { status: number; body: unknown }) => {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`);
+    const { status, body } = answer(`${req.method} ${req.url}`);
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  open.add(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A TCP listener's address is never a path.
+  const { port } = server.address() as AddressInfo;
+  return { asked, url: `http://127.0.0.1:${port}` };
+};
+
+const run = async (line: string, urls: AddressBook['urls'] = {}) => {
+  const lines: string[] = [];
+  const addresses = () => ({ token: 'a-token', urls });
+  const result = await runCommand(line.split(' ').filter(Boolean), { addresses, print: (text) => lines.push(text) });
+  return { ...result, text: lines.join('\n') };
+};
+
+describe('the command line', () => {
+  it.each(['', 'help', '--help'])('"%s" lists every command', async (line) => {
+    const { exitCode, text } = await run(line);
+    expect(exitCode).toBe(0);
+    for (const words of ['status', 'dead-letters replay', 'uncertain settle', 'signing-keys rotate', 'routes check']) {
+      expect(text).toContain(`svc ${words}`);
+    }
+  });
+
+  it.each([
+    ['dead-letters explode', 2, 'there is no command'],
+    ['status --loudly', 2, 'usage: svc status'],
+    ['dead-letters list auth', 1, '"auth" is none of billing, webhook-dispatcher'],
+    ['dead-letters replay billing', 1, 'name the dead letters'],
+    ['uncertain settle', 1, 'the request id is missing'],
+    ['uncertain settle req_x', 1, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1 --at-estimate', 1, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1.5', 1, '--cost-micros is a whole number'],
+    ['uncertain list', 1, 'the address of billing is not known'],
+    ['routes check /nowhere/at-all.yaml', 1, '/nowhere/at-all.yaml cannot be read'],
+  ])('"%s" ends with %i and says why', async (line, exitCode, fault) => {
+    const result = await run(line);
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.fault).toContain(fault);
+  });
+
+  it('says what to set where no stack runs and no credential is given', async () => {
+    const addresses = () => {
+      throw new OperatorError('set it');
+    };
+    const result = await runCommand(['status'], { addresses, print: () => undefined });
+    expect(result).toEqual({ exitCode: 1, fault: 'set it' });
+  });
+
+  it('tells a refusal by its code, and an unreachable service as such', async () => {
+    const refusing = await startService(() => ({
+      status: 409,
+      body: { detail: { code: 'signing_key_not_ready', message: 'Too early.' } },
+    }));
+    const refused = await run('signing-keys rotate some-kid', { auth: refusing.url });
+    expect(refused).toMatchObject({ exitCode: 1, fault: 'signing_key_not_ready: Too early.' });
+    const unreachable = await run('signing-keys list', { auth: 'http://127.0.0.1:9' });
+    expect(unreachable.exitCode).toBe(1);
+    expect(unreachable.fault).toContain('service_unavailable');
+  });
+
+  it('replays every page of dead letters, and ends with 1 where one of them failed again', async () => {
+    const letter = (id: string) => ({
+      ...{ id, consumer: 'billing_usage', event_id: null, subject: 'inference.usage.recorded.v1', stream: 'INFERENCE' },
+      ...{ stream_seq: 1, deliveries: 1, error_code: 'test.failed', created_at: '2026-11-01T00:00:00.000Z' },
+    });
+    const billing = await startService((request) => {
+      if (request.includes('/1/replay'))
+        return { status: 200, body: { id: '1', outcome: 'handled', error_code: null } };
+      if (request.includes('/2/replay')) {
+        return { status: 200, body: { id: '2', outcome: 'failed', error_code: 'test.failed' } };
+      }
+      const isSecond = request.includes('after=1');
+      return { status: 200, body: { data: [letter(isSecond ? '2' : '1')], has_more: !isSecond } };
+    });
+    const { exitCode, text } = await run('dead-letters replay billing --all', { billing: billing.url });
+    expect(exitCode).toBe(1);
+    expect(text).toBe('1: handled\n2: failed (test.failed)');
+    expect(billing.asked.filter((request) => request.startsWith('POST'))).toHaveLength(2);
+  });
+});

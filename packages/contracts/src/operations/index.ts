@@ -1,0 +1,3 @@
+export * from './inbox.ts';
+export * from './outbox.ts';
+export * from './services.ts';

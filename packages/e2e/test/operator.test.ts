@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '@svc/testing';
+import { connect } from 'nats';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readStackFile } from './support/stack.ts';
+
+const MAIN = new URL('../../../infra/operator/src/main.ts', import.meta.url).pathname;
+const ROUTES_FILE = new URL('../../../infra/local/config/routes.yaml', import.meta.url).pathname;
+const COMMAND_TIMEOUT_MS = 60_000;
+
+/** Runs `svc` as an operator does who sits beside the stack. */
+const svc = async (...args: string[]): Promise<{ code: number; text: string }> =>
+  new Promise((resolve) => {
+    const options = { timeout: COMMAND_TIMEOUT_MS, env: { PATH: process.env.PATH, SVC_DATA_DIR: inject('dataDir') } };
+    const child = execFile(process.execPath, [MAIN, ...args], options, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, text: stdout + stderr }),
+    );
+  });
+
+/** A fact that no consumer can read, on its way as any other. */
+const publishNonsense = async (subject: string): Promise<void> => {
+  const { nats_url: servers } = await readStackFile(inject('dataDir'));
+  const connection = await connect({ servers });
+  await connection.jetstream().publish(subject, JSON.stringify({ nonsense: randomUUID() }));
+  await connection.drain();
+};
+
+describe('the operator’s commands against the running product', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-operator-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('`status` shows every outbox, consumer and the webhooks', async () => {
+    const { text } = await svc('status');
+    for (const word of ['auth', 'billing', 'inference-gateway', 'AUTH', 'INFERENCE', 'DEAD LETTERS', 'WEBHOOKS']) {
+      expect(text).toContain(word);
+    }
+    expect(text).not.toMatch(/ false/);
+  });
+
+  it('a message that nobody can read is listed, fails again, and is given up once', async () => {
+    await publishNonsense('inference.usage.recorded.v1');
+    const row = await waitFor(async () => {
+      const { text } = await svc('dead-letters', 'list', 'billing');
+      return text.split('\n').find((line) => line.includes('messaging.invalid_message'));
+    });
+    const id = row.split(' ')[0] ?? '';
+    expect(await svc('dead-letters', 'replay', 'billing', id)).toMatchObject({
+      code: 1,
+      text: `${id}: failed (messaging.invalid_message)\n`,
+    });
+    expect((await svc('status')).code).toBe(1);
+    expect(await svc('dead-letters', 'discard', 'billing', id)).toMatchObject({ code: 0, text: `${id}: discarded\n` });
+    expect(await svc('dead-letters', 'discard', 'billing', id)).toMatchObject({
+      code: 0,
+      text: `${id}: already_resolved\n`,
+    });
+    expect((await svc('dead-letters', 'list', 'billing')).text).not.toContain('messaging.invalid_message');
+  });
+
+  it('a routes file is judged without being taken, and reloading the present one succeeds', async () => {
+    const bad = join(folder, 'routes.yaml');
+    await writeFile(
+      bad,
+      (await readFile(ROUTES_FILE, 'utf8')).replaceAll(/expires_at: [\d-]+/g, 'expires_at: 2020-01-01'),
+    );
+    const refused = await svc('routes', 'check', bad);
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain('certification');
+    expect(await svc('routes', 'check', ROUTES_FILE)).toMatchObject({ code: 0 });
+    expect(await svc('routes', 'reload')).toMatchObject({ code: 0 });
+  });
+
+  it('keys are not rotated before verifiers know the next one; secrets and outboxes are brought up to date', async () => {
+    const { text } = await svc('signing-keys', 'list');
+    const active =
+      text
+        .split('\n')
+        .find((line) => line.includes(' active '))
+        ?.split(' ')[0] ?? '';
+    const early = await svc('signing-keys', 'rotate', active);
+    expect(early.code).toBe(1);
+    expect(early.text).toContain('signing_key_not_ready');
+    expect((await svc('signing-keys', 'rotate', 'another-key')).text).toContain('nothing to do');
+    expect(await svc('signing-secrets', 'reencrypt')).toMatchObject({ code: 0 });
+    expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
+  });
+
+  it('nothing is settled of a request that billing does not know', async () => {
+    expect((await svc('uncertain', 'list')).text).toContain('REQUEST');
+    const unknown = await svc('uncertain', 'settle', 'req_0000000000zzzzzzzzzzzzzzzz', '--at-estimate');
+    expect(unknown.code).toBe(1);
+  });
+});

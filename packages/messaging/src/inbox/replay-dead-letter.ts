@@ -1,0 +1,59 @@
+import type { DeadLetterOutcome } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { classifyFailure } from './failure.ts';
+import type { HandlerDeps } from './handle-messages.ts';
+import { parseFact } from './parse-message.ts';
+import {
+  findDeadLetterForUpdate,
+  findVersion,
+  insertInbox,
+  type StoredDeadLetter,
+  updateDeadLetterResolved,
+} from './queries.ts';
+
+/**
+ * Handles a parked message again: effect, inbox row and resolution commit together, so twice has one effect. What fails
+ * again stays parked. Of an ordered consumer, a fact older than a version handled since has no effect any more.
+ */
+export async function replayDeadLetter(deps: HandlerDeps, id: string): Promise<DeadLetterOutcome> {
+  try {
+    return await deps.database.transaction(async (trx) => {
+      const letter = await findDeadLetterForUpdate(trx, id);
+      if (letter === undefined || letter.resolved_at !== null) return resolution(id, 'already_resolved');
+      return await replay(trx, deps, letter);
+    });
+  } catch (error) {
+    const { code } = classifyFailure(error);
+    deps.messaging.logger.error({ consumer: deps.consumer, code, err: error }, 'a dead letter failed again');
+    return { id, outcome: 'failed', error_code: code };
+  }
+}
+
+async function replay(trx: Knex.Transaction, deps: HandlerDeps, letter: StoredDeadLetter): Promise<DeadLetterOutcome> {
+  const event = parseFact(letter.subject, letter.payload);
+  if (event === undefined) return { id: letter.id, outcome: 'failed', error_code: 'messaging.invalid_message' };
+  const { stream, stream_seq, deliveries } = letter;
+  const fresh = await insertInbox(trx, deps.consumer, [event.id]);
+  const outcome = fresh.size === 0 ? 'duplicate' : (await isStale(trx, deps, event)) ? 'stale' : 'handled';
+  if (outcome === 'handled') {
+    await deps.effect(trx, [{ event, meta: { deliveries: deliveries + 1, stream, streamSequence: stream_seq } }]);
+  }
+  await updateDeadLetterResolved(trx, letter.id);
+  return resolution(letter.id, outcome);
+}
+
+/** Parking it has let those behind it go on: only while none of them was handled is it still the newest. */
+async function isStale(
+  trx: Knex.Transaction,
+  { ordered, consumer }: HandlerDeps,
+  event: { readonly aggregate: string; readonly version: number },
+): Promise<boolean> {
+  if (!ordered) return false;
+  return ((await findVersion(trx, consumer, event.aggregate)) ?? 0) > event.version;
+}
+
+const resolution = (id: string, outcome: DeadLetterOutcome['outcome']): DeadLetterOutcome => ({
+  id,
+  outcome,
+  error_code: null,
+});

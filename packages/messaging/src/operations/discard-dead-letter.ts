@@ -1,0 +1,14 @@
+import type { DeadLetterOutcome } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/queries.ts';
+
+/** Gives a dead letter up; its row stays. Undefined when there is none with this id. */
+export async function discardDeadLetter(database: Knex, id: string): Promise<DeadLetterOutcome | undefined> {
+  return await database.transaction(async (trx) => {
+    const letter = await findDeadLetterForUpdate(trx, id);
+    if (letter === undefined) return undefined;
+    if (letter.resolved_at !== null) return { id, outcome: 'already_resolved', error_code: null };
+    await updateDeadLetterResolved(trx, id);
+    return { id, outcome: 'discarded', error_code: null };
+  });
+}

@@ -1,0 +1,71 @@
+import { type ConsumerHealth, type ConsumingService, type DeadLetter, inboxOperations } from '@svc/contracts';
+import { AppError, type Binding, bind } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { countDeadLetters, findDeadLetterConsumer, listDeadLetters, type StoredDeadLetter } from '../inbox/queries.ts';
+import type { Consumer } from '../inbox/start-consumer.ts';
+import { askBroker } from './ask-broker.ts';
+import { discardDeadLetter } from './discard-dead-letter.ts';
+
+const COUNTED_MAX = 100_000;
+
+/** What an operator may look at and mend. */
+export interface InboxRoutesDeps {
+  readonly service: ConsumingService;
+  readonly database: Knex;
+  readonly messaging: Messaging;
+  /** Asked at each call: consumers may start after the application. */
+  readonly consumers: () => readonly Consumer[];
+}
+
+/** The operator's routes over consumers and dead letters, for the internal application. */
+export function inboxRoutes(deps: InboxRoutesDeps): Binding[] {
+  const { database, service } = deps;
+  const routes = inboxOperations[service];
+  return [
+    bind(routes.listConsumers, async () => ({
+      status: 200,
+      body: { data: await readConsumers(deps), dead_letters: await countDeadLetters(database, COUNTED_MAX) },
+    })),
+    bind(routes.listDeadLetters, async ({ query: { after = '0', limit } }) => {
+      const found = await listDeadLetters(database, { after, limit: limit + 1 });
+      return { status: 200, body: { data: found.slice(0, limit).map(toWire), has_more: found.length > limit } };
+    }),
+    bind(routes.replayDeadLetter, async ({ params: { id } }) => {
+      const consumer = await findConsumer(deps, id);
+      return { status: 200, body: await consumer.replay(id) };
+    }),
+    bind(routes.discardDeadLetter, async ({ params: { id } }) => {
+      const outcome = await discardDeadLetter(database, id);
+      if (outcome === undefined) throw new AppError('not_found');
+      return { status: 200, body: outcome };
+    }),
+  ];
+}
+
+async function readConsumers({ messaging, consumers }: InboxRoutesDeps): Promise<ConsumerHealth[]> {
+  const places = consumers().flatMap(({ name, streams }) => streams.map((stream) => ({ consumer: name, stream })));
+  return await Promise.all(
+    places.map(async ({ consumer, stream }) => {
+      const info = await askBroker(messaging, () => messaging.manager.consumers.info(stream, consumer));
+      return {
+        ...{ consumer, stream },
+        waiting: info?.num_pending ?? null,
+        unacknowledged: info?.num_ack_pending ?? null,
+        redelivered: info?.num_redelivered ?? null,
+      };
+    }),
+  );
+}
+
+async function findConsumer({ database, consumers }: InboxRoutesDeps, id: string): Promise<Consumer> {
+  const name = await findDeadLetterConsumer(database, id);
+  const consumer = consumers().find((candidate) => candidate.name === name);
+  // One that only an earlier release had handles nothing any more: its letters can but be discarded.
+  if (consumer === undefined) throw new AppError('not_found');
+  return consumer;
+}
+
+function toWire({ payload: _payload, resolved_at: _resolvedAt, created_at, ...shown }: StoredDeadLetter): DeadLetter {
+  return { ...shown, created_at: created_at.toISOString() };
+}

@@ -1,0 +1,51 @@
+import { type OutboxHealth, outboxOperations, type PublishingService } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { findStream } from '../connection/topology.ts';
+import type { Relay } from '../outbox/start-relay.ts';
+import { askBroker } from './ask-broker.ts';
+import { listOutboxStreams, type OutboxStream } from './queries.ts';
+
+const COUNTED_MAX = 100_000;
+
+/** What an operator may look at and have compared. */
+export interface OutboxRoutesDeps {
+  readonly service: PublishingService;
+  readonly database: Knex;
+  readonly messaging: Messaging;
+  readonly relay: Relay;
+}
+
+/** The operator's routes over the outbox, for the internal application. */
+export function outboxRoutes(deps: OutboxRoutesDeps): Binding[] {
+  const routes = outboxOperations[deps.service];
+  return [
+    bind(routes.getOutboxHealth, async () => ({ status: 200, body: await readOutboxHealth(deps) })),
+    bind(routes.reconcileOutbox, async () => {
+      deps.relay.reconcile();
+      return { status: 202, body: { status: 'asked' } };
+    }),
+  ];
+}
+
+async function readOutboxHealth({ database, messaging, relay }: OutboxRoutesDeps): Promise<OutboxHealth> {
+  const streams = await listOutboxStreams(database, COUNTED_MAX);
+  return {
+    broker_connected: messaging.isConnected(),
+    relay_leading: relay.isLeading(),
+    oldest_unpublished_seconds: Math.max(0, ...streams.map(({ oldestSeconds }) => oldestSeconds)),
+    streams: await Promise.all(streams.map((stream) => compareStream(messaging, stream))),
+  };
+}
+
+/** Whether the stream still has what it acknowledged. */
+async function compareStream(messaging: Messaging, known: OutboxStream): Promise<OutboxHealth['streams'][number]> {
+  const { stream, unpublished, created, lastStreamSeq } = known;
+  const state = { stream, unpublished, acknowledged_through: lastStreamSeq };
+  const found = await askBroker(messaging, () => findStream(messaging.manager, stream));
+  if (found === null) return { ...state, stream_ends_at: null, in_step: null };
+  const endsAt = found?.state.last_seq ?? 0;
+  const isSame = created === null || created === String(found?.created);
+  return { ...state, stream_ends_at: endsAt, in_step: isSame && endsAt >= (lastStreamSeq ?? 0) };
+}

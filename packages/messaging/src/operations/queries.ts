@@ -1,0 +1,26 @@
+import type { Knex } from 'knex';
+
+/** What the outbox knows of a stream. */
+export interface OutboxStream {
+  readonly stream: string;
+  readonly unpublished: number;
+  readonly oldestSeconds: number;
+  /** Null until the stream has acknowledged anything. */
+  readonly created: string | null;
+  readonly lastStreamSeq: number | null;
+}
+
+/** Every stream that the outbox has sent to or waits for; what waits is counted no further than a bound. */
+export async function listOutboxStreams(database: Knex, countedMax: number): Promise<OutboxStream[]> {
+  const { rows } = await database.raw<{ rows: OutboxStream[] }>(
+    `WITH waiting AS (
+       SELECT stream, count(*)::int AS unpublished, extract(epoch FROM now() - min(occurred_at))::float8 AS seconds
+       FROM (SELECT stream, occurred_at FROM outbox WHERE published_at IS NULL LIMIT ?) AS rows GROUP BY stream
+     )
+     SELECT stream, coalesce(unpublished, 0) AS unpublished, greatest(coalesce(seconds, 0), 0) AS "oldestSeconds",
+       created, last_stream_seq AS "lastStreamSeq"
+     FROM outbox_streams FULL JOIN waiting USING (stream) ORDER BY stream`,
+    [countedMax],
+  );
+  return rows;
+}

@@ -1,0 +1,95 @@
+import { waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Consumer, type ConsumerOptions, type Messaging, type Relay, startConsumer } from '../src/index.ts';
+import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { createStage, type Stage } from './support/stage.ts';
+
+let stage: Stage;
+let messaging: Messaging;
+let relay: Relay;
+beforeAll(async () => {
+  stage = await createStage();
+});
+afterEach(() => stage.reset());
+afterAll(() => stage.end());
+
+const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
+type Handle = ConsumerOptions<(typeof subjects)[number]>['handle'];
+
+const refusal = Object.assign(new Error('refused'), { kind: 'invalid', code: 'test.refused' });
+const deadLetters = () => stage.knex('dead_letters').orderBy('id');
+
+/** A consumer that refuses facts for as long as it is told to. */
+async function begin(name: string, options: { ordered?: boolean; refuses: (version: number) => boolean }) {
+  messaging = await stage.connect();
+  relay = stage.relay(messaging);
+  const state = { refuses: options.refuses };
+  const handle: Handle = async (trx, event) => {
+    await noteEffect(trx, event);
+    if (state.refuses(event.version)) throw refusal;
+  };
+  const { ordered } = options;
+  const consumer = stage.keep(startConsumer({ messaging, database: stage.knex, name, subjects, handle, ordered }));
+  return { consumer, state };
+}
+
+async function parkedId(): Promise<string> {
+  relay.hint();
+  const [letter] = await waitFor(async () => ((await deadLetters()).length > 0 ? deadLetters() : undefined));
+  return String(letter.id);
+}
+
+const outcomes = async (consumer: Consumer, id: string, times: number) =>
+  (await Promise.all(Array.from({ length: times }, () => consumer.replay(id)))).map(({ outcome }) => outcome).sort();
+
+test('a dead letter that is replayed by several at once has its effect once', async () => {
+  const { consumer, state } = await begin('test_replayed', { refuses: () => true });
+  await registerApp(stage.knex);
+  const id = await parkedId();
+  state.refuses = () => false;
+  expect(await outcomes(consumer, id, 3)).toEqual(['already_resolved', 'already_resolved', 'handled']);
+  expect(await readEffects(stage.knex)).toEqual({ total: 1, distinct: 1, inOrder: true });
+  expect((await deadLetters())[0].resolved_at).not.toBeNull();
+});
+
+test('a dead letter that fails again stays, without an effect', async () => {
+  const { consumer, state } = await begin('test_fails_again', { refuses: () => true });
+  await registerApp(stage.knex);
+  const id = await parkedId();
+  expect(await consumer.replay(id)).toEqual({ id, outcome: 'failed', error_code: 'test.refused' });
+  expect((await readEffects(stage.knex)).total).toBe(0);
+  expect((await deadLetters())[0].resolved_at).toBeNull();
+  state.refuses = () => false;
+  expect((await consumer.replay(id)).outcome).toBe('handled');
+});
+
+test('an event that another delivery has handled meanwhile is only resolved', async () => {
+  const { consumer, state } = await begin('test_handled_meanwhile', { refuses: () => true });
+  await registerApp(stage.knex);
+  const id = await parkedId();
+  const [{ event_id }] = await deadLetters();
+  await stage.knex('inbox').insert({ consumer: consumer.name, event_id });
+  state.refuses = () => false;
+  expect((await consumer.replay(id)).outcome).toBe('duplicate');
+  expect((await readEffects(stage.knex)).total).toBe(0);
+});
+
+test('of an ordered consumer, what a newer version has passed has no effect any more', async () => {
+  const { consumer, state } = await begin('test_passed', { ordered: true, refuses: (version) => version === 1 });
+  const app = await registerApp(stage.knex);
+  const id = await parkedId();
+  await updateApp(stage.knex, app);
+  relay.hint();
+  await waitFor(async () => (await readEffects(stage.knex)).total === 1);
+  state.refuses = () => false;
+  expect((await consumer.replay(id)).outcome).toBe('stale');
+  expect((await readEffects(stage.knex)).total).toBe(1);
+});
+
+test('of an ordered consumer, the newest version takes effect when it is replayed', async () => {
+  const { consumer, state } = await begin('test_newest', { ordered: true, refuses: () => true });
+  await registerApp(stage.knex);
+  const id = await parkedId();
+  state.refuses = () => false;
+  expect((await consumer.replay(id)).outcome).toBe('handled');
+});
