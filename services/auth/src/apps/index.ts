@@ -1,10 +1,10 @@
 export { type AppRecord, iconUrl } from './app.ts';
 export { isLiveSecret } from './client-secret.ts';
 export { findConnectedApps } from './find-connected-apps.ts';
-export { findOauthClient, type OauthClient } from './find-oauth-client.ts';
 export type { Icon } from './icon.ts';
 export { getIcon } from './icons.ts';
 export { appInternalRoutes } from './internal-routes.ts';
+export { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient } from './oauth-client.ts';
 export { findAppById, holdApp } from './queries.ts';
 export { addToRedirectUri, isRegisteredRedirectUri, toFormActionSource, toRedirectHost } from './redirect-uri.ts';
 export { appRoutes } from './routes.ts';

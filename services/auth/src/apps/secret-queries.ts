@@ -1,5 +1,4 @@
-import type { Executor, Transaction } from '../transact.ts';
-import type { StoredSecret } from './client-secret.ts';
+import type { Transaction } from '../transact.ts';
 
 /** Stores the digest of a new current secret. */
 export const insertSecret = async (
@@ -23,13 +22,4 @@ export const expireSecrets = async (trx: Transaction, clientId: string, currentE
 /** Removes every secret of an app. */
 export const deleteSecrets = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('app_secrets').where({ client_id: clientId }).delete();
-};
-
-/** The secrets of an app, live or not. */
-export const listSecrets = async (executor: Executor, clientId: string): Promise<StoredSecret[]> => {
-  const rows = await executor<{ client_id: string; digest: Buffer; expires_at: Date | null }>('app_secrets')
-    .where({ client_id: clientId })
-    .orderBy('created_at')
-    .select('digest', 'expires_at');
-  return rows.map((row) => ({ digest: row.digest, expiresAt: row.expires_at }));
 };

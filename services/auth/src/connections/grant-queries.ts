@@ -1,21 +1,17 @@
+import { runPrepared } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 import type { GrantRecord } from './connection.ts';
 
-interface Row {
+/** A grant as stored, and as `grantJson` gives it. */
+export interface GrantJson {
   id: string;
   user_id: string;
   client_id: string;
   scope: string;
 }
 
-/** A use of a grant: the bindings of TOUCH_GRANT. */
-export interface GrantUse {
-  grantId: string;
-  usedAt: Date;
-  grantExpiresAt: Date;
-}
-
-const toRecord = (row: Row): GrantRecord => ({
+/** Reads what is stored. */
+export const toGrant = (row: GrantJson): GrantRecord => ({
   id: row.id,
   userId: row.user_id,
   clientId: row.client_id,
@@ -44,22 +40,48 @@ export const insertGrant = async (
 
 /** A grant that still holds. */
 export const findGrant = async (executor: Executor, id: string): Promise<GrantRecord | undefined> => {
-  const row = await executor<Row>('grants').where({ id }).whereRaw(NOT_CUT_OFF).first();
-  return row === undefined ? undefined : toRecord(row);
+  const row = await executor<GrantJson>('grants').where({ id }).whereRaw(NOT_CUT_OFF).first();
+  return row === undefined ? undefined : toGrant(row);
 };
 
 /**
- * Notes the use of the grant `:grantId` where it still holds, and locks it. For statements that issue tokens in one round
- * trip; `touchGrant` is the same on its own.
+ * SQL for the grant that an expression names, where it still holds, as one JSON value: for statements that read it along with
+ * what hangs on it. `toGrant` reads it.
  */
-export const TOUCH_GRANT = `UPDATE grants SET last_used_at = :usedAt, expires_at = :grantExpiresAt
-  WHERE id = :grantId AND ${NOT_CUT_OFF} RETURNING id`;
+export const grantJson = (id: string): string => `(
+  SELECT json_build_object(
+    'id', grants.id, 'user_id', grants.user_id, 'client_id', grants.client_id, 'scope', grants.scope
+  ) FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
+)`;
+
+/**
+ * Notes a use at `$2`. The expiry moves to `$3` only once it is due by an hour, as it is indexed: most uses then write the row
+ * alone.
+ */
+const NOTE_USE = `last_used_at = $2,
+  expires_at = CASE WHEN grants.expires_at > $3::timestamptz - interval '1 hour' THEN grants.expires_at ELSE $3 END`;
+
+/**
+ * SQL for statements that issue tokens under many grants in one round trip: `used_grants (id)` are those of `$1` that still
+ * hold, their use noted as by `touchGrant`, locked until the transaction ends. One that somebody else has locked is left out,
+ * not waited for: so grants are locked in no order, and no deadlock can come of it.
+ */
+export const USED_GRANTS = `
+  held_grants AS (SELECT id FROM grants WHERE id = ANY($1) AND ${NOT_CUT_OFF} FOR NO KEY UPDATE SKIP LOCKED),
+  used_grants AS (
+    UPDATE grants SET ${NOTE_USE} FROM held_grants WHERE grants.id = held_grants.id RETURNING grants.id
+  )`;
+
+const TOUCH_GRANT = {
+  name: 'touch_grant',
+  text: `UPDATE grants SET ${NOTE_USE} WHERE id = $1 AND ${NOT_CUT_OFF} RETURNING id`,
+};
 
 /** Notes the use of a grant that still holds and locks it until the transaction ends; false where it does not hold. */
-export const touchGrant = async (trx: Transaction, use: GrantUse): Promise<boolean> => {
-  const result: { rowCount: number } = await trx.raw(TOUCH_GRANT, { ...use });
-  return result.rowCount > 0;
-};
+export const touchGrant = async (
+  trx: Transaction,
+  use: { grantId: string; usedAt: Date; expiresAt: Date },
+): Promise<boolean> => (await runPrepared(trx, TOUCH_GRANT, [use.grantId, use.usedAt, use.expiresAt])).length > 0;
 
 /** Removes grants of one connection and answers their ids and last uses: all, or those named. Codes and refresh tokens go along. */
 export const deleteGrants = async (
@@ -77,7 +99,7 @@ export const listOldestGrantIds = async (
   trx: Transaction,
   key: { userId: string; clientId: string; keep: number },
 ): Promise<string[]> => {
-  const rows = await trx<Row>('grants')
+  const rows = await trx<GrantJson>('grants')
     .where({ user_id: key.userId, client_id: key.clientId })
     .orderBy('id', 'desc')
     .offset(key.keep)

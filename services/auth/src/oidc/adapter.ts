@@ -1,20 +1,21 @@
 import { idPattern } from '@svc/contracts';
 import { decodeJwt } from 'jose';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { findOauthClient } from '../apps/index.ts';
 import { type Clock, later, SECOND_MS, toUnixSeconds } from '../clock.ts';
-import { findGrant, type GrantRecord } from '../connections/index.ts';
+import type { GrantRecord } from '../connections/index.ts';
 import type { Executor } from '../transact.ts';
 import { toClientMetadata } from './client-metadata.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertPushedRequest } from './pushed-request-queries.ts';
-import { findCode, findRefreshToken } from './queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
-import { currentTokenWork } from './token-work.ts';
+import type { TokenQuestion, TokenState } from './token-state.ts';
+import { type Consumption, currentTokenWork, type TokenWork } from './token-work.ts';
 
 /** What the library's storage needs. */
 export interface AdapterDeps {
   database: Executor;
+  /** Reads what a request names. */
+  readState: (question: TokenQuestion) => Promise<TokenState>;
   clock: Clock;
   /** The one resource server (RFC 8707), audience of every access token. */
   resource: string;
@@ -62,18 +63,22 @@ const clientModel = (deps: AdapterDeps): Model => ({
   find: async (clientId) => {
     // What no app is called need not be looked for, and could be text that the database does not take.
     if (!CLIENT_ID.test(clientId)) return undefined;
-    const client = await findOauthClient(deps.database, clientId);
-    if (client === undefined) return undefined;
-    currentTokenWork().app = client.app;
+    const work = currentTokenWork();
+    const question = { ...work.presents(), clientId };
+    const answer = await deps.readState(question);
+    if (answer.client === undefined) return undefined;
+    work.state = { question, answer };
+    work.app = answer.client.app;
     // The library's own schema checks what this becomes; its type spells the same members as literals.
-    return toClientMetadata(client) as AdapterPayload;
+    return toClientMetadata(answer.client) as AdapterPayload;
   },
 });
 
+/** The library asks for the grant of what it has found, and for no other. */
 const grantModel = (deps: AdapterDeps): Model => ({
   find: async (id) => {
-    const grant = await readGrant(deps, id);
-    if (grant === undefined) return undefined;
+    const { grant } = currentTokenWork();
+    if (grant?.id !== id) return undefined;
     return {
       jti: grant.id,
       kind: 'Grant',
@@ -88,15 +93,13 @@ const grantModel = (deps: AdapterDeps): Model => ({
 const codeModel = (deps: AdapterDeps): Model => ({
   find: async (value) => {
     const digest = digestOpaqueValue(value);
-    const code = await findCode(deps.database, digest);
-    const grant = code === undefined ? undefined : await readGrant(deps, code.grantId);
-    if (code === undefined || grant === undefined) return undefined;
-    const work = currentTokenWork();
-    work.presented = { kind: 'authorization_code', digest, grantId: grant.id };
+    const code = await readPresented(deps, 'code', digest);
+    if (code === undefined) return undefined;
+    const work = notePresented({ kind: 'authorization_code', digest, grant: code.grant });
     // The library would look at expiry and verifier first; whoever presents a used code has a stolen one in any case.
-    if (code.consumedAt !== null && work.detectsReuse) work.endedGrantIds.add(grant.id);
+    if (code.consumedAt !== null && work.detectsReuse) work.endedGrantIds.add(code.grant.id);
     return {
-      ...commonPayload(deps, value, grant),
+      ...commonPayload(deps, value, code.grant),
       kind: 'AuthorizationCode',
       iat: toUnixSeconds(code.issuedAt),
       exp: toUnixSeconds(code.expiresAt),
@@ -113,11 +116,10 @@ const codeModel = (deps: AdapterDeps): Model => ({
 const refreshTokenModel = (deps: AdapterDeps): Model => ({
   find: async (value) => {
     const digest = digestOpaqueValue(value);
-    const token = await findRefreshToken(deps.database, digest);
-    const grant = token === undefined ? undefined : await readGrant(deps, token.grantId);
-    if (token === undefined || grant === undefined) return undefined;
-    const work = currentTokenWork();
-    work.presented = { kind: 'refresh_token', digest, grantId: grant.id };
+    const token = await readPresented(deps, 'refreshToken', digest);
+    if (token === undefined) return undefined;
+    const { grant } = token;
+    const work = notePresented({ kind: 'refresh_token', digest, grant });
     const graceSeconds = work.app?.clientId === grant.clientId ? work.app.refreshGraceSeconds : 0;
     const isReuse = judgeRefreshUse(token, graceSeconds, deps.clock()) === 'reuse';
     if (isReuse && work.detectsReuse) work.endedGrantIds.add(grant.id);
@@ -172,14 +174,23 @@ const commonPayload = (deps: AdapterDeps, value: string, grant: GrantRecord) => 
   resource: deps.resource,
 });
 
-/** A request reads its grant once: the code or token needs it, and then the library. */
-const readGrant = async (deps: AdapterDeps, id: string): Promise<GrantRecord | undefined> => {
-  const { grants } = currentTokenWork();
-  const known = grants.get(id);
-  if (known !== undefined) return known;
-  const grant = await findGrant(deps.database, id);
-  if (grant !== undefined) grants.set(id, grant);
-  return grant;
+/** What was read along with the app; a library that asks for anything else gets it too. */
+const readPresented = async <Kind extends 'code' | 'refreshToken'>(
+  deps: AdapterDeps,
+  kind: Kind,
+  digest: Buffer,
+): Promise<TokenState[Kind]> => {
+  const { state } = currentTokenWork();
+  if (state?.question[kind]?.equals(digest) === true) return state.answer[kind];
+  const nothing: TokenQuestion = { clientId: null, code: null, refreshToken: null };
+  return (await deps.readState({ ...nothing, [kind]: digest }))[kind];
+};
+
+const notePresented = ({ grant, ...presented }: Omit<Consumption, 'grantId'> & { grant: GrantRecord }): TokenWork => {
+  const work = currentTokenWork();
+  work.grant = grant;
+  work.presented = { ...presented, grantId: grant.id };
+  return work;
 };
 
 /** The library uses up only what it has just found. */

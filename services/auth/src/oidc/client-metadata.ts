@@ -1,4 +1,4 @@
-import { type AppRecord, isLiveSecret, type OauthClient } from '../apps/index.ts';
+import { isLiveSecret, type OauthClient } from '../apps/index.ts';
 
 /** Never used: our own endpoints compare redirect URIs, by stricter rules; the library merely wants one. */
 const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
@@ -6,7 +6,7 @@ const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
 const UNUSED_SECRET = 'only-digests-are-stored';
 
 /** Names of what we add to the library's client metadata. */
-export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_origins'];
+export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris'];
 
 /** A secret in the form that the library can hash and cache. */
 export interface SecretMetadata {
@@ -31,14 +31,15 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
       expires_at: expiresAt?.getTime() ?? null,
     }),
   ),
-  svc_origins: originsOf(app),
+  svc_redirect_uris: app.redirectUris,
 });
 
-/** Web origins whose pages may call the token endpoint: those that the app itself registered. */
-const originsOf = (app: AppRecord): string[] => {
-  const origins = app.redirectUris.map((uri) => new URL(uri)).filter(({ protocol }) => /^https?:$/.test(protocol));
-  return [...new Set(origins.map(({ origin }) => origin))];
-};
+/** Says whether pages of an origin may call the token endpoint: those that the app itself registered. */
+export const isOriginOf = (redirectUris: readonly string[], origin: string): boolean =>
+  redirectUris.some((uri) => {
+    const url = new URL(uri);
+    return /^https?:$/.test(url.protocol) && url.origin === origin;
+  });
 
 /** Compares a presented secret with the digests in a client's metadata. */
 export const isClientSecret = (secrets: readonly SecretMetadata[], presented: string, now: Date): boolean =>

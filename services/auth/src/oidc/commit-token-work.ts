@@ -1,13 +1,15 @@
 import type { Clock } from '../clock.ts';
 import { endGrant, originOf, useGrant } from '../connections/index.ts';
-import type { Executor, Transact, Transaction } from '../transact.ts';
-import { exchangeUnused, findRefreshToken, insertRefreshToken } from './queries.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import { type Exchange, insertRefreshToken, useUp } from './queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
-import type { Consumption, NewRefreshToken, TokenWork } from './token-work.ts';
+import { readTokenStates } from './token-state.ts';
+import type { TokenWork } from './token-work.ts';
 
 /** What committing needs. */
 export interface CommitTokenWorkDeps {
-  database: Executor;
+  /** Makes exchanges that nobody competes for; false leaves everything as it was. */
+  exchangeUnused: (exchange: Exchange) => Promise<boolean>;
   transact: Transact;
   clock: Clock;
 }
@@ -23,11 +25,12 @@ export const commitTokenWork = async (deps: CommitTokenWorkDeps, work: TokenWork
   const { consumption, refreshToken } = work;
   if (consumption === undefined || refreshToken === undefined) throw new Error('a token answer rests on nothing');
   if (consumption.grantId !== refreshToken.grantId) throw new Error('a refresh token belongs to another grant');
-  const now = deps.clock();
-  if (await exchangeUnused(deps.database, { consumption, refreshToken, now })) return 'issued';
+  if (await deps.exchangeUnused({ consumption, refreshToken })) return 'issued';
   const graceSeconds = work.app?.refreshGraceSeconds ?? 0;
   try {
-    return await deps.transact((trx) => issueAgain(trx, { consumption, refreshToken, graceSeconds, now }));
+    return await deps.transact((trx) =>
+      exchangeInTurn(trx, { consumption, refreshToken, graceSeconds, now: deps.clock() }),
+    );
   } catch (error) {
     if (error instanceof Reused) return 'reused';
     throw error;
@@ -39,30 +42,29 @@ class Reused extends Error {
   override readonly name = 'Reused';
 }
 
-interface Issue {
-  consumption: Consumption;
-  refreshToken: NewRefreshToken;
+interface ContestedExchange extends Exchange {
   graceSeconds: number;
   now: Date;
 }
 
-/** Judges what was used before: a code never again, a refresh token within its grace. */
-const issueAgain = async (trx: Transaction, input: Issue): Promise<TokenWorkOutcome> => {
-  const { consumption, refreshToken, graceSeconds, now } = input;
+/** Waits for those who are busy with the grant, then judges: a code is used once, a refresh token also within its grace. */
+const exchangeInTurn = async (trx: Transaction, exchange: ContestedExchange): Promise<TokenWorkOutcome> => {
+  const { consumption, refreshToken, now } = exchange;
   if (!(await useGrant(trx, consumption.grantId, now))) return 'grant_ended';
-  if (consumption.kind === 'authorization_code') throw new Reused();
-  const token = await findRefreshToken(trx, consumption.digest);
-  if (token === undefined) throw new Error('a refresh token vanished while its grant holds');
-  const use = judgeRefreshUse(token, graceSeconds, now);
-  if (use === 'reuse') throw new Reused();
-  if (use === 'first') throw new Error('an unused refresh token of a grant that holds was refused');
+  if (!(await useUp(trx, consumption, now))) {
+    if (consumption.kind === 'authorization_code') throw new Reused();
+    const [state] = await readTokenStates(trx, [{ clientId: null, code: null, refreshToken: consumption.digest }]);
+    // Its app was suspended just now.
+    if (state?.refreshToken === undefined) return 'grant_ended';
+    if (judgeRefreshUse(state.refreshToken, exchange.graceSeconds, now) !== 'within_grace') throw new Reused();
+  }
   await insertRefreshToken(trx, refreshToken);
   return 'issued';
 };
 
 /** Ends the grants that a request has given cause to end, each with its revocation. */
 export const endGrantsOfWork = async (
-  deps: CommitTokenWorkDeps,
+  deps: Pick<CommitTokenWorkDeps, 'transact' | 'clock'>,
   work: TokenWork,
   clientAddress: string,
 ): Promise<void> => {

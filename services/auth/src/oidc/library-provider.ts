@@ -5,7 +5,7 @@ import { isRegisteredRedirectUri } from '../apps/index.ts';
 import { SECOND_MS } from '../clock.ts';
 import { SIGNING_ALGORITHM, type SigningKey } from '../signing-keys/index.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
-import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
+import { EXTRA_CLIENT_METADATA, isClientSecret, isOriginOf, type SecretMetadata } from './client-metadata.ts';
 import { ACCESS_TOKEN_SECONDS, CODE_MS, REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
 import { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
 import { insertProof } from './pushed-request-queries.ts';
@@ -64,7 +64,7 @@ const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuratio
     Interaction: UNUSED_SECONDS,
     Session: UNUSED_SECONDS,
   },
-  clientBasedCORS: (_ctx, origin, client) => extra<string[]>(client, 'svc_origins').includes(origin),
+  clientBasedCORS: (_ctx, origin, client) => isOriginOf(extra<string[]>(client, 'svc_redirect_uris'), origin),
   features: features(deps),
   routes: {
     token: `${OAUTH_PATH}/token`,
@@ -128,7 +128,7 @@ const overrideModels = (provider: Provider, deps: LibraryProviderDeps): void => 
 };
 
 /** What `toClientMetadata` has put into a client. */
-const extra = <T>(client: Client, name: 'svc_secrets' | 'svc_origins'): T => {
+const extra = <T>(client: Client, name: 'svc_secrets' | 'svc_redirect_uris'): T => {
   const value: unknown = Reflect.get(client, name);
   if (!Array.isArray(value)) throw new TypeError(`a client has no ${name}`);
   // Only `toClientMetadata` makes clients, and it gives both names these types.

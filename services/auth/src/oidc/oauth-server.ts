@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { groupCalls } from '../group-calls.ts';
 import type { KeyRing } from '../signing-keys/index.ts';
 import type { Transact } from '../transact.ts';
-import { commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
+import { type CommitTokenWorkDeps, commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
+import { type Exchange, exchangeUnused } from './queries.ts';
 import { findGrantOfAccessToken } from './revoke-access-token.ts';
-import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, withUserId } from './token-answer.ts';
+import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, presentedIn, withUserId } from './token-answer.ts';
+import { readTokenStates, type TokenQuestion } from './token-state.ts';
 import { type TokenWork, withTokenWork } from './token-work.ts';
 
 /** What the authorization server needs. */
-export interface OauthServerDeps extends LibraryProviderDeps {
+export interface OauthServerDeps extends Omit<LibraryProviderDeps, 'readState'> {
   transact: Transact;
   keys: KeyRing;
   /** Counts the grants that end because something was presented again. */
@@ -19,11 +22,15 @@ export interface OauthServerDeps extends LibraryProviderDeps {
 /** Answers a request to the token or the revocation endpoint. */
 export type OauthServer = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void>;
 
+/** The same, with the two round trips of a token request shared by those that come at one time. */
+interface HandlerDeps extends OauthServerDeps, LibraryProviderDeps, CommitTokenWorkDeps {}
+
 /** Where a request that the library is answering came from. */
 const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Creates the server around the library, and again whenever another key signs. */
-export const createOauthServer = (deps: OauthServerDeps): OauthServer => {
+export const createOauthServer = (options: OauthServerDeps): OauthServer => {
+  const deps = withGroupedCalls(options);
   const issuer = new URL(deps.issuer);
   let current: { kid: string; handle: ReturnType<Provider['callback']> } | undefined;
   return async (req, res, clientAddress) => {
@@ -35,6 +42,15 @@ export const createOauthServer = (deps: OauthServerDeps): OauthServer => {
   };
 };
 
+const withGroupedCalls = (deps: OauthServerDeps): HandlerDeps => ({
+  ...deps,
+  readState: groupCalls({ run: (questions: readonly TokenQuestion[]) => readTokenStates(deps.database, questions) }),
+  exchangeUnused: groupCalls({
+    run: (exchanges: readonly Exchange[]) => exchangeUnused(deps.database, exchanges, deps.clock()),
+    keyOf: ({ consumption }) => consumption.grantId,
+  }),
+});
+
 /** The library names its own addresses by these: whatever was sent, they are the issuer's. */
 const pinHost = (req: IncomingMessage, issuer: URL): void => {
   req.headers.host = issuer.host;
@@ -42,14 +58,14 @@ const pinHost = (req: IncomingMessage, issuer: URL): void => {
   req.headers['x-forwarded-proto'] = issuer.protocol.slice(0, -1);
 };
 
-const buildHandler = (deps: OauthServerDeps): ReturnType<Provider['callback']> => {
+const buildHandler = (deps: HandlerDeps): ReturnType<Provider['callback']> => {
   const provider = createLibraryProvider(deps, deps.keys.active());
   provider.use(async (ctx, next) => {
     // The library adds `oidc` to the contexts of all routes that we let through.
     const context = ctx as unknown as KoaContextWithOIDC;
     const detectsReuse = ctx.path.endsWith('/token');
     try {
-      await withTokenWork({ detectsReuse }, async (work) => {
+      await withTokenWork({ detectsReuse, presents: () => presentedIn(context) }, async (work) => {
         await next();
         if (ctx.method !== 'POST') return;
         if (detectsReuse) await finishToken(deps, context, work);
@@ -65,7 +81,7 @@ const buildHandler = (deps: OauthServerDeps): ReturnType<Provider['callback']> =
 };
 
 /** Makes the library's answer true before it goes out. */
-const finishToken = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, work: TokenWork): Promise<void> => {
+const finishToken = async (deps: HandlerDeps, ctx: KoaContextWithOIDC, work: TokenWork): Promise<void> => {
   if (ctx.status === 200) {
     const outcome = await commitTokenWork(deps, work);
     if (outcome === 'issued') {

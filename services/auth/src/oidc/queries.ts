@@ -1,4 +1,5 @@
-import { grantUse, TOUCH_GRANT } from '../connections/index.ts';
+import { runPrepared } from '@svc/database';
+import { grantExpiry, USED_GRANTS } from '../connections/index.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { Consumption, NewRefreshToken } from './token-work.ts';
 
@@ -61,54 +62,6 @@ export const findCode = async (executor: Executor, digest: Buffer): Promise<Code
   };
 };
 
-/** A refresh token as stored. */
-export interface RefreshTokenRecord {
-  grantId: string;
-  generation: number;
-  /** Thumbprint of the key that it is bound to. */
-  keyThumbprint: string | null;
-  issuedAt: Date;
-  expiresAt: Date;
-  /** When it was first used. */
-  consumedAt: Date | null;
-  /** Whether a token of a later generation of its grant was used, so that it is no longer the immediate predecessor. */
-  isOutdated: boolean;
-}
-
-interface RefreshTokenRow {
-  digest: Buffer;
-  grant_id: string;
-  generation: number;
-  jkt: string | null;
-  issued_at: Date;
-  expires_at: Date;
-  consumed_at: Date | null;
-  is_outdated: boolean;
-}
-
-/** The refresh token of a digest, used up or not. */
-export const findRefreshToken = async (executor: Executor, digest: Buffer): Promise<RefreshTokenRecord | undefined> => {
-  const result: { rows: RefreshTokenRow[] } = await executor.raw(
-    `SELECT t.*, EXISTS (
-       SELECT FROM refresh_tokens later
-       WHERE later.grant_id = t.grant_id AND later.generation > t.generation AND later.consumed_at IS NOT NULL
-     ) AS is_outdated
-     FROM refresh_tokens t WHERE t.digest = ?`,
-    [digest],
-  );
-  const [row] = result.rows;
-  if (row === undefined) return undefined;
-  return {
-    grantId: row.grant_id,
-    generation: row.generation,
-    keyThumbprint: row.jkt,
-    issuedAt: row.issued_at,
-    expiresAt: row.expires_at,
-    consumedAt: row.consumed_at,
-    isOutdated: row.is_outdated,
-  };
-};
-
 /** Stores the digest of a new refresh token. */
 export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToken): Promise<void> => {
   await trx('refresh_tokens').insert({
@@ -123,25 +76,63 @@ export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToke
 
 const CONSUMED_TABLES = { authorization_code: 'authorization_codes', refresh_token: 'refresh_tokens' } as const;
 
+/** Uses up a code or token under a grant that is locked; false where that happened before. */
+export const useUp = async (trx: Transaction, { kind, digest }: Consumption, now: Date): Promise<boolean> =>
+  (await trx(CONSUMED_TABLES[kind]).where('digest', digest).whereNull('consumed_at').update({ consumed_at: now })) > 0;
+
+/** A code or token, and the refresh token that it is to be exchanged for. */
+export interface Exchange {
+  consumption: Consumption;
+  refreshToken: NewRefreshToken;
+}
+
+const EXCHANGE_UNUSED = {
+  name: 'exchange_unused',
+  text: `WITH ${USED_GRANTS},
+  used_codes AS (
+    UPDATE authorization_codes SET consumed_at = $2
+    WHERE digest = ANY($4) AND consumed_at IS NULL AND grant_id IN (SELECT id FROM used_grants) RETURNING digest
+  ),
+  used_tokens AS (
+    UPDATE refresh_tokens SET consumed_at = $2
+    WHERE digest = ANY($5) AND consumed_at IS NULL AND grant_id IN (SELECT id FROM used_grants) RETURNING digest
+  )
+  INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
+  SELECT new.digest, new.grant_id, new.generation, new.jkt, new.issued_at, new.expires_at
+  FROM unnest($1::text[], $6::bytea[], $7::bytea[], $8::int[], $9::text[], $10::timestamptz[], $11::timestamptz[])
+    AS new (grant_id, used_digest, digest, generation, jkt, issued_at, expires_at)
+  WHERE new.used_digest IN (SELECT digest FROM used_codes UNION ALL SELECT digest FROM used_tokens)
+  RETURNING digest`,
+};
+
 /**
- * Uses up a code or token that nobody has used before, under a grant that holds, and stores the refresh token that it is
- * exchanged for: all of it in one round trip, or nothing and false. The grant is locked first, as everywhere.
+ * Makes many exchanges, each of its own grant, in one round trip and one commit: uses up each code or token that nobody has
+ * used before, under a grant that holds and that nobody else is busy with, and stores the refresh token that it is exchanged
+ * for. Answers for which of them it did; the others are as they were.
  */
 export const exchangeUnused = async (
   executor: Executor,
-  { consumption, refreshToken, now }: { consumption: Consumption; refreshToken: NewRefreshToken; now: Date },
-): Promise<boolean> => {
-  const result: { rowCount: number } = await executor.raw(
-    `WITH touched AS (${TOUCH_GRANT}),
-     used AS (
-       UPDATE ${CONSUMED_TABLES[consumption.kind]} SET consumed_at = :usedAt
-       WHERE digest = :usedDigest AND consumed_at IS NULL AND grant_id = (SELECT id FROM touched) RETURNING grant_id
-     )
-     INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-     SELECT :digest, grant_id, :generation, :keyThumbprint, :issuedAt, :expiresAt FROM used`,
-    { ...grantUse(consumption.grantId, now), usedDigest: consumption.digest, ...refreshToken },
-  );
-  return result.rowCount > 0;
+  exchanges: readonly Exchange[],
+  now: Date,
+): Promise<boolean[]> => {
+  const digestsOf = (kind: Consumption['kind']): Buffer[] =>
+    exchanges.filter(({ consumption }) => consumption.kind === kind).map(({ consumption }) => consumption.digest);
+  const tokens = exchanges.map(({ refreshToken }) => refreshToken);
+  const rows = await runPrepared<{ digest: Buffer }>(executor, EXCHANGE_UNUSED, [
+    exchanges.map(({ consumption }) => consumption.grantId),
+    now,
+    grantExpiry(now),
+    digestsOf('authorization_code'),
+    digestsOf('refresh_token'),
+    exchanges.map(({ consumption }) => consumption.digest),
+    tokens.map(({ digest }) => digest),
+    tokens.map(({ generation }) => generation),
+    tokens.map(({ keyThumbprint }) => keyThumbprint),
+    tokens.map(({ issuedAt }) => issuedAt),
+    tokens.map(({ expiresAt }) => expiresAt),
+  ]);
+  const issued = new Set(rows.map(({ digest }) => digest.toString('hex')));
+  return tokens.map(({ digest }) => issued.has(digest.toString('hex')));
 };
 
 /** Removes at most `limit` codes that expired unused before an instant, and answers how many. */

@@ -1,8 +1,20 @@
 import type { ValidationIssue } from '@svc/contracts';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { digestOpaqueValue } from './opaque-value.ts';
+import type { TokenQuestion } from './token-state.ts';
 
 /** RFC 6749 section 5.2: also when a competing request was faster. */
 export const INVALID_GRANT = { error: 'invalid_grant', error_description: 'grant request is invalid' } as const;
+
+/** What a form presents, by digest: at the token endpoint what its grant type wants, elsewhere nothing. */
+export const presentedIn = (ctx: KoaContextWithOIDC): Omit<TokenQuestion, 'clientId'> => {
+  const { grant_type: grantType, code, refresh_token: refreshToken } = ctx.oidc.params ?? {};
+  const digestOf = (value: unknown): Buffer | null => (typeof value === 'string' ? digestOpaqueValue(value) : null);
+  return {
+    code: grantType === 'authorization_code' ? digestOf(code) : null,
+    refreshToken: grantType === 'refresh_token' ? digestOf(refreshToken) : null,
+  };
+};
 
 /** A form without these is not an OAuth request at all (spec 2.11): 422, before anything else that may be wrong with it. */
 export const findFormIssues = (ctx: KoaContextWithOIDC): ValidationIssue[] => {

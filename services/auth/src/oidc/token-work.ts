@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AppRecord } from '../apps/index.ts';
+import type { OauthClient } from '../apps/index.ts';
 import type { GrantRecord } from '../connections/index.ts';
+import type { TokenQuestion, TokenState } from './token-state.ts';
 
 /** A refresh token that the library has made and that is to be stored. */
 export interface NewRefreshToken {
@@ -27,8 +28,13 @@ export interface Consumption {
 export interface TokenWork {
   /** At the token endpoint, presenting something used up is reuse; at the revocation endpoint it is not. */
   readonly detectsReuse: boolean;
-  app: AppRecord | undefined;
-  readonly grants: Map<string, GrantRecord>;
+  /** What the request's form presents; to be asked once the library has read the form. */
+  readonly presents: () => Omit<TokenQuestion, 'clientId'>;
+  app: OauthClient['app'] | undefined;
+  /** What was read of the request's app and of what it presents, all at once. */
+  state: { question: TokenQuestion; answer: TokenState } | undefined;
+  /** The grant of what the library has found. */
+  grant: GrantRecord | undefined;
   /** What the client has presented, once it was found. */
   presented: Consumption | undefined;
   /** The same, once the library found nothing wrong with it. */
@@ -42,13 +48,14 @@ const storage = new AsyncLocalStorage<TokenWork>();
 
 /** Runs one request of the library with work of its own. */
 export const withTokenWork = async (
-  options: { detectsReuse: boolean },
+  options: Pick<TokenWork, 'detectsReuse' | 'presents'>,
   run: (work: TokenWork) => Promise<void>,
 ): Promise<void> => {
   const work: TokenWork = {
-    detectsReuse: options.detectsReuse,
+    ...options,
     app: undefined,
-    grants: new Map(),
+    state: undefined,
+    grant: undefined,
     presented: undefined,
     consumption: undefined,
     refreshToken: undefined,
