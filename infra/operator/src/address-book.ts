@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@svc/contracts';
 
-/** Where the internal listeners of the services are, and the credential that they take. */
+/** Where the internal listeners of the services are, the credential that they take, and who asks. */
 export interface AddressBook {
   readonly token: string;
+  /** Stands in the audit log: SVC_OPERATOR, or else the account on this machine. */
+  readonly operator: string;
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
@@ -30,10 +33,11 @@ export const readAddressBook = (env: NodeJS.ProcessEnv): AddressBook => {
     );
   }
   const urls = serviceNames.map((name) => [name, env[variableOf(name)] ?? local?.urls[name]] as const);
-  return { token, urls: Object.fromEntries(urls.filter(([, url]) => url !== undefined)) };
+  const operator = env.SVC_OPERATOR ?? userInfo().username;
+  return { token, operator, urls: Object.fromEntries(urls.filter(([, url]) => url !== undefined)) };
 };
 
-const readLocal = (directory: string): AddressBook | undefined => {
+const readLocal = (directory: string): Omit<AddressBook, 'operator'> | undefined => {
   try {
     const stack = readJson(join(directory, 'stack.json'), 'processes');
     const token = readJson(join(directory, 'secrets.json'), 'INTERNAL_API_TOKEN');

@@ -68,12 +68,12 @@ const findCommand = (args: readonly string[]) => {
 };
 
 const createCall =
-  ({ token, urls }: AddressBook, clients: Map<ServiceName, InternalClient>): CallService =>
+  ({ token, operator, urls }: AddressBook, clients: Map<ServiceName, InternalClient>): CallService =>
   async (route, input) => {
     const { service } = route;
     const baseUrl = urls[service];
     if (baseUrl === undefined) throw new OperatorError(`the address of ${service} is not known`);
-    const client = clients.get(service) ?? createInternalClient({ baseUrl, token, timeoutMs: TIMEOUT_MS });
+    const client = clients.get(service) ?? createInternalClient({ baseUrl, token, operator, timeoutMs: TIMEOUT_MS });
     clients.set(service, client);
     return (await client.call(route, input)).body;
   };

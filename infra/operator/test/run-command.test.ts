@@ -27,7 +27,7 @@ const startService = async (answer: (request: string) => { status: number; body:
 
 const run = async (line: string, urls: AddressBook['urls'] = {}) => {
   const lines: string[] = [];
-  const addresses = () => ({ token: 'a-token', urls });
+  const addresses = () => ({ token: 'a-token', operator: 'somebody', urls });
   const result = await runCommand(line.split(' ').filter(Boolean), { addresses, print: (text) => lines.push(text) });
   return { ...result, text: lines.join('\n') };
 };

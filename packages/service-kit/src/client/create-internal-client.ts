@@ -2,6 +2,7 @@ import { type ErrorCode, errorCodes, type RouteDefinition } from '@svc/contracts
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
+import { OPERATOR_HEADER } from '../http/audit-request.ts';
 
 /** Where the other service's internal listener is, and how long it may take. */
 export interface InternalClientOptions {
@@ -9,6 +10,8 @@ export interface InternalClientOptions {
   /** The first of INTERNAL_API_TOKENS. */
   token: string;
   timeoutMs: number;
+  /** Who runs an operator's command, for the audit log. */
+  operator?: string;
   /** Connections kept to the other service. */
   connectionsMax?: number;
 }
@@ -101,6 +104,7 @@ const send = async (
       headers: {
         authorization: `Bearer ${options.token}`,
         accept: 'application/json',
+        ...(options.operator === undefined ? {} : { [OPERATOR_HEADER]: options.operator }),
         ...(input.requestId === undefined ? {} : { 'x-request-id': input.requestId }),
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       },

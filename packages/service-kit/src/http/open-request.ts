@@ -75,6 +75,10 @@ const closeRequest = (
     code: state.errorCode,
     ...(res.writableFinished ? {} : { aborted: true }),
   };
+  if (state.audit !== undefined) {
+    const { request_id, code } = fields;
+    logger.info({ component: 'audit', request_id, operation, status, code, ...state.audit }, 'audit');
+  }
   if (state.probe === undefined) logger.info(fields, 'request');
   else logger.debug(fields, 'probe');
 };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
 import type { Logger } from '../logging/create-logger.ts';
+import type { AuditFields } from './audit-request.ts';
 import { clientAddress } from './client-address.ts';
 
 /** What a state is made from. */
@@ -22,6 +23,8 @@ export class RequestState {
   probe: string | undefined;
   callerKind: string | undefined;
   errorCode: string | undefined;
+  /** Set where the audit log is to tell of this request. */
+  audit: AuditFields | undefined;
   readonly #options: RequestStateOptions;
   #log: Logger | undefined;
 

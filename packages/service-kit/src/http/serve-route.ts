@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
+import { auditRequest } from './audit-request.ts';
 import { authorize } from './authorize.ts';
 import { type Authenticators, type Binding, type CheckedRequest, HANDLED, type Reply } from './binding.ts';
 import { checkReply } from './check-reply.ts';
@@ -30,6 +31,7 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const { route } = binding;
   const caller = await authorize(route, options.authenticate, req);
   state.callerKind = caller.kind;
+  state.audit = auditRequest(route, caller, exchange);
   const body = await parseBody(route, req);
   const parts = checkParts(route, { params: exchange.params, search: searchOf(req), headers: req.headers });
   const issues = body.ok ? parts.issues : [...parts.issues, ...body.issues];

@@ -16,6 +16,8 @@ const logFieldNames = [
   'aborted',
   'violations',
   // Who and what it is about.
+  'actor',
+  'target',
   'user_id',
   'client_id',
   'grant_id',

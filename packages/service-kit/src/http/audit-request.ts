@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { RouteDefinition } from '@svc/contracts';
+import type { LogFields } from '../logging/log-fields.ts';
+import type { Caller } from './binding.ts';
+
+/** Names whoever runs an operator's command; told, not proven: the service credential is what is checked. */
+export const OPERATOR_HEADER = 'x-svc-operator';
+const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
+
+/** Who wants what changed, as it stands in the audit log. */
+export type AuditFields = Pick<LogFields, 'actor' | 'target'>;
+
+/**
+ * What the audit log is to say of a request: those by which a signed-in person or an operator changes something. Undefined for
+ * all others. Holds ids only, never what was sent.
+ */
+export const auditRequest = (
+  route: RouteDefinition,
+  caller: Caller,
+  { req, params }: { readonly req: IncomingMessage; readonly params: Readonly<Record<string, unknown>> },
+): AuditFields | undefined => {
+  if (route.method === 'GET') return undefined;
+  const actor = actorOf(route, caller, req);
+  return actor === undefined ? undefined : { actor, target: Object.values(params).map(String) };
+};
+
+const actorOf = (route: RouteDefinition, caller: Caller, req: IncomingMessage): string | undefined => {
+  if (caller.kind === 'console_session') return caller.userId;
+  if (route.tag !== 'Operations') return undefined;
+  const name = req.headers[OPERATOR_HEADER];
+  return typeof name === 'string' && OPERATOR_NAME.test(name) ? `operator:${name}` : 'operator';
+};

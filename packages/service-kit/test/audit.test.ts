@@ -1,0 +1,51 @@
+import { serviceOperations } from '@svc/contracts';
+import { expect, test } from 'vitest';
+import { bind, createInternalApp, createInternalClient, createMetrics } from '../src/index.ts';
+import { collectLogs, serve, startTestApp } from './support/test-app.ts';
+
+const isAudit = ({ message }: Record<string, unknown>) => message === 'audit';
+
+test('what a signed-in person changes stands in the audit log: who, what and how it ended, and nothing that was sent', async () => {
+  const { send, lines } = await startTestApp();
+  const headers = { authorization: 'bearer session-business' };
+  await send('PATCH', '/v1/things/thing-1', { headers, body: { active: true } });
+  await send('PATCH', '/v1/things/thing-2', { headers, body: { active: 'canary' } });
+  await expect.poll(() => lines.filter(isAudit)).toHaveLength(2);
+  const audited = lines.filter(isAudit);
+  expect(audited[0]).toMatchObject({ component: 'audit', operation: 'updateThing', target: ['thing-1'], status: 200 });
+  expect(audited[0]?.actor).toMatch(/^usr_/);
+  expect(audited[1]).toMatchObject({ target: ['thing-2'], status: 422, code: 'invalid_request' });
+  expect(JSON.stringify(audited)).not.toContain('canary');
+});
+
+test('what only reads, and what nobody signed in does, does not', async () => {
+  const { send, lines } = await startTestApp();
+  await send('GET', '/v1/things/thing-1', { headers: { authorization: 'bearer session-personal' } });
+  await send('POST', '/v1/things', { body: { name: 'x' } });
+  await expect.poll(() => lines.filter(({ message }) => message === 'request')).toHaveLength(2);
+  expect(lines.filter(isAudit)).toEqual([]);
+});
+
+test.each([
+  ['ada@example.com', 'operator:ada@example.com'],
+  ['two words', 'operator'],
+])('an operator who is called %s stands there as %s', async (operator, actor) => {
+  const { logger, lines } = collectLogs();
+  const route = serviceOperations.reloadRoutes;
+  const { url } = await serve(
+    createInternalApp({
+      service: 'inference-gateway',
+      contract: [route],
+      bindings: [bind(route, async () => ({ status: 200, body: { loaded: true } }))],
+      tokens: ['service-credential'],
+      logger,
+      metrics: createMetrics('inference-gateway'),
+      ready: async () => ({}),
+    }),
+  );
+  const client = createInternalClient({ baseUrl: url, token: 'service-credential', timeoutMs: 5_000, operator });
+  await client.call(route, {});
+  await client.close();
+  await expect.poll(() => lines.filter(isAudit)).toHaveLength(1);
+  expect(lines.find(isAudit)).toMatchObject({ actor, operation: 'reloadRoutes', target: [], status: 200 });
+});
