@@ -72,6 +72,27 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.admit_delegated_many(p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[], p_idempotency_keys text[], p_past_due_grace interval)
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE asked record;
+    BEGIN
+      FOR asked IN
+        SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys)
+          WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, place)
+        ORDER BY t.svc_user_id, t.place
+      LOOP
+        place := asked.place;
+        SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state INTO verdict, resets_at, duplicate_of, duplicate_state
+          FROM admit_delegated(asked.request_id, asked.svc_user_id, asked.client_id, asked.service, asked.estimate,
+            asked.idempotency_key, p_past_due_grace) AS a;
+        RETURN NEXT;
+      END LOOP;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
  RETURNS record
  LANGUAGE plpgsql
@@ -137,6 +158,26 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE asked record;
+    BEGIN
+      FOR asked IN
+        SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
+          WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)
+        ORDER BY t.svc_user_id, t.place
+      LOOP
+        place := asked.place;
+        SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
+          FROM admit_keyed(asked.request_id, asked.svc_user_id, asked.key_id, asked.hold, asked.per_minute, asked.monthly_limit) AS a;
+        RETURN NEXT;
+      END LOOP;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.anniversary_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -186,19 +227,36 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.ledger_assert_balanced()
+CREATE OR REPLACE FUNCTION public.ledger_assert_added()
  RETURNS trigger
  LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
 AS $function$
     DECLARE
       posting bigint;
       total bigint;
     BEGIN
-      IF TG_TABLE_NAME = 'ledger_postings' THEN posting := NEW.id; ELSE posting := NEW.posting_id; END IF;
-      SELECT sum(amount_micros) INTO total FROM ledger_entries WHERE posting_id = posting;
-      IF total IS DISTINCT FROM 0 THEN
+      SELECT e.posting_id, sum(e.amount_micros) INTO posting, total
+        FROM (SELECT DISTINCT a.posting_id FROM added AS a JOIN ledger_postings AS p ON p.id = a.posting_id
+              WHERE p.xmin <> pg_current_xact_id()::xid) AS late
+        JOIN ledger_entries AS e USING (posting_id)
+        GROUP BY e.posting_id HAVING sum(e.amount_micros) <> 0 LIMIT 1;
+      IF FOUND THEN
         RAISE EXCEPTION 'ledger posting % sums to %, not to 0', posting, total USING ERRCODE = 'check_violation';
+      END IF;
+      RETURN NULL;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_assert_balanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE total bigint;
+    BEGIN
+      SELECT sum(amount_micros) INTO total FROM ledger_entries WHERE posting_id = NEW.id;
+      IF total IS DISTINCT FROM 0 THEN
+        RAISE EXCEPTION 'ledger posting % sums to %, not to 0', NEW.id, total USING ERRCODE = 'check_violation';
       END IF;
       RETURN NULL;
     END $function$
@@ -215,6 +273,26 @@ AS $function$
         VALUES (p_kind, p_reference, p_svc_user_id, p_currency, billing_now()) RETURNING id INTO posting;
       INSERT INTO ledger_entries (posting_id, book, amount_micros)
         SELECT posting, t.book, t.amount FROM unnest(p_books, p_amounts) AS t (book, amount) WHERE t.amount <> 0;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_post_many(p_kinds text[], p_references text[], p_svc_user_ids text[], p_currency text, p_books text[], p_amounts bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      WITH posting AS MATERIALIZED (
+        SELECT nextval('ledger_postings_id_seq') AS id, t.*
+        FROM unnest(p_kinds, p_references, p_svc_user_ids) WITH ORDINALITY AS t (kind, reference, svc_user_id, place)
+      ), written AS (
+        INSERT INTO ledger_postings (id, kind, reference, svc_user_id, currency, posted_at)
+        OVERRIDING SYSTEM VALUE
+        SELECT id, kind, reference, svc_user_id, p_currency, billing_now() FROM posting
+      )
+      INSERT INTO ledger_entries (posting_id, book, amount_micros)
+        SELECT posting.id, p_books[n], p_amounts[posting.place][n]
+        FROM posting, generate_series(1, cardinality(p_books)) AS n
+        WHERE p_amounts[posting.place][n] <> 0;
     END $function$
 ;
 
@@ -287,78 +365,125 @@ AS $function$
 CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
  RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
+    #variable_conflict use_column
     DECLARE
       subscribers text[];
       wallet_owners text[];
+      seen boolean[];
+      turns int;
     BEGIN
-      SELECT array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'delegated'), array_agg(r.svc_user_id) FILTER (WHERE r.kind = 'api_key')
-        INTO subscribers, wallet_owners FROM reservations AS r WHERE r.request_id = ANY (p_request_ids);
+      -- turn: how often the request has been named before this place, and once more.
+      SELECT array_agg(DISTINCT r.svc_user_id) FILTER (WHERE r.kind = 'delegated' AND r.is_open),
+          array_agg(DISTINCT r.svc_user_id) FILTER (WHERE r.kind = 'api_key' AND r.is_open),
+          array_agg(r.request_id IS NOT NULL ORDER BY told.place), max(told.turn)
+        INTO subscribers, wallet_owners, seen, turns
+        FROM (SELECT t.request_id, t.place, row_number() OVER (PARTITION BY t.request_id ORDER BY t.place) AS turn
+              FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)) AS told
+        LEFT JOIN (SELECT res.request_id, res.kind, res.svc_user_id,
+                     res.state IN ('reserved', 'uncertain') OR res.settled_by = 'estimate' AS is_open
+                   FROM reservations AS res) AS r ON r.request_id = told.request_id;
       IF subscribers IS NOT NULL THEN
         PERFORM FROM accounts AS a WHERE a.svc_user_id = ANY (subscribers) ORDER BY a.svc_user_id FOR NO KEY UPDATE;
       END IF;
       IF wallet_owners IS NOT NULL THEN
         PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (wallet_owners) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
       END IF;
-      FOR place IN 1 .. cardinality(p_request_ids) LOOP
-        request_id := p_request_ids[place];
-        SELECT s.state, s.effect, s.over_hold_micros INTO state, effect, over_hold_micros
-          FROM settle_one(request_id, p_outcomes[place], p_costs[place], p_currency) AS s;
-        RETURN NEXT;
-      END LOOP;
+
+      RETURN QUERY SELECT s.request_id, s.state, s.effect, s.over_hold_micros
+        FROM generate_series(1, turns) AS turn,
+          LATERAL settle_turn(p_request_ids, p_outcomes, p_costs, seen, turn::int, p_currency) AS s
+        ORDER BY s.place;
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.settle_one(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT state text, OUT effect text, OUT over_hold_micros bigint)
- RETURNS record
+CREATE OR REPLACE FUNCTION public.settle_turn(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_seen boolean[], p_turn integer, p_currency text)
+ RETURNS TABLE(place bigint, request_id text, state text, effect text, over_hold_micros bigint)
  LANGUAGE plpgsql
 AS $function$
+    #variable_conflict use_column
     DECLARE
-      r reservations%ROWTYPE;
-      step record;
-      counted bigint; -- change of what counts against limits: cost, or the estimate while uncertain
-      booked bigint;  -- change of what is booked as cost
-      freed bigint;   -- what is no longer held or reserved
-      at timestamptz;
+      at timestamptz := billing_now();
+      done record;
     BEGIN
-      SELECT * INTO r FROM reservations WHERE request_id = p_request_id FOR NO KEY UPDATE;
-      IF NOT FOUND THEN effect := 'unknown'; RETURN; END IF;
-      SELECT * INTO step FROM settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
-      state := step.state;
-      effect := step.effect;
-      IF effect IN ('none', 'conflict') THEN RETURN; END IF;
-
-      at := billing_now();
-      counted := CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(step.cost, 0) END
-        - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END;
-      booked := coalesce(step.cost, 0) - coalesce(r.cost_micros, 0);
-      freed := CASE WHEN r.state IN ('reserved', 'uncertain') AND step.state IN ('settled', 'released')
-        THEN r.estimate_micros ELSE 0 END;
-      UPDATE reservations SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
-          uncertain_at = CASE effect WHEN 'uncertain' THEN at ELSE uncertain_at END,
-          ended_at = CASE WHEN effect IN ('settled', 'released') THEN at ELSE ended_at END,
-          adjusted_at = CASE effect WHEN 'adjusted' THEN at END
-        WHERE request_id = p_request_id;
-
-      IF r.kind = 'delegated' THEN
-        UPDATE accounts AS a SET
-            pending = a.pending - CASE r.state WHEN 'reserved' THEN 1 ELSE 0 END,
-            week_used_micros = a.week_used_micros + CASE WHEN a.week_start = r.week_start THEN counted ELSE 0 END,
-            month_used_micros = a.month_used_micros + CASE WHEN a.month_start = r.month_start THEN counted ELSE 0 END
-          WHERE a.svc_user_id = r.svc_user_id;
-        PERFORM ledger_post(CASE effect WHEN 'adjusted' THEN 'usage_adjustment' ELSE 'usage' END,
-          p_request_id, r.svc_user_id, p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
-      ELSE
-        UPDATE key_budgets AS k SET month_used_micros = k.month_used_micros + counted
-          WHERE k.key_id = r.key_id AND k.month_start = r.month_start AND counted <> 0;
-        IF freed <> 0 OR booked <> 0 THEN
-          PERFORM wallet_settle(r.svc_user_id,
-            CASE effect WHEN 'adjusted' THEN 'adjustment' WHEN 'released' THEN 'release' ELSE 'settlement' END,
-            p_request_id, freed, booked);
-        END IF;
-        over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
+      WITH named AS (
+        SELECT t.*, row_number() OVER (PARTITION BY t.request_id ORDER BY t.place) AS turn
+        FROM unnest(p_request_ids, p_outcomes, p_costs, p_seen) WITH ORDINALITY AS t (request_id, outcome, cost, is_seen, place)
+      ), decided AS MATERIALIZED (
+        SELECT n.place, n.request_id AS named_id, r.*,
+          settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, n.outcome, n.cost) AS step
+        FROM named AS n LEFT JOIN reservations AS r ON r.request_id = n.request_id AND n.is_seen
+        WHERE n.turn = p_turn
+      ), change AS MATERIALIZED (
+        -- counted: change of what counts against limits, which is cost, or the estimate while uncertain. booked: change of what
+        -- is booked as cost. freed: what is no longer held.
+        SELECT d.*,
+          CASE (step).state WHEN 'uncertain' THEN estimate_micros ELSE coalesce((step).cost, 0) END
+            - CASE state WHEN 'uncertain' THEN estimate_micros ELSE coalesce(cost_micros, 0) END AS counted,
+          coalesce((step).cost, 0) - coalesce(cost_micros, 0) AS booked,
+          CASE WHEN state IN ('reserved', 'uncertain') AND (step).state IN ('settled', 'released')
+            THEN estimate_micros ELSE 0 END AS freed
+        FROM decided AS d WHERE request_id IS NOT NULL AND (step).effect NOT IN ('none', 'conflict')
+      ), reservation_changes AS (
+        UPDATE reservations AS r SET state = (c.step).state, settled_by = (c.step).settled_by, cost_micros = (c.step).cost,
+            uncertain_at = CASE (c.step).effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END,
+            ended_at = CASE WHEN (c.step).effect IN ('settled', 'released') THEN at ELSE r.ended_at END,
+            adjusted_at = CASE (c.step).effect WHEN 'adjusted' THEN at END
+          FROM change AS c WHERE r.request_id = c.request_id
+      ), account_changes AS (
+        UPDATE accounts AS a SET pending = a.pending - c.places,
+            week_used_micros = a.week_used_micros + c.week, month_used_micros = a.month_used_micros + c.month
+          FROM (SELECT o.svc_user_id, count(*) FILTER (WHERE c.state = 'reserved') AS places,
+                  coalesce(sum(c.counted) FILTER (WHERE c.week_start = o.week_start), 0) AS week,
+                  coalesce(sum(c.counted) FILTER (WHERE c.month_start = o.month_start), 0) AS month
+                FROM change AS c JOIN accounts AS o ON o.svc_user_id = c.svc_user_id
+                WHERE c.kind = 'delegated' GROUP BY o.svc_user_id) AS c
+          WHERE a.svc_user_id = c.svc_user_id
+      ), key_changes AS (
+        UPDATE key_budgets AS k SET month_used_micros = k.month_used_micros + c.counted
+          FROM (SELECT key_id, month_start, sum(counted) AS counted FROM change
+                WHERE kind = 'api_key' GROUP BY key_id, month_start HAVING sum(counted) <> 0) AS c
+          WHERE k.key_id = c.key_id AND k.month_start = c.month_start
+      ), wallet_changes AS (
+        UPDATE wallets AS w SET held_micros = w.held_micros - c.freed, balance_micros = w.balance_micros - c.booked
+          FROM (SELECT svc_user_id, sum(freed) AS freed, sum(booked) AS booked FROM change
+                WHERE kind = 'api_key' GROUP BY svc_user_id) AS c
+          WHERE w.svc_user_id = c.svc_user_id
+      ), usage AS (
+        SELECT array_agg(CASE (step).effect WHEN 'adjusted' THEN 'usage_adjustment' ELSE 'usage' END ORDER BY place) AS kinds,
+          array_agg(request_id ORDER BY place) AS ids, array_agg(svc_user_id ORDER BY place) AS owners,
+          array_agg(ARRAY[booked, -booked] ORDER BY place) AS amounts
+        FROM change WHERE kind = 'delegated' AND booked <> 0
+      ), funds AS (
+        SELECT array_agg(CASE (step).effect WHEN 'adjusted' THEN 'adjustment' WHEN 'released' THEN 'release' ELSE 'settlement' END
+            ORDER BY place) AS kinds,
+          array_agg(request_id ORDER BY place) AS ids, array_agg(svc_user_id ORDER BY place) AS owners,
+          array_agg(ARRAY[-freed, freed - booked, booked] ORDER BY place) AS amounts
+        FROM change WHERE kind = 'api_key' AND (freed <> 0 OR booked <> 0)
+      ), result AS (
+        SELECT array_agg(place) AS places, array_agg(named_id) AS ids,
+          array_agg(CASE WHEN request_id IS NOT NULL THEN (step).state END) AS states,
+          array_agg(CASE WHEN request_id IS NULL THEN 'unknown' ELSE (step).effect END) AS effects,
+          array_agg(CASE WHEN kind = 'api_key' AND (step).effect NOT IN ('none', 'conflict')
+            THEN greatest((step).cost - estimate_micros, 0) END) AS over_holds
+        FROM decided
+      )
+      SELECT result.*, usage.kinds AS usage_kinds, usage.ids AS usage_ids, usage.owners AS usage_owners, usage.amounts AS usage_amounts,
+          funds.kinds AS funds_kinds, funds.ids AS funds_ids, funds.owners AS funds_owners, funds.amounts AS funds_amounts
+        INTO done FROM result, usage, funds;
+      IF done.usage_kinds IS NOT NULL THEN
+        PERFORM ledger_post_many(done.usage_kinds, done.usage_ids, done.usage_owners, p_currency,
+          ARRAY['usage', 'allowance'], done.usage_amounts);
       END IF;
+      IF done.funds_kinds IS NOT NULL THEN
+        PERFORM ledger_post_many(done.funds_kinds, done.funds_ids, done.funds_owners, p_currency,
+          ARRAY['wallet_held', 'wallet_available', 'income'], done.funds_amounts);
+      END IF;
+      RETURN QUERY SELECT * FROM unnest(done.places, done.ids, done.states, done.effects, done.over_holds);
     END $function$
 ;
 
@@ -408,6 +533,7 @@ AS $function$
 CREATE OR REPLACE FUNCTION public.usage_days_follow()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_hashjoin TO 'on'
 AS $function$
     BEGIN
       MERGE INTO usage_days AS d USING (
@@ -457,20 +583,6 @@ AS $function$
         WHERE svc_user_id = p_svc_user_id RETURNING currency INTO STRICT in_currency;
       PERFORM ledger_post('hold', p_request_id, p_svc_user_id, in_currency,
         ARRAY['wallet_available', 'wallet_held'], ARRAY[-p_amount_micros, p_amount_micros]);
-    END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.wallet_settle(p_svc_user_id text, p_kind text, p_request_id text, p_released_micros bigint, p_cost_micros bigint)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-    DECLARE in_currency text;
-    BEGIN
-      UPDATE wallets SET held_micros = held_micros - p_released_micros, balance_micros = balance_micros - p_cost_micros
-        WHERE svc_user_id = p_svc_user_id RETURNING currency INTO STRICT in_currency;
-      PERFORM ledger_post(p_kind, p_request_id, p_svc_user_id, in_currency,
-        ARRAY['wallet_held', 'wallet_available', 'income'],
-        ARRAY[-p_released_micros, p_released_micros - p_cost_micros, p_cost_micros]);
     END $function$
 ;
 
@@ -599,7 +711,7 @@ CREATE TABLE ledger_entries (
   CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
 );
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_assert_balanced();
+CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_added();
 
 CREATE TABLE ledger_postings (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

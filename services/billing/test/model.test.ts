@@ -2,7 +2,7 @@ import { createLogger, createMetrics } from '@svc/service-kit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { admitRequest } from '../src/reservations/admit-request.ts';
+import { createAdmission } from '../src/reservations/admit-request.ts';
 import { createReservationMeters } from '../src/reservations/index.ts';
 import { readStanding } from '../src/reservations/read-standing.ts';
 import { settleRequests } from '../src/reservations/settle-requests.ts';
@@ -45,6 +45,7 @@ it('any story of admissions, outcomes, repetitions and time ends as the referenc
     logger: createLogger({ service: 'billing', level: 'silent' }),
     meters: createReservationMeters(createMetrics('billing')),
   };
+  const admitRequest = createAdmission(deps);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (story) => {
       let now = new Date('2028-01-31T09:00:00Z');
@@ -61,7 +62,7 @@ it('any story of admissions, outcomes, repetitions and time ends as the referenc
           await billing.app.sweep();
           model.sweep(now);
         } else if (act.do === 'admit') {
-          const answer = await admitRequest(deps, {
+          const answer = await admitRequest({
             ...{ kind: 'delegated', request_id: ids[act.request] ?? '', svc_user_id: ownerOf(act.request) },
             ...{ client_id: 'app_of_the_model', service: 'chat', estimate_micros: act.estimate },
           });

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, ServiceCaller } from '../http/binding.ts';
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Accepts any of the service credentials; comparing digests takes the same time whatever is sent. */
 export const createServiceAuthenticator = (tokens: readonly string[]): Authenticate<ServiceCaller> => {

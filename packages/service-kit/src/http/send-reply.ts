@@ -5,9 +5,10 @@ import type { ReplyContent } from './binding.ts';
 export const sendJson = (res: ServerResponse, status: number, body: unknown): void => {
   res.statusCode = status;
   if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
-  const bytes = Buffer.from(JSON.stringify(body));
-  res.setHeader('content-length', bytes.length);
-  res.end(bytes);
+  const text = JSON.stringify(body);
+  res.setHeader('content-length', Buffer.byteLength(text));
+  // As text, so that head and body leave in one write.
+  res.end(text);
 };
 
 /** Sends what a handler has returned. */

@@ -12,7 +12,6 @@ export interface DelegatedQuestion {
   readonly service: string;
   readonly estimateMicros: number;
   readonly idempotencyKey: string | null;
-  readonly graceDays: number;
 }
 
 /** The answer of `admit_delegated`. */
@@ -24,15 +23,26 @@ export interface DelegatedAnswer {
 }
 
 const ADMIT_DELEGATED = {
-  name: 'admit_delegated',
-  text: 'SELECT * FROM admit_delegated($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
+  name: 'admit_delegated_many',
+  text: 'SELECT * FROM admit_delegated_many($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
 };
 
-/** Decides on a delegated request in one round trip. */
-export async function admitDelegated(database: Knex, question: DelegatedQuestion): Promise<DelegatedAnswer> {
-  const { requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays } = question;
-  const values = [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays];
-  return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, values));
+/** Decides on delegated requests in one round trip; answers in their order. */
+export async function admitDelegatedMany(
+  database: Knex,
+  questions: readonly DelegatedQuestion[],
+  graceDays: number,
+): Promise<DelegatedAnswer[]> {
+  const rows = await runPrepared<Placed<DelegatedAnswer>>(database, ADMIT_DELEGATED, [
+    questions.map(({ requestId }) => requestId),
+    questions.map(({ userId }) => userId),
+    questions.map(({ clientId }) => clientId),
+    questions.map(({ service }) => service),
+    questions.map(({ estimateMicros }) => estimateMicros),
+    questions.map(({ idempotencyKey }) => idempotencyKey),
+    graceDays,
+  ]);
+  return inOrder(rows);
 }
 
 /** What admission of an API-key request is asked. */
@@ -53,14 +63,25 @@ export interface KeyedAnswer {
   readonly rate_reset_ms: number;
 }
 
-const ADMIT_KEYED = { name: 'admit_keyed', text: 'SELECT * FROM admit_keyed($1, $2, $3, $4, $5, $6)' };
+const ADMIT_KEYED = { name: 'admit_keyed_many', text: 'SELECT * FROM admit_keyed_many($1, $2, $3, $4, $5, $6)' };
 
-/** Decides on an API-key request in one round trip. */
-export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
-  const { requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros } = question;
-  const values = [requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros];
-  return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, values));
+/** Decides on API-key requests in one round trip; answers in their order. */
+export async function admitKeyedMany(database: Knex, questions: readonly KeyedQuestion[]): Promise<KeyedAnswer[]> {
+  const rows = await runPrepared<Placed<KeyedAnswer>>(database, ADMIT_KEYED, [
+    questions.map(({ requestId }) => requestId),
+    questions.map(({ userId }) => userId),
+    questions.map(({ keyId }) => keyId),
+    questions.map(({ holdMicros }) => holdMicros),
+    questions.map(({ requestsPerMinute }) => requestsPerMinute),
+    questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
+  ]);
+  return inOrder(rows);
 }
+
+/** An answer with the place of its question, from 1; groups are answered in the order of their owners. */
+type Placed<T> = T & { readonly place: number };
+
+const inOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);
 
 /** One settlement as the database is told it; `estimate` is what only the sweep says. */
 export interface SettlementInput {

@@ -1,16 +1,20 @@
 import { internalRoutes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import { type AdmissionDeps, admitRequest } from './admit-request.ts';
-import { type SettlementDeps, settleRequests } from './settle-requests.ts';
+import { type AdmissionDeps, createAdmission } from './admit-request.ts';
+import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
-/** Internal routes of admission and settlement. */
-export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): Binding[] => [
-  bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admitRequest(deps, body) })),
-  bind(internalRoutes.settleRequests, async ({ body }) => {
-    const results = await settleRequests(deps, body.settlements, 'call');
-    return {
-      status: 200,
-      body: { results: results.map(({ requestId, state }) => ({ request_id: requestId, state })) },
-    };
-  }),
-];
+/** Internal routes of admission and settlement, for which every request of the product waits. */
+export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): Binding[] => {
+  const admit = createAdmission(deps);
+  const settle = createSettlement(deps);
+  return [
+    bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
+    bind(internalRoutes.settleRequests, async ({ body }) => {
+      const results = await settle(body.settlements);
+      return {
+        status: 200,
+        body: { results: results.map(({ requestId, state }) => ({ request_id: requestId, state })) },
+      };
+    }),
+  ];
+};

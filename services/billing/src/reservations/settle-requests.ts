@@ -1,5 +1,6 @@
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { groupCalls } from './group-calls.ts';
 import type { ReservationMeters, SettlementSource } from './meters.ts';
 import { type SettlementInput, settleMany } from './queries.ts';
 import type { SettledRequest, Settlement } from './reservation.ts';
@@ -19,6 +20,24 @@ export const settleRequests = async (
   settlements: readonly Settlement[],
   source: SettlementSource,
 ): Promise<SettledRequest[]> => applyOutcomes(deps, settlements.map(toInput), source);
+
+/**
+ * Creates the operation behind calls: as `settleRequests`, with calls that tell of one request each, as gateways do at the end of
+ * every request, made together.
+ */
+export const createSettlement = (
+  deps: SettlementDeps,
+): ((settlements: readonly Settlement[]) => Promise<readonly SettledRequest[]>) => {
+  const settleOne = groupCalls<Settlement, SettledRequest>({
+    run: (settlements) => settleRequests(deps, settlements, 'call'),
+    keyOf: ({ request_id }) => request_id,
+  });
+  return async (settlements) => {
+    const [only, ...others] = settlements;
+    if (only === undefined || others.length > 0) return settleRequests(deps, settlements, 'call');
+    return [await settleOne(only)];
+  };
+};
 
 /** As `settleRequests`, with the outcome that only the sweep may tell. */
 export const applyOutcomes = async (

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { groupCalls } from './group-calls.ts';
+
+interface Call {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** Groups that stay under way until the test lets them end. */
+const heldGroups = () => {
+  const groups: { names: string[]; end(): void }[] = [];
+  const call = groupCalls<Call, string>({
+    keyOf: ({ owner }) => owner,
+    run: async (calls) => {
+      const names = calls.map(({ name }) => name);
+      await new Promise<void>((resolve) => groups.push({ names, end: resolve }));
+      return names.map((name) => `answer to ${name}`);
+    },
+  });
+  return { groups, call };
+};
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('grouped calls', () => {
+  it('that arrive together are made as one and answered each with its own answer', async () => {
+    const { groups, call } = heldGroups();
+    const answers = ['a', 'b', 'c'].map((name) => call({ owner: name, name }));
+    await turn();
+    expect(groups.map(({ names }) => names)).toEqual([['a', 'b', 'c']]);
+    groups[0]?.end();
+    expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to c']);
+  });
+  it('of one owner wait for its group under way, and nobody else waits for it', async () => {
+    const { groups, call } = heldGroups();
+    void call({ owner: 'hot', name: 'hot 1' });
+    await turn();
+    void call({ owner: 'hot', name: 'hot 2' });
+    void call({ owner: 'cool', name: 'cool' });
+    await turn();
+    expect(groups.map(({ names }) => names)).toEqual([['hot 1'], ['cool']]);
+    groups[1]?.end();
+    await turn();
+    expect(groups).toHaveLength(2);
+    groups[0]?.end();
+    await turn();
+    expect(groups.at(-1)?.names).toEqual(['hot 2']);
+  });
+  it('of a crowd travel alone, behind whoever came before and before whoever comes after', async () => {
+    const { groups, call } = heldGroups();
+    void call({ owner: 'first', name: 'first' });
+    for (let count = 1; count <= 40; count += 1) void call({ owner: 'hot', name: `hot ${count}` });
+    void call({ owner: 'last', name: 'last' });
+    await turn();
+    expect(groups.map(({ names }) => names.length)).toEqual([2, 40]);
+    expect(groups[0]?.names).toEqual(['first', 'last']);
+  });
+  it('beyond what may wait are refused, for one owner long before for all', async () => {
+    const { call } = heldGroups();
+    const flood = await Promise.allSettled(
+      Array.from({ length: 600 }, (_, count) =>
+        Promise.race([call({ owner: 'hot', name: `hot ${count}` }), turn().then(turn)]),
+      ),
+    );
+    expect(flood.filter(({ status }) => status === 'rejected')).toHaveLength(100);
+    await expect(Promise.race([call({ owner: 'cool', name: 'cool' }), turn().then(() => 'waits')])).resolves.toBe(
+      'waits',
+    );
+  });
+  it('of a group that fails are made again, each alone, so that only the one at fault fails', async () => {
+    const sizes: number[] = [];
+    const call = groupCalls<Call, string>({
+      keyOf: ({ owner }) => owner,
+      run: async (calls) => {
+        sizes.push(calls.length);
+        if (calls.some(({ name }) => name === 'bad')) throw new Error('bad');
+        return calls.map(({ name }) => name);
+      },
+    });
+    const results = await Promise.allSettled(['a', 'bad', 'c'].map((name) => call({ owner: name, name })));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(sizes).toEqual([3, 1, 1, 1]);
+  });
+});

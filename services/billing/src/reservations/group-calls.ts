@@ -1,0 +1,106 @@
+import { isConnectionFailure } from '@svc/database';
+import { AppError } from '@svc/service-kit';
+
+/** How calls are grouped. */
+export interface GroupingOptions<I, O> {
+  /** Makes the calls of one group as one and answers in their order. Making a call again must do no harm. */
+  readonly run: (calls: readonly I[]) => Promise<readonly O[]>;
+  /** Whose row a call works on. */
+  readonly keyOf: (call: I) => string;
+}
+
+/** Calls in one group: so many rows at most are locked until it commits. */
+const GROUP_MAX = 64;
+/** Groups under way: one is decided while the disk takes the other. With more they would be smaller, and each costs a commit. */
+const UNDER_WAY_MAX = 2;
+/** With more calls than these waiting, an account has a group to itself. */
+const CROWD_MIN = 3;
+/** Calls of one account that may wait: it fills its own line and nobody else's. */
+const LINE_MAX = 500;
+/** Calls that may wait in all. More could not be answered before their callers give up. */
+const WAITING_MAX = 5_000;
+
+interface Waiting<I, O> {
+  readonly call: I;
+  readonly resolve: (answer: O) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Makes calls that arrive together as one, so that they share a round trip and a commit. Accounts take turns: each has a line of
+ * its own and one group under way, and a crowd on one account travels alone, so that nobody else waits for its row. A call is
+ * answered after its group has committed. Throws `service_unavailable` where too many wait.
+ */
+export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => Promise<O>) => {
+  /** Accounts whose turn will come, in that order, and those with a group under way. */
+  const lines = new Map<string, Waiting<I, O>[]>();
+  const underWay = new Map<string, Waiting<I, O>[]>();
+  let [groups, waiting, isWoken] = [0, 0, false];
+
+  const start = (): void => {
+    isWoken = false;
+    while (groups < UNDER_WAY_MAX && lines.size > 0) {
+      const group = takeGroup(lines);
+      const keys = new Set(group.map(({ call }) => options.keyOf(call)));
+      groups += 1;
+      waiting -= group.length;
+      for (const key of keys) {
+        underWay.set(key, lines.get(key) ?? []);
+        lines.delete(key);
+      }
+      void make(options.run, group).finally(() => {
+        groups -= 1;
+        for (const key of keys) {
+          const rest = underWay.get(key) ?? [];
+          underWay.delete(key);
+          if (rest.length > 0) lines.set(key, rest);
+        }
+        start();
+      });
+    }
+  };
+  return (call) =>
+    new Promise((resolve, reject) => {
+      const key = options.keyOf(call);
+      const line = underWay.get(key) ?? lines.get(key) ?? [];
+      if (line.length >= LINE_MAX || waiting >= WAITING_MAX) {
+        reject(new AppError('service_unavailable', undefined, { cause: new Error('too many calls wait') }));
+        return;
+      }
+      line.push({ call, resolve, reject });
+      waiting += 1;
+      if (!underWay.has(key)) lines.set(key, line);
+      // What is read from other connections in the same turn of the event loop shares the group.
+      if (!isWoken) setImmediate(start);
+      isWoken = true;
+    });
+};
+
+/** Those whose turn it is: a crowd alone, or everybody up to the next crowd. What is left stays in its line. */
+const takeGroup = <I, O>(lines: ReadonlyMap<string, Waiting<I, O>[]>): Waiting<I, O>[] => {
+  const group: Waiting<I, O>[] = [];
+  for (const line of lines.values()) {
+    if (line.length >= CROWD_MIN) {
+      if (group.length === 0) return line.splice(0, GROUP_MAX);
+      continue;
+    }
+    if (group.length + line.length > GROUP_MAX) return group;
+    group.push(...line.splice(0));
+  }
+  return group;
+};
+
+/** A call that makes its group fail must not fail the others: then each is made alone. */
+const make = async <I, O>(run: GroupingOptions<I, O>['run'], group: readonly Waiting<I, O>[]): Promise<void> => {
+  try {
+    const answers = await run(group.map(({ call }) => call));
+    group.forEach(({ resolve, reject }, place) => {
+      const answer = answers[place];
+      if (answer === undefined) reject(new Error('a call of a group was not answered'));
+      else resolve(answer);
+    });
+  } catch (error) {
+    if (group.length === 1 || isConnectionFailure(error)) for (const { reject } of group) reject(error);
+    else for (const one of group) await make(run, [one]);
+  }
+};
