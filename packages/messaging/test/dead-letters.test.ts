@@ -1,6 +1,13 @@
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Consumer, type ConsumerOptions, type Messaging, type Relay, startConsumer } from '../src/index.ts';
+import {
+  type Consumer,
+  type ConsumerOptions,
+  type Messaging,
+  type MessagingMetrics,
+  type Relay,
+  startConsumer,
+} from '../src/index.ts';
 import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
@@ -41,6 +48,29 @@ async function parkedId(): Promise<string> {
 
 const outcomes = async (consumer: Consumer, id: string, times: number) =>
   (await Promise.all(Array.from({ length: times }, () => consumer.replay(id)))).map(({ outcome }) => outcome).sort();
+
+test('how many messages wait, and how many were given up, is told per consumer', async () => {
+  const { consumer } = await begin('test_measured', { refuses: (version) => version === 1 });
+  await registerApp(stage.knex);
+  await parkedId();
+  await consumer.stop();
+  const app = await registerApp(stage.knex);
+  await updateApp(stage.knex, app);
+  relay.hint();
+  await waitFor(async () => (await messaging.manager.streams.info('AUTH')).state.messages === 3);
+  const told = new Map<string, number>();
+  const metrics: MessagingMetrics = {
+    counter: () => ({ inc: () => undefined }),
+    gauge: ({ name }) => ({ set: (labels, value) => told.set(`${name} ${labels.consumer}`, value) }),
+  };
+  const idle = { messaging: await stage.connect('measuring', metrics), database: stage.knex, subjects };
+  const held = Promise.withResolvers<void>();
+  stage.keep(startConsumer({ ...idle, name: 'test_measured', handle: () => held.promise }));
+  await waitFor(() => told.size >= 2);
+  expect(told.get('messages_waiting test_measured')).toBe(2);
+  expect(told.get('dead_letters_unresolved test_measured')).toBe(1);
+  held.resolve();
+});
 
 test('a dead letter that is replayed by several at once has its effect once', async () => {
   const { consumer, state } = await begin('test_replayed', { refuses: () => true });

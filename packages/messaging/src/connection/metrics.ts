@@ -17,6 +17,8 @@ export interface MessagingMeters {
   outboxRepublished(stream: string, count: number): void;
   relayLeading(leading: boolean): void;
   consumed(consumer: string, outcome: ConsumedOutcome, count?: number): void;
+  waiting(consumer: string, count: number): void;
+  deadLetters(consumer: string, count: number): void;
   revocationsConnected(connected: boolean): void;
   revocationsKept(count: number): void;
 }
@@ -43,7 +45,13 @@ export function createMeters(metrics: MessagingMetrics | undefined): MessagingMe
     'consumer',
     'outcome',
   ]);
+  const perConsumer = (name: string, help: string) => {
+    const made = metrics?.gauge({ name, help, labelNames: ['consumer'] });
+    return (consumer: string, value: number) => made?.set({ consumer }, value);
+  };
   return {
+    waiting: perConsumer('messages_waiting', 'Messages that the consumer has not settled, in the whole service.'),
+    deadLetters: perConsumer('dead_letters_unresolved', 'Dead letters that nobody has resolved, in the whole service.'),
     outboxBacklog(count, oldestAgeSeconds) {
       unpublished(count);
       oldest(oldestAgeSeconds);

@@ -106,6 +106,17 @@ export async function countDeadLetters(database: Knex, countedMax: number): Prom
   return rows[0]?.total ?? 0;
 }
 
+/** As `countDeadLetters`, of one consumer. */
+export async function countDeadLettersOf(database: Knex, consumer: string, countedMax: number): Promise<number> {
+  const { rows } = await database.raw<{ rows: { total: number }[] }>(
+    `SELECT count(*)::int AS total FROM (
+       SELECT 1 FROM dead_letters WHERE resolved_at IS NULL AND consumer = ? LIMIT ?
+     ) AS unresolved`,
+    [consumer, countedMax],
+  );
+  return rows[0]?.total ?? 0;
+}
+
 /** The consumer of a dead letter, resolved or not. */
 export async function findDeadLetterConsumer(database: Knex, id: string): Promise<string | undefined> {
   const row = await database('dead_letters').where({ id }).first('consumer');

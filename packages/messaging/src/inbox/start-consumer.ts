@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
 import { type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
+import { measureConsumer } from './measure-consumer.ts';
 import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
 import { deleteInboxBefore } from './queries.ts';
@@ -99,6 +100,7 @@ function run<S extends EventSubject>(
   );
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);
   pruning.unref();
+  const stopMeasuring = measureConsumer(deps, [...byStream.keys()]);
   return {
     name: options.name,
     streams: [...byStream.keys()],
@@ -111,6 +113,7 @@ function run<S extends EventSubject>(
     },
     async stop() {
       clearInterval(pruning);
+      stopMeasuring();
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };

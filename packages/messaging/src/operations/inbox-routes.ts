@@ -1,10 +1,10 @@
 import { type ConsumerHealth, type ConsumingService, type DeadLetter, inboxOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { countDeadLetters, findDeadLetterConsumer, listDeadLetters, type StoredDeadLetter } from '../inbox/queries.ts';
 import type { Consumer } from '../inbox/start-consumer.ts';
-import { askBroker } from './ask-broker.ts';
 import { discardDeadLetter } from './discard-dead-letter.ts';
 
 const COUNTED_MAX = 100_000;

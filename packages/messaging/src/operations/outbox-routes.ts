@@ -1,10 +1,10 @@
 import { type OutboxHealth, outboxOperations, type PublishingService } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { findStream } from '../connection/topology.ts';
 import type { Relay } from '../outbox/start-relay.ts';
-import { askBroker } from './ask-broker.ts';
 import { listOutboxStreams, type OutboxStream } from './queries.ts';
 
 const COUNTED_MAX = 100_000;

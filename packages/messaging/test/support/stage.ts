@@ -1,5 +1,5 @@
 import { captureLogs, testDatabase, testNats } from '@svc/testing';
-import { connectMessaging, type Messaging, type Relay, startRelay } from '../../src/index.ts';
+import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 
 /** A database, a NATS server and whatever a test starts on them, ended in order. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
@@ -14,8 +14,8 @@ export async function createStage() {
     open.add(part);
     return part;
   };
-  const connect = async (name = 'test'): Promise<Messaging> => {
-    const messaging = await connectMessaging({ url: nats.url, name, logger: logs.logger });
+  const connect = async (name = 'test', metrics?: MessagingMetrics): Promise<Messaging> => {
+    const messaging = await connectMessaging({ url: nats.url, name, logger: logs.logger, metrics });
     open.add({ stop: () => messaging.close() });
     return messaging;
   };

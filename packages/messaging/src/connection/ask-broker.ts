@@ -1,4 +1,4 @@
-import type { Messaging } from '../connection/connect-messaging.ts';
+import type { Messaging } from './connect-messaging.ts';
 
 /** Null when the broker is away or does not answer. */
 export async function askBroker<T>(messaging: Messaging, ask: () => Promise<T>): Promise<T | null> {
