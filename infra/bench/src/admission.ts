@@ -1,15 +1,18 @@
+import { join } from 'node:path';
 import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { type BillingUnderTest, overHttp, type Side, startBilling, throughPg } from './billing-under-test.ts';
 import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
 import { metered } from './harness/metered.ts';
 import { loadText, printTable, say } from './harness/report.ts';
-import { startStack } from './harness/stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CONCURRENCIES = [1, 8, 32];
-const FLOODERS = 32;
+const REFUSED_CALLERS = 8;
+const FLOOD_RATE = Number(process.env['BENCH_FLOOD_RATE'] ?? 300);
+const FLOODED_MANY = 2_000;
 const NEIGHBOURS = 4;
 
 const LOCKING = { name: 'locking', text: 'SELECT bench_refuse_locking($1) AS verdict' };
@@ -21,8 +24,8 @@ export const measureAdmission = async (): Promise<void> => {
     const bench = await startBilling(stack);
     await compareCycles(bench);
     await compareRefusals(bench);
-    await floodOneAccount(bench);
-    await bench.client.close();
+    await floodOneAccount(stack, bench);
+    bench.client.close();
   } finally {
     await stack.stop();
   }
@@ -89,12 +92,11 @@ const compareCycles = async (bench: BillingUnderTest): Promise<void> => {
 };
 
 const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
-  const callers = 8;
-  const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
+  const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: REFUSED_CALLERS });
   const walBytes = new Map<string, number>();
   const refused = (name: string, ask: () => Promise<string>) => async (): Promise<Round> => {
     const before = await walPosition(pool);
-    const round = await closedLoop({ callers, seconds: SECONDS }, () =>
+    const round = await closedLoop({ callers: REFUSED_CALLERS, seconds: SECONDS }, () =>
       timed(async () => {
         const verdict = await ask();
         if (verdict !== 'subscription_requests_pending') throw new Error(`refusal answered ${verdict}`);
@@ -104,32 +106,47 @@ const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
     walBytes.set(name, (walBytes.get(name) ?? 0) + written);
     return round;
   };
-  const overTheEndpoint = metered(
-    bench.pid,
-    refused('endpoint', () => overHttp(bench).admit(bench.full, newId('req'))),
-  );
+  const direct = () => throughPg(pool).admit(bench.full, newId('req'));
+  const asked = () => overHttp(bench).admit(bench.full, newId('req'));
+  const lookFirst = await lockingSwitch(pool);
+  const overTheEndpoint = metered(bench.pid, refused('endpoint', asked));
   const { results, foreign } = await interleave(
     {
-      'bare pg': refused('bare pg', () => throughPg(pool).admit(bench.full, newId('req'))),
-      'bare pg, locking first': refused('bare pg, locking first', async () => {
+      'bare pg': refused('bare pg', direct),
+      'bare pg, nothing but the lock': refused('bare pg, nothing but the lock', async () => {
         const { rows } = await pool.query<{ verdict: string }>({ ...LOCKING, values: [bench.full] });
         return rows[0]?.verdict ?? '';
       }),
+      'bare pg, locking first': lookFirst.without(refused('bare pg, locking first', direct)),
       endpoint: overTheEndpoint.round,
+      'endpoint, locking first': lookFirst.without(refused('endpoint, locking first', asked)),
     },
     ROUNDS,
   );
   await pool.end();
   say(`Refusals of one account with two pending, 8 connections; foreign CPU share ${foreign.toFixed(2)}:\n`);
-  const locking = results['bare pg, locking first'].rate;
   printTable(
-    ['refused by', 'refusals/s', 'p50 ms', 'p99 ms', 'to the locking one', 'WAL bytes/refusal'],
+    ['refused by', 'refusals/s', 'p50 ms', 'p99 ms', 'endpoint to this one', 'WAL bytes/refusal'],
     Object.entries(results).map(([name, { rate, p50, p99, count }]) => [
       ...[name, rate, p50, p99],
-      ...[`${(rate / locking).toFixed(1)}x`, (walBytes.get(name) ?? 0) / count],
+      ...[`${(results.endpoint.rate / rate).toFixed(1)}x`, (walBytes.get(name) ?? 0) / count],
     ]),
   );
   say(`Processor time of billing per refusal: ${Math.round(overTheEndpoint.perCall())} us.\n`);
+};
+
+/** Runs rounds with an admission that has no look ahead of its lock, but is the same otherwise. */
+const lockingSwitch = async (pool: pg.Pool) => {
+  const { rows } = await pool.query<{ text: string }>("SELECT pg_get_functiondef('admit_delegated'::regproc) AS text");
+  const original = rows[0]?.text ?? '';
+  const locking = original.replace('FOR look IN 1..2 LOOP', 'FOR look IN 2..2 LOOP');
+  if (locking === original) throw new Error('admission has changed: its look ahead of the lock was not found');
+  return {
+    without: (round: () => Promise<Round>) => async () => {
+      await pool.query(locking);
+      return await round().finally(() => pool.query(original));
+    },
+  };
 };
 
 const walPosition = async (pool: pg.Pool): Promise<number> => {
@@ -137,28 +154,43 @@ const walPosition = async (pool: pg.Pool): Promise<number> => {
   return Number(rows[0]?.at);
 };
 
-/** The neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many. */
-const floodOneAccount = async (bench: BillingUnderTest): Promise<void> => {
+/**
+ * The neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many. The flood has a rate
+ * of its own, far above what one account may use, and comes from a process of its own: callers that ask again as soon as they
+ * are answered would measure how the cores are shared, and the load generator's own queue.
+ */
+const floodOneAccount = async (stack: Stack, bench: BillingUnderTest): Promise<void> => {
   const side = overHttp(bench);
   const [hot = '', ...neighbours] = bench.accounts;
+  const flood = await stack.startScript(join(import.meta.dirname, 'flood', 'main.ts'), {
+    ...{ FLOOD_URL: bench.service.internalUrl, FLOOD_TOKEN: stack.internalToken, FLOOD_RATE: String(FLOOD_RATE) },
+  });
+  const answered: number[] = [];
   const beside = (flooded: readonly string[]) => async (): Promise<Round> => {
-    const seconds = SECONDS;
-    const flood =
-      flooded.length === 0 ? undefined : closedLoop({ callers: FLOODERS, seconds }, () => cycle(side, flooded));
-    const round = await closedLoop({ callers: NEIGHBOURS, seconds }, () => cycle(side, neighbours));
-    await flood;
+    if (flooded.length > 0) flood.send({ accounts: flooded, seconds: SECONDS });
+    const round = await closedLoop({ callers: NEIGHBOURS, seconds: SECONDS }, () => cycle(side, neighbours));
+    if (flooded.length > 0) answered.push(Number(await flood.message()) / SECONDS);
     return round;
   };
   const { results, foreign } = await interleave(
-    { alone: beside([]), 'flood on one account': beside([hot]), 'same flood over many': beside(neighbours) },
+    {
+      alone: beside([]),
+      'flood on one account': beside([hot]),
+      'same flood over many': beside(neighbours.slice(0, FLOODED_MANY)),
+    },
     ROUNDS,
   );
+  await flood.stop();
   say(
-    `Neighbours (${NEIGHBOURS} connections) beside a flood of ${FLOODERS}; foreign CPU share ${foreign.toFixed(2)}:\n`,
+    `Neighbours (${NEIGHBOURS} connections) beside a flood of ${FLOOD_RATE} admissions/s (answered: ` +
+      `${answered.map(Math.round).join(', ')}); foreign CPU share ${foreign.toFixed(2)}:\n`,
   );
   printTable(
-    ['neighbours', 'cycles/s', 'admission p50 ms', 'p99 ms'],
-    Object.entries(results).map(([name, { rate, p50, p99 }]) => [name, rate, p50, p99]),
+    ['neighbours', 'cycles/s', 'admission p50 ms', 'p99 ms', 'p99 to alone'],
+    Object.entries(results).map(([name, { rate, p50, p99 }]) => [
+      ...[name, rate, p50, p99],
+      `${(p99 / results.alone.p99).toFixed(2)}x`,
+    ]),
   );
   say(`Load average after: ${loadText()}.\n`);
 };

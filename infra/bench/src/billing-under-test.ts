@@ -1,12 +1,10 @@
 import { newId } from '@svc/contracts';
 import pg from 'pg';
-import { type Client, openClient } from './harness/http.ts';
-import type { Stack } from './harness/stack.ts';
+import { type BareClient, openBareClient } from './harness/bare-http.ts';
+import type { RunningService, Stack } from './harness/stack.ts';
 
-const ACCOUNTS = 20_000;
-const HISTORY = 100_000;
+const SIZE = { accounts: 20_000, history: 100_000 };
 const PLAN = 'standard';
-const CONNECTIONS_MAX = 64;
 const APP = newId('app');
 const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
 const SETTLE = { name: 'settle', text: "SELECT * FROM settle_many($1, $2, $3, 'EUR')" };
@@ -18,22 +16,23 @@ export interface Side {
 
 /** A running billing with many subscribed accounts. */
 export interface BillingUnderTest {
-  readonly client: Client;
-  readonly token: string;
+  readonly client: BareClient;
   readonly databaseUrl: string;
   readonly accounts: readonly string[];
   /** An account with two requests pending. */
   readonly full: string;
   readonly pid: number;
+  /** Its process, and how to start one more on the same database. */
+  readonly service: RunningService;
 }
 
 /** Starts billing and gives it accounts with a history: a plan made over empty tables must not be what is measured. */
-export const startBilling = async (stack: Stack): Promise<BillingUnderTest> => {
+export const startBilling = async (stack: Stack, size = SIZE): Promise<BillingUnderTest> => {
   const billing = await stack.start('billing', {
     PLANS_FILE: stack.example('plans.yaml'),
     AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
   });
-  const accounts = Array.from({ length: ACCOUNTS }, () => newId('usr'));
+  const accounts = Array.from({ length: size.accounts }, () => newId('usr'));
   const full = newId('usr');
   const pool = new pg.Pool({ connectionString: billing.databaseUrl, max: 1 });
   await pool.query(
@@ -46,7 +45,7 @@ export const startBilling = async (stack: Stack): Promise<BillingUnderTest> => {
        settled_by, week_start, month_start, created_at, ended_at)
      SELECT 'req_past' || n, 'delegated', ($1::text[])[1 + n % $2], 'app_past', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
      FROM generate_series(1, $3::int) AS n`,
-    [accounts, ACCOUNTS, HISTORY],
+    [accounts, size.accounts, size.history],
   );
   await pool.query('UPDATE accounts SET pending = 2 WHERE svc_user_id = $1', [full]);
   await pool.query(`CREATE FUNCTION bench_refuse_locking(p_user text) RETURNS text LANGUAGE plpgsql AS $$
@@ -57,19 +56,18 @@ export const startBilling = async (stack: Stack): Promise<BillingUnderTest> => {
     END $$`);
   await pool.query('VACUUM ANALYZE');
   await pool.end();
-  const client = openClient(billing.internalUrl, CONNECTIONS_MAX);
   return {
-    client,
-    token: stack.internalToken,
+    client: openBareClient(billing.internalUrl, stack.internalToken),
     databaseUrl: billing.databaseUrl,
     accounts,
     full,
     pid: billing.process.pid,
+    service: billing,
   };
 };
 
 /** The service's internal endpoint. */
-export const overHttp = ({ client, token }: BillingUnderTest): Side => ({
+export const overHttp = ({ client }: Pick<BillingUnderTest, 'client'>): Side => ({
   admit: async (userId, requestId) => {
     const question = {
       request_id: requestId,
@@ -78,13 +76,13 @@ export const overHttp = ({ client, token }: BillingUnderTest): Side => ({
       service: 'chat',
       estimate_micros: 1,
     };
-    const json = { kind: 'delegated', ...question };
-    return (await client.expect(200, { method: 'POST', path: '/internal/admissions', token, json })).field('verdict');
+    const answer = await client.post('/internal/admissions', JSON.stringify({ kind: 'delegated', ...question }));
+    return /"verdict":"(\w+)"/.exec(answer)?.[1] ?? answer;
   },
   settle: async (requestId) => {
-    const json = { settlements: [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }] };
-    const answer = await client.expect(200, { method: 'POST', path: '/internal/settlements', token, json });
-    return answer.text.includes('"settled"') ? 'settled' : answer.text;
+    const settlements = [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }];
+    const answer = await client.post('/internal/settlements', JSON.stringify({ settlements }));
+    return answer.includes('"settled"') ? 'settled' : answer;
   },
 });
 

@@ -9,6 +9,18 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: "billing's internal endpoint against the same function through bare pg",
     load: async () => (await import('./admission.ts')).measureAdmission,
   },
+  settlements: {
+    about: 'usage facts settled in a second, through bare pg and from NATS to rows',
+    load: async () => (await import('./settlements.ts')).measureSettlements,
+  },
+  races: {
+    about: 'the limit of two, raced for from two processes that are killed by turns',
+    load: async () => (await import('./races.ts')).measureRaces,
+  },
+  scale: {
+    about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
+    load: async () => (await import('./scale.ts')).measureScale,
+  },
   tokens: {
     about: 'code exchange, refresh and authorize page against oidc-provider in memory',
     load: async () => (await import('./tokens.ts')).measureTokens,

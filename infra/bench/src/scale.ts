@@ -1,0 +1,124 @@
+import { newId } from '@svc/contracts';
+import pg from 'pg';
+import { type BillingUnderTest, overHttp, type Side, startBilling } from './billing-under-test.ts';
+import { closedLoop, type Round, timed } from './harness/load.ts';
+import { processorMicroseconds } from './harness/processor-time.ts';
+import { printTable, say } from './harness/report.ts';
+import { startStack } from './harness/stack.ts';
+import { median, summarize } from './harness/statistics.ts';
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const SMALL = { accounts: 1_000, history: 0 };
+const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 1_000_000);
+const HISTORY = Number(process.env['BENCH_HISTORY'] ?? 10_000_000);
+const CALLERS = 8;
+/** Rows of one statement while loading. */
+const CHUNK = 500_000;
+const USERS_ASKED = 20_000;
+
+/** Measures what admission and settlement cost with few accounts and no history, then with many of both, in one database. */
+export const measureScale = async (): Promise<void> => {
+  // Room for what is hot, as a database of this size is given; without it this would measure the disk.
+  const stack = await startStack({ shared_buffers: '1GB', max_wal_size: '8GB', checkpoint_timeout: '30min' });
+  try {
+    const bench = await startBilling(stack, SMALL);
+    const small = await measure(bench, bench.accounts);
+    const startedAt = performance.now();
+    const users = await load(bench.databaseUrl);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    const large = await measure(bench, users);
+    say(`Admit and settle over the endpoint, ${CALLERS} connections; loading took ${seconds} s:\n`);
+    printTable(
+      ['accounts', 'past reservations', 'cycles/s', 'admission p50 ms', 'p99 ms', 'billing + PostgreSQL CPU us/cycle'],
+      [
+        [String(SMALL.accounts), String(SMALL.history), ...small],
+        [String(ACCOUNTS), String(HISTORY), ...large],
+      ],
+    );
+    bench.client.close();
+  } finally {
+    await stack.stop();
+  }
+};
+
+const measure = async (bench: BillingUnderTest, users: readonly string[]): Promise<number[]> => {
+  const side = overHttp(bench);
+  const run = () => closedLoop({ callers: CALLERS, seconds: SECONDS }, () => cycle(side, users));
+  await run();
+  const database = new pg.Client({ connectionString: bench.databaseUrl });
+  await database.connect();
+  const rounds: Round[] = [];
+  let microseconds = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const pids = [bench.pid, ...(await backendsOf(database))];
+    const before = used(pids);
+    rounds.push(await run());
+    microseconds += used(pids) - before;
+  }
+  await database.end();
+  const all = rounds.flatMap(({ milliseconds }) => [...milliseconds]);
+  const { p50, p99 } = summarize(all);
+  return [median(rounds.map(({ rate }) => rate)), p50, p99, microseconds / all.length];
+};
+
+const cycle = async (side: Side, users: readonly string[]): Promise<number> => {
+  const userId = users[Math.floor(Math.random() * users.length)] ?? '';
+  const requestId = newId('req');
+  let verdict = '';
+  const taken = await timed(async () => {
+    verdict = await side.admit(userId, requestId);
+  });
+  if (verdict === 'admitted') await side.settle(requestId);
+  else if (verdict !== 'subscription_requests_pending') throw new Error(`admission answered ${verdict}`);
+  return taken;
+};
+
+const backendsOf = async (database: pg.Client): Promise<number[]> => {
+  const { rows } = await database.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'billing' AND backend_type = 'client backend'",
+  );
+  return rows.map(({ pid }) => pid);
+};
+
+const used = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + processorMicroseconds(pid), 0);
+
+/** Fills the tables as years of use would; answers accounts spread over all of them. */
+const load = async (databaseUrl: string): Promise<string[]> => {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  await database.query('SET synchronous_commit = off');
+  // Made by the load, which has no use for the proofs and sums of every single row.
+  await database.query(
+    'ALTER TABLE reservations DISABLE TRIGGER USER; ALTER TABLE ledger_postings DISABLE TRIGGER USER',
+  );
+  const id = (prefix: string, number: string) => `'${prefix}_' || lpad(to_hex((${number})::bigint), 26, '0')`;
+  await inChunks(ACCOUNTS, async (from, to) => {
+    await database.query(
+      `INSERT INTO accounts (svc_user_id, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end)
+       SELECT ${id('usr', 'n')}, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end
+       FROM (SELECT * FROM accounts LIMIT 1) AS model, generate_series(${from}, ${to}) AS n`,
+    );
+  });
+  await inChunks(HISTORY, async (from, to) => {
+    const user = id('usr', `1 + (n * 7919) % ${ACCOUNTS}`);
+    await database.query(
+      `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros,
+         settled_by, week_start, month_start, created_at, ended_at)
+       SELECT ${id('req', 'n')}, 'delegated', ${user}, 'app_past', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
+       FROM generate_series(${from}, ${to}) AS n`,
+    );
+  });
+  await database.query('ALTER TABLE reservations ENABLE TRIGGER USER; ALTER TABLE ledger_postings ENABLE TRIGGER USER');
+  await database.query('VACUUM ANALYZE accounts, reservations');
+  await database.query('CHECKPOINT').catch(() => undefined);
+  const { rows } = await database.query<{ svc_user_id: string }>(
+    `SELECT svc_user_id FROM accounts TABLESAMPLE BERNOULLI (${Math.min(100, (USERS_ASKED / ACCOUNTS) * 200)}) WHERE pending = 0 LIMIT ${USERS_ASKED}`,
+  );
+  await database.end();
+  return rows.map(({ svc_user_id }) => svc_user_id);
+};
+
+const inChunks = async (count: number, insert: (from: number, to: number) => Promise<void>): Promise<void> => {
+  for (let from = 1; from <= count; from += CHUNK) await insert(from, Math.min(count, from + CHUNK - 1));
+};
