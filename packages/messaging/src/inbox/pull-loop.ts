@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConsumerMessages, JsMsg } from 'nats';
+import type { Consumer, ConsumerMessages, JsMsg } from 'nats';
 import { ensureConsumer } from './ensure-consumer.ts';
 import type { HandleResult, HandlerDeps } from './handle-messages.ts';
 
@@ -36,17 +36,18 @@ interface LoopState {
   /** Aborts when nothing more is to be taken. */
   halt: AbortController;
   pulling: ConsumerMessages | undefined;
-  known: boolean;
+  /** Undefined until it is known to be there. */
+  durable: Consumer | undefined;
 }
 
 /** Starts the loop at once. */
 export function createPullLoop(options: PullLoopOptions): PullLoop {
-  const state: LoopState = { halt: new AbortController(), pulling: undefined, known: false };
+  const state: LoopState = { halt: new AbortController(), pulling: undefined, durable: undefined };
   let running = runLoop(options, state);
   let stopped = false;
   // The consumer may be gone with the broker's data.
   const forget = options.deps.messaging.onReconnect(() => {
-    state.known = false;
+    state.durable = undefined;
   });
   const pause = async () => {
     state.halt.abort();
@@ -77,7 +78,7 @@ async function runLoop(options: PullLoopOptions, state: LoopState): Promise<void
       await pullOnce(options, state, signal);
       failures = 0;
     } catch (error) {
-      state.known = false;
+      state.durable = undefined;
       failures += 1;
       const fields = { consumer, stream: options.stream, attempt: failures, err: error };
       if (messaging.isConnected()) messaging.logger.warn(fields, 'messages cannot be taken; trying again');
@@ -89,12 +90,13 @@ async function runLoop(options: PullLoopOptions, state: LoopState): Promise<void
 async function pullOnce(options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> {
   const { messaging, consumer } = options.deps;
   if (!messaging.isConnected()) return await pauseFor(RETRY_MS, signal);
-  if (!state.known) {
+  if (state.durable === undefined) {
     await ensureConsumer(options.deps, options.stream, options.subjects);
-    state.known = true;
+    // Asked for once: each time would cost a question to the broker before every pull.
+    state.durable = await messaging.jetstream.consumers.get(options.stream, consumer);
   }
+  const { durable } = state;
   const startedAt = performance.now();
-  const durable = await messaging.jetstream.consumers.get(options.stream, consumer);
   if (signal.aborted) return;
   const messages = await durable.fetch({ max_messages: options.fetch, expires: PULL_MS });
   state.pulling = messages;
@@ -111,7 +113,10 @@ async function pullOnce(options: PullLoopOptions, state: LoopState, signal: Abor
   }
 }
 
-/** Hands messages over as they come: a full chunk, or whatever is there once the server has no more. */
+/**
+ * Hands messages over as they come: a full chunk, or whatever has come meanwhile. What the server says is pending may go to
+ * another replica, so nothing waits for it.
+ */
 async function drain(options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) {
   let taken = 0;
   let databaseDown = false;
@@ -120,7 +125,8 @@ async function drain(options: PullLoopOptions, messages: ConsumerMessages, signa
     taken += 1;
     waiting.push(message);
     if (signal.aborted || databaseDown) continue;
-    if (waiting.length < options.chunk && message.info.pending > 0) continue;
+    // The present one still counts among those that have come.
+    if (waiting.length < options.chunk && messages.getPending() > 1) continue;
     ({ databaseDown } = await keepWorking(waiting, options));
     waiting = [];
     if (databaseDown) void messages.close();
