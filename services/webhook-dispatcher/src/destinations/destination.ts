@@ -47,6 +47,9 @@ const UNPRIVILEGED_PORT_MIN = 1024;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const STRICT_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^\s\u0000-\u001f\u007f\\/?#]+([/?#][^\s\u0000-\u001f\u007f\\]*)?$/i;
 
+/** A host name as DNS can hold it (RFC 1035 section 2.3.4), with or without the dot at its end; no empty punycode. */
+const NAME = /^(?=.{1,254}$)(?!(?:.*\.)?xn--(?:\.|$))[^.]{1,63}(?:\.[^.]{1,63})*\.?$/;
+
 /**
  * Takes a receiver's URL apart and judges all but its addresses. Throws DestinationError. What a URL parser would have to
  * repair (blanks, backslashes, missing slashes, percent-encoded hosts) is refused, so that no other reader sees another host.
@@ -65,6 +68,7 @@ export function parseDestination(text: string, allowTargets: AllowTargets): Dest
   if (port !== HTTPS_PORT && port < UNPRIVILEGED_PORT_MIN) throw new DestinationError('port_not_allowed');
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const isAddress = isIP(host) !== 0;
+  if (!isAddress && !NAME.test(host)) throw new DestinationError('url_invalid');
   return {
     host,
     isAddress,

@@ -75,7 +75,92 @@ describe('destinations beyond the published list', () => {
     'https://:@hooks.example.com/hook',
     'https://hooks.exa\tmple.com/hook',
     'javascript:alert(1)',
-  ];
+    // Other ways to write 127.0.0.1, 10.0.0.1 and 169.254.169.254: octal, hexadecimal, one number, fewer parts, mixed.
+    'https://2130706433/hook',
+    'https://0x7f.0x0.0x0.0x1/hook',
+    'https://00000177.0.0.01/hook',
+    'https://127.1/hook',
+    'https://0/hook',
+    'https://10.1/hook',
+    'https://0xa.0.0.1/hook',
+    'https://012.0.0.1/hook',
+    'https://0xA9FEA9FE/latest/meta-data/',
+    'https://0251.0376.0251.0376/latest/meta-data/',
+    'https://0xa9.254.0251.254/latest/meta-data/',
+    'https://4294967295/hook',
+    'https://4294967296/hook',
+    'https://127.0.0.1.:8443/hook',
+    'https://127.0.0.1:443/hook',
+    // The same in IPv6, and IPv4 within IPv6: mapped, compatible, NAT64, 6to4, Teredo, ISATAP.
+    'https://[::ffff:127.0.0.1]/hook',
+    'https://[0:0:0:0:0:ffff:7f00:0001]/hook',
+    'https://[::127.0.0.1]/hook',
+    'https://[::ffff:169.254.169.254]/hook',
+    'https://[64:ff9b::10.0.0.1]/hook',
+    'https://[64:ff9b::192.168.0.1]/hook',
+    'https://[2002:7f00:1::]/hook',
+    'https://[2002:c0a8:101::1]/hook',
+    'https://[2001::1]/hook',
+    'https://[2001:0:7f00:1::]/hook',
+    'https://[2001:10::1]/hook',
+    'https://[2001:2::1]/hook',
+    'https://[2001:470:1:18:0:5efe:7f00:1]/hook',
+    'https://[2001:470:1:18:200:5efe:192.168.0.1]/hook',
+    'https://[fc00::1]/hook',
+    'https://[fd00:ec2::254]/latest/meta-data/',
+    'https://[fe80::1%25eth0]/hook',
+    'https://[fe80::1%eth0]/hook',
+    'https://[ff05::1:3]/hook',
+    'https://[100::1]/hook',
+    'https://[::1]:8443/hook',
+    'https://[0:0:0:0:0:0:0:0]/hook',
+    'https://[e000::1]/hook',
+    'https://[1fff::1]/hook',
+    'https://[::1/hook',
+    'https://::1/hook',
+    // Every corner of what is reserved in IPv4.
+    ...['0.255.255.255', '10.255.255.255', '100.64.0.1', '127.255.255.254', '169.254.0.1', '172.31.255.255'],
+    ...[
+      '192.0.0.8',
+      '192.168.255.255',
+      '198.19.255.255',
+      '198.51.100.1',
+      '203.0.113.9',
+      '224.0.0.1',
+      '255.255.255.255',
+    ],
+    ...['168.63.129.16', '100.100.100.200', '192.31.196.1', '192.52.193.1', '192.175.48.1'],
+    // Names of this machine, whatever a resolver says.
+    'https://LOCALHOST/hook',
+    'https://localhost./hook',
+    'https://a.b.localhost:8443/hook',
+    // Ports and users.
+    'https://hooks.example.com:22/hook',
+    'https://hooks.example.com:65536/hook',
+    'https://hooks.example.com:-1/hook',
+    'https://hooks.example.com:4 43/hook',
+    'https://user:password@hooks.example.com/hook',
+    'https://%75ser@hooks.example.com/hook',
+    'https://hooks.example.com&@127.0.0.1/hook',
+    // What one parser reads as one host, and another as another.
+    'https://hooks.example.com%2f127.0.0.1/hook',
+    'https://hooks.example.com%5c127.0.0.1/hook',
+    'https://hooks.example.com\u0000.internal/hook',
+    'https://hooks.example.com\r\nHost: 127.0.0.1/hook',
+    'https://hooks\u3002example\u3002com%40127.0.0.1/hook',
+    'https://\uff11\uff12\uff17.0.0.1/hook',
+    'https://xn--/hook',
+    'https://./hook',
+    'https://../hook',
+    'https://a..example.com/hook',
+    'https://.example.com/hook',
+    `https://${'a'.repeat(64)}.example.com/hook`,
+    `https://${'a.'.repeat(130)}com/hook`,
+    'http://127.0.0.1/hook',
+    'ftp://hooks.example.com/hook',
+    'gopher://127.0.0.1:6379/_x',
+    'blob:https://hooks.example.com/1',
+  ].map((each) => (/^\d/.test(each) ? `https://${each}/hook` : each));
   it.each(rejected)('reject %s', async (url) => {
     expect(await verdict(url, scripted([['104.18.32.7']]), 1)).toBe('reject');
   });
@@ -90,6 +175,26 @@ describe('destinations beyond the published list', () => {
   ];
   it.each(allowed)('allow %s', async (url) => {
     expect(await verdict(url, scripted([['104.18.32.7', '2606:4700::6812:2007']]), 1)).toBe('allow');
+  });
+
+  const privateAnswers = [
+    ...['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.100.100.200', '168.63.129.16', '192.168.0.1', '0.0.0.0'],
+    ...['::1', '::', 'fe80::1', 'fd00:ec2::254', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001:0:1::'],
+    ...['fe80::1%eth0', '224.0.0.1', '255.255.255.255', 'not an address', ''],
+  ];
+  it.each(privateAnswers)('a name with the answer %j is refused, alone, first, in between and last', async (answer) => {
+    const publicAnswers = ['104.18.32.7', '2606:4700::6812:2007'];
+    for (const place of [0, 1, 2]) {
+      const mixed = publicAnswers.toSpliced(place, 0, answer);
+      expect(await verdict('https://hooks.example.com/hook', scripted([mixed]), 1)).toBe('reject');
+    }
+    expect(await verdict('https://hooks.example.com/hook', scripted([[answer]]), 1)).toBe('reject');
+    // Rebinding: public when it is configured and at a first attempt, then not, then again.
+    const changing = [publicAnswers, publicAnswers, [answer], publicAnswers];
+    const lookup = scripted(changing);
+    const verdicts = [];
+    for (const _ of changing) verdicts.push(await verdict('https://hooks.example.com/hook', lookup, 1));
+    expect(verdicts).toEqual(['allow', 'allow', 'reject', 'allow']);
   });
 
   it('gives the resolver a name once, and an address never', async () => {
