@@ -18,7 +18,7 @@ import { createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
-import { startWorker, type Worker } from './deliveries/index.ts';
+import { shareHints, startWorker, type Worker } from './deliveries/index.ts';
 import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from './destinations/index.ts';
 import { eventRoutes, laneOperatorRoutes, startEventPruning } from './events/index.ts';
 import { startFactConsumers } from './facts/index.ts';
@@ -65,12 +65,14 @@ export async function createApp(parts: AppParts): Promise<App> {
     schedule: { baseMs: config.WEBHOOK_BACKOFF_BASE_MS, random: parts.random ?? Math.random },
   });
   life.onStop('worker', () => worker.stop());
+  const hints = shareHints(messaging, worker.hint);
+  life.onStop('hints', async () => hints.stop());
   const pruning = startEventPruning({ database, clock, logger, retentionDays: config.WEBHOOK_EVENT_RETENTION_DAYS });
   life.onStop('pruning', pruning.stop);
   const clients = createClients(config, life);
   const stored = { clock, newId };
   const consumers = startFactConsumers({
-    ...{ ...stored, database, messaging, getSnapshot: clients.billing.getSnapshot, onApplied: worker.hint },
+    ...{ ...stored, database, messaging, getSnapshot: clients.billing.getSnapshot, onApplied: hints.hint },
   });
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -79,7 +81,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   life.onStop('revocations', () => revocations.stop());
   const bindings = [
     ...configurationRoutes({ database, secretBox, lookup, allowTargets, clock, auth: clients.auth }),
-    ...eventRoutes({ ...stored, database, auth: clients.auth, onQueued: worker.hint }),
+    ...eventRoutes({ ...stored, database, auth: clients.auth, onQueued: hints.hint }),
   ];
   const operatorBindings = [
     ...configurationOperatorRoutes({ database, secretBox }),

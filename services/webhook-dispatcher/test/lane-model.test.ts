@@ -73,7 +73,8 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
     expect(stored?.sequence).toBe(model.events.length);
   },
   async claim({ model }) {
-    const [lane] = await claimDueLanes(database.knex, { prompt: 10, unknown: 10, slow: 10 });
+    const [claim] = await claimDueLanes(database.knex, { prompt: 10, unknown: 10, slow: 10 });
+    const lane = claim?.lane;
     const isFree = model.holder === undefined || model.holder.expired;
     const isDue = isFree && !isBlocked(model) && model.done < model.events.length;
     expect(lane !== undefined).toBe(isDue);

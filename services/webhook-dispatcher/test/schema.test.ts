@@ -58,6 +58,6 @@ describe('one blocked app with 100,000 waiting events', () => {
     const startMs = performance.now();
     const claimed = await claimDueLanes(knex, { prompt: 100, unknown: 100, slow: 100 });
     expect(performance.now() - startMs).toBeLessThan(200);
-    expect(claimed.map(({ clientId }) => clientId).sort()).toEqual([...due].sort());
+    expect(claimed.map(({ lane }) => lane.clientId).sort()).toEqual([...due].sort());
   });
 });

@@ -13,6 +13,8 @@ export interface DeliveryTarget {
 
 /** Finds the targets of apps, each in one given generation. */
 export interface DeliveryTargets {
+  /** The target, where it is remembered. */
+  recall(request: GenerationOfApp): DeliveryTarget | undefined;
   /** One entry per request, in order; undefined where that generation is over, or its secret cannot be opened. */
   find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;
 }
@@ -51,6 +53,7 @@ export function createDeliveryTargets(
     return target?.generation === generation ? target : undefined;
   };
   return {
+    recall,
     async find(requests) {
       const missing = requests.filter((request) => recall(request) === undefined);
       if (missing.length > 0) {

@@ -20,8 +20,8 @@ export interface LaneWork {
 
 /** What working on lanes reads and writes, many lanes to a statement. */
 export interface LaneStore {
-  /** The work that a lane holds; undefined when its generation is over. */
-  load(lane: ClaimedLane): Promise<LaneWork | undefined>;
+  /** The work that a lane holds, read unless it came with the claim; undefined when its generation is over. */
+  load(lane: ClaimedLane, content: EventContent | undefined): Promise<LaneWork | undefined>;
   /** Writes an outcome; undefined when the lease was lost, and the outcome therefore counts for nothing. */
   record(outcome: AttemptOutcome): Promise<RecordedOutcome | undefined>;
 }
@@ -33,8 +33,14 @@ const RECORD_RETRY_MS = 250;
 
 /** Reads and writes through batches of concurrent requests. */
 export function createLaneStore(database: Knex, targets: DeliveryTargets): LaneStore {
+  const load = createBatcher((lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes), {
+    itemsMax: BATCH_MAX,
+  });
   return {
-    load: createBatcher((lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes), { itemsMax: BATCH_MAX }),
+    load: async (lane, content) => {
+      const target = content === undefined ? undefined : targets.recall(lane);
+      return content === undefined || target === undefined ? await load(lane) : { content, target };
+    },
     record: createBatcher((outcomes: readonly AttemptOutcome[]) => recordAll(database, outcomes), {
       itemsMax: BATCH_MAX,
     }),

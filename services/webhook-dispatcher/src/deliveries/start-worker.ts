@@ -71,9 +71,9 @@ export function startWorker(deps: WorkerDeps): Worker {
     const paces = Object.entries(limits).filter(([, limit]) => limit > 0);
     if (paces.length === 0) return false;
     const claimedAtMs = performance.now();
-    const lanes = await claimDueLanes(deps.database, limits);
-    for (const lane of lanes) begin({ lane, slot: slots.take(lane.pace), claimedAtMs });
-    return paces.some(([pace, limit]) => lanes.filter((lane) => lane.pace === pace).length === limit);
+    const claims = await claimDueLanes(deps.database, limits);
+    for (const claim of claims) begin({ ...claim, slot: slots.take(claim.lane.pace), claimedAtMs });
+    return paces.some(([pace, limit]) => claims.filter(({ lane }) => lane.pace === pace).length === limit);
   };
   const loop = (async () => {
     while (!state.isStopping) {

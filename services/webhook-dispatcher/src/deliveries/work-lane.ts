@@ -1,6 +1,12 @@
 import { WEBHOOK_ATTEMPTS_MAX } from '@svc/contracts';
 import type { Logger } from '@svc/service-kit';
-import { type AttemptOutcome, type ClaimedLane, LEASE_MS } from '../events/index.ts';
+import {
+  type AttemptOutcome,
+  type ClaimedLane,
+  type EventContent,
+  LEASE_MS,
+  LEASE_RENEWED_AFTER_MS,
+} from '../events/index.ts';
 import type { LaneStore, LaneWork } from './lane-store.ts';
 import type { DeliveryMeters } from './meters.ts';
 import { type RetrySchedule, retryDelayMs } from './retry-schedule.ts';
@@ -24,6 +30,8 @@ export interface WorkLaneDeps extends AttemptDeps {
 /** A lane with the place that it takes up here. */
 export interface HeldLane {
   readonly lane: ClaimedLane;
+  /** The lane's next event, where it came with the claim. */
+  readonly content: EventContent | undefined;
   readonly slot: Slot;
   /** On the process's own clock, from before the claim was sent. */
   readonly claimedAtMs: number;
@@ -40,12 +48,14 @@ const SLOW_AFTER_MS = 500;
 const WRITE_BACK_MS = 2_000;
 
 /** Delivers a claimed lane's events one after the other until one fails, none is left, or others have waited enough. */
-export async function workLane({ lane: claimed, slot, claimedAtMs }: HeldLane, deps: WorkLaneDeps): Promise<LaneEnd> {
+export async function workLane(
+  { lane: claimed, content, slot, claimedAtMs }: HeldLane,
+  deps: WorkLaneDeps,
+): Promise<LaneEnd> {
   let lane = claimed;
   let leaseStartMs = claimedAtMs;
-  let next: LaneWork | undefined;
+  let work = await deps.store.load(claimed, content);
   for (let count = 1; ; count += 1) {
-    const work = next ?? (await deps.store.load(lane));
     if (work === undefined) return 'gone';
     // A process that was paused must not send what another one may have sent meanwhile.
     if (performance.now() - leaseStartMs > LEASE_MS - ATTEMPT_TIMEOUT_MS - WRITE_BACK_MS) return 'held';
@@ -57,13 +67,16 @@ export async function workLane({ lane: claimed, slot, claimedAtMs }: HeldLane, d
       { lane, work, result, keepLane, pace: result.durationMs > SLOW_AFTER_MS ? 'slow' : 'prompt' },
       deps.schedule,
     );
-    leaseStartMs = performance.now();
+    leaseStartMs = performance.now() - LEASE_RENEWED_AFTER_MS;
     const recorded = await deps.store.record(outcome);
     report(outcome, work, recorded !== undefined, deps);
     if (recorded?.isKept !== true) return 'gone';
     lane = { ...lane, sequence: lane.sequence + 1 };
     // The lease still holds, so the generation is the same, and so is the target.
-    next = recorded.next === undefined ? undefined : { content: recorded.next, target: work.target };
+    work =
+      recorded.next === undefined
+        ? await deps.store.load(lane, undefined)
+        : { content: recorded.next, target: work.target };
   }
 }
 

@@ -1,12 +1,14 @@
 export { beginGeneration } from './begin-generation.ts';
 export type { EventDraft, EventName, EventRecord, LastAttempt, StoredEvent } from './event.ts';
 export {
+  type Claim,
   type ClaimedLane,
   claimDueLanes,
   deleteLane,
   findBlockingEventId,
   findLaneHealth,
   LEASE_MS,
+  LEASE_RENEWED_AFTER_MS,
   type Pace,
   releaseLanes,
 } from './lane-queries.ts';

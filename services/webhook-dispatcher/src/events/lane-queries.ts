@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlArray, sqlColumn } from '../sql-array.ts';
+import { type ContentRow, type EventContent, toContent } from './queries.ts';
 
 /** A lane's generation and the last place given out in it. */
 export interface LaneHead {
@@ -19,6 +20,13 @@ export interface ClaimedLane {
   readonly pace: Pace;
 }
 
+/** A lane as it was claimed. */
+export interface Claim {
+  readonly lane: ClaimedLane;
+  /** Its next event; undefined when that was stored too short a time ago for the claim to see it. */
+  readonly content: EventContent | undefined;
+}
+
 /**
  * How an app's receiver answered last: soon, late or not at all; unknown in a new generation. Lanes of each pace have their
  * own places in a worker, so that receivers that hang, and those that might, keep no other waiting.
@@ -27,6 +35,11 @@ export type Pace = 'prompt' | 'unknown' | 'slow';
 
 /** Longer than an attempt (10 s) with its write-back; a worker that dies is replaced after so long. */
 export const LEASE_MS = 15_000;
+/**
+ * A lease younger than this is not renewed when its lane goes on: an unchanged `due_at` leaves the index alone, which spares
+ * an entry for each delivery.
+ */
+export const LEASE_RENEWED_AFTER_MS = 1_000;
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`;
 
@@ -106,36 +119,51 @@ export async function unblockLane(trx: Knex.Transaction, clientId: string, passO
 
 /**
  * Takes due lanes that nobody else is taking, up to a number for each pace. A lease that has run out is due like any other:
- * its holder is gone, or has lost it.
+ * its holder is gone, or has lost it. Each comes with its next event, unless the lane has changed since the statement began to
+ * look: then the event is not as it was seen.
  */
-export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace, number>>): Promise<ClaimedLane[]> {
+export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace, number>>): Promise<Claim[]> {
   const due = (pace: Pace) =>
-    `SELECT client_id FROM lanes WHERE pace = '${pace}' AND due_at <= now()
+    `SELECT client_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
      ORDER BY due_at LIMIT :${pace} FOR NO KEY UPDATE SKIP LOCKED`;
   const { rows } = await database.raw<{ rows: ClaimedRow[] }>(
     `WITH prompt AS (${due('prompt')}), unknown AS (${due('unknown')}), slow AS (${due('slow')}),
-     due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow)
-     UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
-     FROM due WHERE lanes.client_id = due.client_id
-     RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace`,
+     due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow),
+     claimed AS (
+       UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
+       FROM due WHERE lanes.client_id = due.client_id
+       RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace, due.locked
+     )
+     SELECT c.client_id, c.generation, c.sequence, c.lease_token, c.pace,
+       e.event_id, e.event, e.attempts, e.attempts_in_round, e.body
+     FROM claimed c
+     LEFT JOIN lanes seen ON seen.client_id = c.client_id AND seen.xmin = c.locked
+     LEFT JOIN events e
+       ON e.client_id = seen.client_id AND e.sequence = c.sequence AND e.generation = c.generation AND e.status = 'queued'`,
     limits,
   );
   return rows.map((row) => ({
-    clientId: row.client_id,
-    generation: row.generation,
-    sequence: row.sequence,
-    leaseToken: row.lease_token,
-    pace: row.pace,
+    lane: {
+      clientId: row.client_id,
+      generation: row.generation,
+      sequence: row.sequence,
+      leaseToken: row.lease_token,
+      pace: row.pace,
+    },
+    content: row.event_id === null ? undefined : toContent(row),
   }));
 }
 
-interface ClaimedRow {
+interface ClaimedFields {
   client_id: string;
   generation: number;
   sequence: number;
   lease_token: number;
   pace: Pace;
 }
+
+/** Outer join: either the whole event is there, or nothing of it. */
+type ClaimedRow = ClaimedFields & (ContentRow | { event_id: null });
 
 /** Gives claimed lanes back untouched, due at once for whoever comes next. */
 export async function releaseLanes(database: Knex, lanes: readonly ClaimedLane[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlColumn } from '../sql-array.ts';
-import { type ClaimedLane, LEASE_MS, type Pace } from './lane-queries.ts';
+import { type ClaimedLane, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane-queries.ts';
 import { type ContentRow, type EventContent, toContent } from './queries.ts';
 
 /** What an attempt came to, and what follows for its event. */
@@ -11,7 +11,7 @@ export interface AttemptOutcome {
   readonly result: 'delivered' | 'retry' | 'failed';
   /** Until the next attempt; only for `retry`. */
   readonly retryDelayMs: number;
-  /** Go on with the lane's next event, when there is one, under the same lease, renewed. */
+  /** Go on with the lane's next event, when there is one, under the same lease; at most LEASE_RENEWED_AFTER_MS of it are over. */
   readonly keepLane: boolean;
   /** How the receiver answered: its lane then waits among its like. */
   readonly pace: Exclude<Pace, 'unknown'>;
@@ -32,6 +32,10 @@ export interface RecordedOutcome {
 }
 
 const LEASE = `interval '${LEASE_MS} milliseconds'`;
+const KEPT_LEASE = `CASE
+  WHEN l.leased_until > now() + interval '${LEASE_MS - LEASE_RENEWED_AFTER_MS} milliseconds' THEN l.leased_until
+  ELSE now() + ${LEASE}
+END`;
 
 /**
  * Writes outcomes of any number of lanes in one statement. One whose lease was lost (it ran out and another worker took the
@@ -56,10 +60,10 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
            WHEN g.result = 'failed' THEN NULL
            WHEN g.result = 'retry' THEN now() + g.delay_ms * interval '1 millisecond'
            WHEN l.last_sequence = g.sequence THEN NULL
-           WHEN g.keep THEN now() + ${LEASE}
+           WHEN g.keep THEN ${KEPT_LEASE}
            ELSE now()
          END,
-         leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN now() + ${LEASE} END,
+         leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN ${KEPT_LEASE} END,
          pace = g.pace
        FROM held JOIN given g USING (client_id)
        WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token

@@ -37,13 +37,10 @@ export async function takeNewFacts<F extends VersionedFact>(
 }
 
 async function lockVersions(trx: Knex.Transaction, aggregates: readonly string[]): Promise<Map<string, number>> {
-  await trx.raw(
-    `INSERT INTO aggregate_versions (aggregate, version)
-     SELECT aggregate, 0 FROM unnest(?::text[]) AS given (aggregate) ORDER BY aggregate ON CONFLICT DO NOTHING`,
-    [sqlArray(aggregates)],
-  );
   const { rows } = await trx.raw<{ rows: { aggregate: string; version: number }[] }>(
-    'SELECT aggregate, version FROM aggregate_versions WHERE aggregate = ANY(?) ORDER BY aggregate FOR NO KEY UPDATE',
+    `INSERT INTO aggregate_versions AS known (aggregate, version)
+     SELECT aggregate, 0 FROM unnest(?::text[]) AS given (aggregate) ORDER BY aggregate
+     ON CONFLICT (aggregate) DO UPDATE SET version = known.version RETURNING aggregate, version`,
     [sqlArray(aggregates)],
   );
   return new Map(rows.map(({ aggregate, version }) => [aggregate, version]));
