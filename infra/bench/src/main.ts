@@ -33,6 +33,14 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'webhooks over TLS against the bare https client, and commit to receiver',
     load: async () => (await import('./deliveries.ts')).measureDeliveries,
   },
+  disorder: {
+    about: 'webhooks under crashes, pauses and restarts: nothing lost, no gap, each app in its order',
+    load: async () => (await import('./disorder.ts')).measureDisorder,
+  },
+  isolation: {
+    about: 'webhooks of healthy receivers beside 1,000 that hang; the suspension of an app with many connections',
+    load: async () => (await import('./isolation.ts')).measureIsolation,
+  },
   gateway: {
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { runDisorder } from './order-and-loss.ts';
+
+it('workers killed and paused, servers restarted, receivers that fail: nothing lost, no gap, each app in its order', {
+  timeout: 300_000,
+}, async () => {
+  const size = { workers: 2, apps: 20, events: 600, rate: 100, kills: 1, pauses: 1, restarts: 2, seed: 20_261_121 };
+  const report = await runDisorder(size);
+  const nothing = { lost: 0, gaps: 0, disordered: 0, undelivered: 0, deadLetters: 0 };
+  expect(report).toMatchObject({ ...nothing, kills: 1, pauses: 1, restarts: 2 });
+  expect(report.attempts).toBeGreaterThan(size.events);
+});

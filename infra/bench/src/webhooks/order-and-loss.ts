@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type JetStreamClient } from 'nats';
+import { createRandom } from '../harness/random.ts';
+import type { RunningService } from '../harness/stack.ts';
+import { type Arrivals, connectionCreated, startWorld, type World } from './dispatcher-under-test.ts';
+
+/** How large a run is, and what is done to it. */
+export interface DisorderSize {
+  readonly workers: number;
+  readonly apps: number;
+  readonly events: number;
+  /** Facts told in a second. */
+  readonly rate: number;
+  /** Workers killed (and replaced), and workers paused for longer than their lease. */
+  readonly kills: number;
+  readonly pauses: number;
+  /** Restarts of PostgreSQL and of NATS, in turn in order and as a crash. */
+  readonly restarts: number;
+  readonly seed: number;
+}
+
+/** What came of it. All but `late` and `attempts` must be zero. */
+export interface DisorderReport {
+  /** Events that no receiver has taken. */
+  readonly lost: number;
+  /** Places of the apps' sequences without an event, in the database. */
+  readonly gaps: number;
+  /** First deliveries that came before one with a lower sequence. */
+  readonly disordered: number;
+  /** Events that did not end as delivered. */
+  readonly undelivered: number;
+  readonly deadLetters: number;
+  /** Requests that the receiver got for events that it had taken already. */
+  readonly late: number;
+  readonly attempts: number;
+  readonly seconds: number;
+  readonly kills: number;
+  readonly pauses: number;
+  readonly restarts: number;
+}
+
+/** Longer than a lease of 15 s: the paused worker comes back to lanes that others have taken. */
+const PAUSE_MS = 17_000;
+const SETTLE_TIMEOUT_MS = 300_000;
+const POLL_MS = 250;
+const PUBLISH_TIMEOUT_MS = 5_000;
+const RETRY_MS = 200;
+const TICK_MS = 10;
+const ARRIVALS_MAX = 10_000_000;
+
+/**
+ * Tells facts over NATS while workers are killed and paused, servers restarted, and receivers fail at random, by a seed; then
+ * waits until all is delivered, and counts what should not have happened.
+ */
+export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> => {
+  const env = { WEBHOOK_BACKOFF_BASE_MS: '20' };
+  const world = await startWorld({ env, seed: size.seed, flags: { checkpoint_timeout: '30s' } });
+  try {
+    const clientIds = await world.addApps(size.apps, '/flaky');
+    const workers = [world.dispatcher];
+    while (workers.length < size.workers) workers.push(await world.dispatcher.replica());
+    world.receiver.send({ expect: ARRIVALS_MAX });
+    const startedAt = performance.now();
+    const telling = tellFacts(world, clientIds, size);
+    const done = await disturb(world, workers, { size, isOver: telling.isOver });
+    await telling.finished;
+    await settled(world, size.events);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const told = world.receiver.message();
+    world.receiver.send({ tell: true });
+    // The receiver answers nothing else.
+    const { arrivals } = (await told) as { arrivals: Arrivals };
+    return { ...(await judge(world, arrivals, size.events)), ...done, seconds };
+  } finally {
+    await world.stop();
+  }
+};
+
+/** As auth's relay does: again and again until the broker has it, always under the same id. */
+const tellFacts = (world: World, clientIds: readonly string[], { events, rate }: DisorderSize) => {
+  let isOver = false;
+  const finished = (async () => {
+    const nats = await connect({ servers: world.stack.natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: RETRY_MS });
+    const jetstream = nats.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
+    const startedAt = performance.now();
+    const open: Promise<void>[] = [];
+    while (open.length < events) {
+      const due = Math.min(events, Math.ceil(((performance.now() - startedAt) / 1000) * rate));
+      while (open.length < due) open.push(tell(jetstream, clientIds[open.length % clientIds.length] ?? ''));
+      await sleep(TICK_MS);
+    }
+    await Promise.all(open);
+    isOver = true;
+    await nats.close();
+  })();
+  return { finished, isOver: () => isOver };
+};
+
+const tell = async (jetstream: JetStreamClient, clientId: string): Promise<void> => {
+  const fact = connectionCreated(clientId);
+  for (;;) {
+    try {
+      await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });
+      return;
+    } catch {
+      // The broker is away; it knows the id when it had it already.
+      await sleep(RETRY_MS);
+    }
+  }
+};
+
+type Trouble = 'kill' | 'pause' | 'postgres' | 'nats';
+
+/** Spreads the troubles over the time of the telling, in an order that the seed decides. */
+const disturb = async (
+  world: World,
+  workers: RunningService[],
+  { size, isOver }: { size: DisorderSize; isOver: () => boolean },
+): Promise<Pick<DisorderReport, 'kills' | 'pauses' | 'restarts'>> => {
+  const random = createRandom(size.seed);
+  const done = { kills: 0, pauses: 0, restarts: 0 };
+  const troubles: Trouble[] = [
+    ...Array.from({ length: size.kills }, (): Trouble => 'kill'),
+    ...Array.from({ length: size.pauses }, (): Trouble => 'pause'),
+    ...Array.from({ length: size.restarts }, (_, index): Trouble => (index % 2 === 0 ? 'postgres' : 'nats')),
+  ];
+  const spanMs = (size.events / size.rate) * 1000;
+  const paused: Promise<void>[] = [];
+  const schedule = troubles.map((trouble) => ({ trouble, atMs: random() * spanMs })).sort((a, b) => a.atMs - b.atMs);
+  const startedAt = performance.now();
+  for (const { trouble, atMs } of schedule) {
+    await sleep(Math.max(0, atMs - (performance.now() - startedAt)));
+    const place = Math.floor(random() * workers.length);
+    const worker = workers[place];
+    if (trouble === 'kill' && worker !== undefined) {
+      process.kill(worker.process.pid, 'SIGKILL');
+      workers[place] = await world.dispatcher.replica();
+      done.kills += 1;
+    } else if (trouble === 'pause' && worker !== undefined) {
+      process.kill(worker.process.pid, 'SIGSTOP');
+      paused.push(sleep(PAUSE_MS).then(() => resume(worker.process.pid)));
+      done.pauses += 1;
+    } else {
+      const server = trouble === 'nats' ? world.stack.nats : world.stack.postgres;
+      await server.restart(random() < 0.5 ? 'stop' : 'kill');
+      done.restarts += 1;
+    }
+  }
+  await Promise.all(paused);
+  while (!isOver()) await sleep(POLL_MS);
+  return done;
+};
+
+/** It may have been killed while it was paused. */
+const resume = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch {
+    // Gone.
+  }
+};
+
+const settled = async ({ database }: World, events: number): Promise<void> => {
+  const endsAt = performance.now() + SETTLE_TIMEOUT_MS;
+  const isSettled = async () => {
+    const { rows } = await database.query<{ stored: number; open: number }>(
+      `SELECT (SELECT count(*)::int FROM events) AS stored,
+         (SELECT count(*)::int FROM lanes WHERE done_sequence < last_sequence) AS open`,
+    );
+    return rows[0]?.open === 0 && rows[0].stored >= events;
+  };
+  while (!(await isSettled().catch(() => false)) && performance.now() < endsAt) await sleep(POLL_MS);
+};
+
+const judge = async ({ database }: World, arrivals: Arrivals, events: number) => {
+  const { rows } = await database.query<{ event_id: string; client_id: string; sequence: string; status: string }>(
+    'SELECT event_id, client_id, sequence::text, status FROM events',
+  );
+  const { rows: letters } = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM dead_letters');
+  const { rows: lanes } = await database.query<{ gaps: number }>(
+    `SELECT coalesce(sum(last_sequence - stored), 0)::int AS gaps
+     FROM (SELECT l.last_sequence, count(e.*) AS stored FROM lanes l LEFT JOIN events e USING (client_id) GROUP BY l.client_id) AS s`,
+  );
+  const places = new Map(rows.map((row) => [row.event_id, { app: row.client_id, sequence: Number(row.sequence) }]));
+  const seen = new Set<string>();
+  const taken = new Set<string>();
+  const newest = new Map<string, number>();
+  let [disordered, late] = [0, 0];
+  for (const [id, , status] of arrivals) {
+    const place = places.get(id);
+    if (taken.has(id)) late += 1;
+    if (status >= 200 && status < 300) taken.add(id);
+    if (place === undefined || seen.has(id)) continue;
+    seen.add(id);
+    if (place.sequence !== (newest.get(place.app) ?? 0) + 1) disordered += 1;
+    newest.set(place.app, place.sequence);
+  }
+  return {
+    lost: events - [...taken].filter((id) => places.has(id)).length,
+    gaps: lanes[0]?.gaps ?? 0,
+    disordered,
+    undelivered: rows.filter(({ status }) => status !== 'delivered').length,
+    deadLetters: letters[0]?.count ?? 0,
+    late,
+    attempts: arrivals.length,
+  };
+};
