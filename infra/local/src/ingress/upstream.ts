@@ -39,13 +39,13 @@ export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstr
   return {
     forward: (req, res, { match, target }) => {
       if (target === undefined) {
-        answerDown(res, match, { isCertain: true });
+        answerDown(req, res, { match, isCertain: true });
         return;
       }
       const timeout = match.service === 'inference-gateway' ? idleTimeoutMs.streams : idleTimeoutMs.answers;
       proxy.web(req, res, { target, proxyTimeout: timeout }, (error) => {
         const isCertain = 'code' in error && NEVER_REACHED.has(String(error.code));
-        answerDown(res, match, { isCertain });
+        answerDown(req, res, { match, isCertain });
       });
     },
   };
@@ -71,10 +71,14 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   pipeline(proxyRes, res, () => undefined);
 };
 
-const answerDown = (res: ServerResponse, match: IngressMatch, { isCertain }: { isCertain: boolean }): void => {
+const answerDown = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { match, isCertain }: { match: IngressMatch; isCertain: boolean },
+): void => {
   if (res.destroyed) return;
-  // The console's pages may still be building; the root says meanwhile what else is here.
-  if (match.service === 'console' && isCertain) {
+  // The console's pages may still be building; the root says meanwhile what else is here. Nothing else is answered in their name.
+  if (match.service === 'console' && isCertain && req.url?.split('?', 1)[0] === '/') {
     answerWelcome(res, 'text/html');
     return;
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 const LINKS: readonly (readonly [path: string, what: string])[] = [
+  ['/docs', 'guides for partners, gateway users and operators, and the API reference'],
   ['/v1/openapi.json', 'the API as an OpenAPI 3.1 document'],
   ['/.well-known/openid-configuration', 'OAuth endpoints, for a stock client library'],
   ['/v1/subscriptions/plans', 'plans on offer'],
