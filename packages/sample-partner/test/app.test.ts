@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,6 +131,25 @@ describe('the webhook receiver', () => {
     const page = (await ask('/inbox')).body;
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script>alert');
+  });
+
+  it('hands deliveries on to a receiver without https, byte by byte, and tells what that has answered', async () => {
+    const got: { body: string; signature: unknown; path: string | undefined }[] = [];
+    const receiver = createServer(async (request, response) => {
+      got.push({ body: await text(request), signature: request.headers['x-svc-signature'], path: request.url });
+      response.writeHead(got.length === 1 ? 409 : 204).end();
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => receiver.listen(port, '127.0.0.1', resolve));
+    const body = '{"a":  "spaced\u00e9"}';
+    expect(await deliver(`/webhooks/to/${port}`, body, 't=1,v1=ab')).toBe(409);
+    expect(await deliver(`/webhooks/to/${port}`, body, 't=1,v1=ab')).toBe(204);
+    expect(got).toEqual(Array.from({ length: 2 }, () => ({ body, signature: 't=1,v1=ab', path: '/webhooks' })));
+    await new Promise((resolve) => receiver.close(resolve));
+    expect(await deliver(`/webhooks/to/${port}`, body)).toBe(502);
+    for (const nowhere of ['80', '99999', 'example.com', '0x1F90']) {
+      expect(await deliver(`/webhooks/to/${nowhere}`, body), nowhere).toBe(404);
+    }
   });
 
   it('is trusted by nobody who was not given its authority', async () => {

@@ -36,6 +36,7 @@ export const inboxRoutes = ({ inbox, webhookUrl, svcUserIdOf, clientId }: InboxR
         client_id: clientId() ?? null,
         webhook_url: webhookUrl,
         any_webhook_url: `${webhookUrl}/any`,
+        forward_webhook_url: `${webhookUrl}/to/{port}`,
         data: entries.map(toJson),
       });
     });

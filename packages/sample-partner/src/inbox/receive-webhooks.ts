@@ -4,7 +4,8 @@ import {
   type WebhookReceiver,
   webhookEnvelopeSchema,
 } from '@svc/partner-sdk';
-import express, { type ErrorRequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request } from 'express';
+import { forwardWebhook, type RawDelivery, readForwardPort } from './forward-webhook.ts';
 import type { Inbox } from './inbox.ts';
 
 /** As much as the SDK's receiver takes. */
@@ -19,7 +20,10 @@ export interface ReceiveDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** The application behind https: `/webhooks` is this app's own endpoint, `/webhooks/any` one for every other app to try. */
+/**
+ * The application behind https: `/webhooks` is this app's own endpoint, `/webhooks/any` one for every other app to try, and
+ * `/webhooks/to/<port>` hands on to a receiver in the making, which has no https of its own.
+ */
 export const receiveWebhooks = ({ inbox, receiver, onError }: ReceiveDeps): express.Express => {
   const app = express();
   app.disable('x-powered-by');
@@ -29,18 +33,40 @@ export const receiveWebhooks = ({ inbox, receiver, onError }: ReceiveDeps): expr
     if (current === undefined) response.status(503).set('retry-after', '1').end();
     else expressWebhook(current)(request, response, next);
   });
-  app.post('/webhooks/any', express.raw({ type: () => true, limit: BODY_BYTES_MAX }), (request, response) => {
-    const body: unknown = request.body;
-    const text = Buffer.isBuffer(body) ? body.toString('utf8') : '';
-    const signature = request.get(WEBHOOK_SIGNATURE_HEADER) ?? null;
-    inbox.add({ isVerified: false, envelope: readEnvelope(text), raw: { signature, body: text } });
+  const raw = express.raw({ type: () => true, limit: BODY_BYTES_MAX });
+  app.post('/webhooks/any', raw, (request, response) => {
+    addUnverified(inbox, readDelivery(request));
     response.status(204).end();
+  });
+  app.post('/webhooks/to/:port', raw, async (request, response) => {
+    const port = readForwardPort(String(request.params['port']));
+    if (port === undefined) {
+      response.status(404).end();
+      return;
+    }
+    const delivery = readDelivery(request);
+    addUnverified(inbox, delivery);
+    response.status(await forwardWebhook(port, delivery)).end();
   });
   const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
     onError(error);
     response.status(500).end();
   };
   return app.use(answerError);
+};
+
+const readDelivery = (request: Request): RawDelivery => {
+  const body: unknown = request.body;
+  return {
+    body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+    contentType: request.get('content-type'),
+    signature: request.get(WEBHOOK_SIGNATURE_HEADER),
+  };
+};
+
+const addUnverified = (inbox: Inbox, { body, signature }: RawDelivery): void => {
+  const text = body.toString('utf8');
+  inbox.add({ isVerified: false, envelope: readEnvelope(text), raw: { signature: signature ?? null, body: text } });
 };
 
 const readEnvelope = (text: string) => {
