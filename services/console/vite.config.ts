@@ -3,9 +3,11 @@ import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { buildDocumentation } from '@svc/documentation';
 import { defineConfig, type Plugin } from 'vite';
 
-const COMPRESSED = new Set(['.css', '.html', '.js', '.svg']);
+const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg']);
+const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 /** Leaves `.br` and `.gz` beside every text file, so that the server compresses nothing while it serves. */
 const compress = (): Plugin => {
@@ -29,11 +31,24 @@ const compress = (): Plugin => {
   };
 };
 
+/** Adds the documentation below `docs/`, built from the repository's Markdown and from the contract. */
+const documentation = (): Plugin => ({
+  name: 'documentation',
+  apply: 'build',
+  generateBundle: async function () {
+    // biome-ignore lint/style/noProcessEnv: The build of the SDK finds its programs as this one was found.
+    const environment = process.env;
+    for (const [fileName, source] of await buildDocumentation({ docsDirectory: DOCS, environment })) {
+      this.emitFile({ type: 'asset', fileName, source });
+    }
+  },
+});
+
 /** How the pages are built. */
 // biome-ignore lint/style/noDefaultExport: Vite takes its configuration from the default export.
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [compress()],
+  plugins: [documentation(), compress()],
   build: {
     outDir: 'dist/web',
     emptyOutDir: true,

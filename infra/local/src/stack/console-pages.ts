@@ -9,8 +9,12 @@ import type { StackSettings } from './settings.ts';
 /** Name of the console's process, and of its ports. */
 export const CONSOLE = 'console';
 const BUILD_TIMEOUT_MS = 180_000;
-/** What the pages are built from, below the console's folder. */
-const SOURCES = ['index.html', 'vite.config.ts', 'public', 'src/web'];
+/** What the pages are built from, below the console's folder: its own sources, and those of the documentation. */
+const SOURCES = [
+  ...['index.html', 'vite.config.ts', 'public', 'src/web'],
+  ...['src', 'client', 'style'].map((folder) => `../../packages/documentation/${folder}`),
+  ...['../../docs', '../../packages/contracts/src', '../../packages/partner-sdk/src'],
+];
 
 /** The folder of the console. */
 export const consoleFolder = ({ servicesDirectory }: Pick<StackSettings, 'servicesDirectory'>): string =>

@@ -13,6 +13,8 @@ export interface WebHandlerOptions {
   isHttps: boolean;
 }
 
+/** Below this path stands the documentation: pages of their own, without the console's script. */
+const DOCS_PATH = '/docs';
 const REQUEST_ID = idPattern('req');
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -67,6 +69,7 @@ const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetSt
     answerAsset(req, res, asset);
     return 'asset';
   }
+  if (isBelowDocs(path) && (await assets.isBuilt())) return await answerDocs(req, res, { assets, path });
   if (!isNavigation(req, path)) {
     answerError(res, 404, { code: 'not_found', message: 'There is nothing at this path.' });
     return 'unmatched';
@@ -77,6 +80,25 @@ const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetSt
   return 'page';
 };
 
+const isBelowDocs = (path: string): boolean => path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
+
+/** A page of the documentation by its address without an ending; what is none of them is a 404 with a way back. */
+const answerDocs = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { assets, path }: { assets: AssetStore; path: string },
+): Promise<Operation> => {
+  const page = await assets.find(`${path.replace(/\/$/, '')}.html`);
+  if (page !== undefined) {
+    answerAsset(req, res, page);
+    return 'page';
+  }
+  const notFound = isNavigation(req, path) ? await assets.find(`${DOCS_PATH}/404.html`) : undefined;
+  if (notFound === undefined) answerError(res, 404, { code: 'not_found', message: 'There is nothing at this path.' });
+  else answerAsset(req, res, notFound, 404);
+  return 'unmatched';
+};
+
 /** Only what a browser opens as a page gets the page: a missing script must be a 404, and so must a mistyped API path. */
 const isNavigation = (req: IncomingMessage, path: string): boolean => {
   if (path.startsWith('/assets/')) return false;
@@ -85,13 +107,13 @@ const isNavigation = (req: IncomingMessage, path: string): boolean => {
   return path === '/' || (req.headers.accept ?? '').includes('text/html');
 };
 
-const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset): void => {
+const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset, status = 200): void => {
   const encoding = chooseEncoding(req.headers['accept-encoding'], asset);
   const etag = `"${asset.digest}${encoding === undefined ? '' : `-${encoding}`}"`;
   res.setHeader('Cache-Control', asset.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   res.setHeader('ETag', etag);
   if (asset.encoded.size > 0) res.setHeader('Vary', 'Accept-Encoding');
-  if (matches(req.headers['if-none-match'], etag)) {
+  if (status === 200 && matches(req.headers['if-none-match'], etag)) {
     res.writeHead(304).end();
     return;
   }
@@ -99,7 +121,7 @@ const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset): v
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding);
   res.setHeader('Content-Type', asset.contentType);
   res.setHeader('Content-Length', bytes.length);
-  res.writeHead(200).end(req.method === 'HEAD' ? undefined : bytes);
+  res.writeHead(status).end(req.method === 'HEAD' ? undefined : bytes);
 };
 
 /** The best encoding that the client names and does not refuse (RFC 9110 section 12.5.3, without weighing). */

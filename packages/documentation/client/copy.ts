@@ -1,0 +1,23 @@
+const SHOWN_MS = 1_500;
+
+/** Shows the buttons that copy the code beside them. */
+export const enableCopyButtons = (): void => {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('figure.code button.copy')) {
+    const code = button.parentElement?.querySelector('code')?.textContent ?? '';
+    button.hidden = false;
+    button.addEventListener('click', () => void copy(button, code));
+  }
+};
+
+const copy = async (button: HTMLButtonElement, code: string): Promise<void> => {
+  try {
+    await navigator.clipboard.writeText(`${code}\n`);
+    button.textContent = 'Copied';
+  } catch {
+    // Without https, or where it is forbidden.
+    button.textContent = 'Select it, please';
+  }
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, SHOWN_MS);
+};

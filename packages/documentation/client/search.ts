@@ -1,0 +1,89 @@
+import type { SearchEntry } from '../src/page/search-entry.ts';
+
+const RESULTS_MAX = 12;
+
+/** Shows the search; its index is fetched at the first use. */
+export const enableSearch = (): void => {
+  const box = document.querySelector<HTMLElement>('.search');
+  const input = box?.querySelector('input');
+  const results = box?.querySelector<HTMLElement>('.search-results');
+  const index = box?.dataset['index'];
+  if (!box || !input || !results || index === undefined) return;
+  let entries: Promise<readonly SearchEntry[]> | undefined;
+  box.hidden = false;
+  input.addEventListener('focus', () => {
+    entries ??= loadEntries(index);
+  });
+  input.addEventListener('input', async () => {
+    entries ??= loadEntries(index);
+    const words = input.value;
+    try {
+      const found = findEntries(await entries, words);
+      // Somebody who types fast has asked for something else meanwhile.
+      if (words === input.value) showResults(results, found, words);
+    } catch {
+      entries = undefined;
+      results.replaceChildren('The search cannot be loaded now.');
+    }
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') results.querySelector('a')?.click();
+    if (event.key !== 'Escape') return;
+    input.value = '';
+    results.replaceChildren();
+  });
+  document.addEventListener('keydown', (event) => {
+    const isTyping = event.target instanceof Element && event.target.closest('input, textarea') !== null;
+    if (event.key !== '/' || isTyping) return;
+    event.preventDefault();
+    input.focus();
+  });
+};
+
+const loadEntries = async (path: string): Promise<readonly SearchEntry[]> => {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return await response.json();
+};
+
+const findEntries = (entries: readonly SearchEntry[], words: string): readonly SearchEntry[] => {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) return [];
+  return entries
+    .map((entry) => ({ entry, points: pointsOf(entry, wanted) }))
+    .filter(({ points }) => points > 0)
+    .sort((one, other) => other.points - one.points)
+    .slice(0, RESULTS_MAX)
+    .map(({ entry }) => entry);
+};
+
+/** Every word must stand somewhere; one in a heading counts more than one in the text. */
+const pointsOf = ({ p, h, t }: SearchEntry, words: readonly string[]): number => {
+  const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
+  let points = 0;
+  for (const word of words) {
+    const found =
+      (heading.includes(word) ? 4 : 0) + (page.includes(word) ? (h === '' ? 5 : 2) : 0) + (text.includes(word) ? 1 : 0);
+    if (found === 0) return 0;
+    points += found;
+  }
+  return points;
+};
+
+const showResults = (place: HTMLElement, found: readonly SearchEntry[], words: string): void => {
+  if (found.length === 0) {
+    place.replaceChildren(words.trim() === '' ? '' : 'Nothing found.');
+    return;
+  }
+  const list = document.createElement('ul');
+  for (const { a, p, h, t } of found) {
+    const link = document.createElement('a');
+    const [title, text] = [document.createElement('strong'), document.createElement('span')];
+    link.href = a;
+    title.textContent = h === '' ? p : `${p}: ${h}`;
+    text.textContent = t.slice(0, 90);
+    link.append(title, text);
+    list.appendChild(document.createElement('li')).append(link);
+  }
+  place.replaceChildren(list);
+};

@@ -1,0 +1,87 @@
+import { showAnswer } from './show-answer.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** Shows the forms that send an operation's request to this server. */
+export const enableTrying = (): void => {
+  for (const section of document.querySelectorAll<HTMLElement>('.credentials')) section.hidden = false;
+  for (const button of document.querySelectorAll<HTMLButtonElement>('.credentials .resume')) enableResuming(button);
+  for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
+    form.hidden = false;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void send(form);
+    });
+  }
+};
+
+/** Asks for the session that the browser's cookie stands for, as the console does. */
+const enableResuming = (button: HTMLButtonElement): void => {
+  button.addEventListener('click', async () => {
+    const input = button.parentElement?.querySelector('input');
+    if (!input) return;
+    const response = await fetch('/v1/console/session/resume', { method: 'POST' }).catch(() => undefined);
+    const session = response?.ok ? await response.json() : undefined;
+    input.value = session?.session_token ?? '';
+    button.textContent = session === undefined ? 'Sign in to the console first' : `You are ${session.account.email}`;
+  });
+};
+
+const send = async (form: HTMLFormElement): Promise<void> => {
+  const button = form.querySelector<HTMLButtonElement>('button[type=submit]');
+  const status = form.querySelector<HTMLElement>('.status');
+  const answer = form.querySelector<HTMLElement>('.answer');
+  if (!button || !status || !answer) return;
+  button.disabled = true;
+  status.textContent = 'Waiting…';
+  answer.hidden = true;
+  try {
+    const startedAt = performance.now();
+    const { address, ...request } = requestOf(form);
+    const response = await fetch(address, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    await showAnswer(response, { status, answer });
+    status.textContent += `, ${Math.round(performance.now() - startedAt)} ms`;
+  } catch (error) {
+    status.textContent =
+      error instanceof SyntaxError
+        ? 'The body is not JSON.'
+        : 'No whole answer came. The usage tells whether it was billed.';
+  }
+  button.disabled = false;
+};
+
+const requestOf = (form: HTMLFormElement): RequestInit & { address: string } => {
+  const { method = 'GET', path = '', credential = '', body: bodyType = '' } = form.dataset;
+  const fields = [...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[data-in]')];
+  const isIn = (place: string) => fields.filter((field) => field.dataset['in'] === place && field.value !== '');
+  const filled = isIn('path').reduce(
+    (address, { name, value }) => address.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+  const query = new URLSearchParams(isIn('query').map(({ name, value }) => [name, value]));
+  const headers = new Headers(isIn('header').map(({ name, value }) => [name, value]));
+  const token = document.querySelector<HTMLInputElement>(`input[data-credential="${credential}"]`)?.value ?? '';
+  if (credential !== '' && token !== '') headers.set('authorization', `Bearer ${token}`);
+  const body = bodyOf(bodyType, { json: isIn('json')[0]?.value ?? '', parts: isIn('form') });
+  if (typeof body === 'string') headers.set('content-type', 'application/json');
+  const address = query.size === 0 ? filled : `${filled}?${query}`;
+  // What is tried must not change who is signed in to the console.
+  const request = { address, method, headers, credentials: 'omit' } as const;
+  return body === undefined ? request : { ...request, body };
+};
+
+/** Throws a `SyntaxError` where JSON is wanted and something else stands there. */
+const bodyOf = (
+  type: string,
+  { json, parts }: { json: string; parts: readonly (HTMLInputElement | HTMLTextAreaElement)[] },
+): string | FormData | URLSearchParams | undefined => {
+  if (type === 'application/json') return json.trim() === '' ? undefined : JSON.stringify(JSON.parse(json));
+  if (type === '') return undefined;
+  const form = new FormData();
+  for (const part of parts) {
+    const [file] = part instanceof HTMLInputElement ? (part.files ?? []) : [];
+    form.append(part.name, file ?? part.value);
+  }
+  if (type === 'multipart/form-data') return form;
+  return new URLSearchParams([...form].map(([name, value]) => [name, String(value)]));
+};

@@ -1,0 +1,26 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const PATHS = ['../client/main.ts', '../style/docs.css'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+/** What browsers load with every page. */
+export interface ClientBundle {
+  readonly script: string;
+  readonly stylesheet: string;
+}
+
+/** Bundles script and styles. */
+export const bundleClient = async (): Promise<ClientBundle> => {
+  const { outputFiles } = await build({
+    entryPoints: PATHS,
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: 'out',
+    format: 'esm',
+    target: 'es2023',
+    logLevel: 'silent',
+  });
+  const textOf = (ending: string): string => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+  return { script: textOf('.js'), stylesheet: textOf('.css') };
+};

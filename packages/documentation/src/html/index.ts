@@ -1,0 +1,1 @@
+export { escapeHtml, Html, type HtmlValue, html, trustedHtml } from './html.ts';

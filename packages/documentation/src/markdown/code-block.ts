@@ -1,0 +1,28 @@
+import { type Html, html } from '../html/index.ts';
+import type { CodeFence } from './code-fence.ts';
+import { highlight } from './highlight.ts';
+
+/** A block of code with a title where it is a file, and a button to copy it where it is meant to be pasted. */
+export const codeBlock = (code: string, { language, role }: CodeFence): Html => {
+  const title = titleOf(role);
+  const isPasted = role?.kind !== 'output';
+  return html`<figure class="code${role?.kind === 'output' && ' is-output'}">
+${title !== undefined && html`<figcaption>${title}</figcaption>`}
+${isPasted && html`<button type="button" class="copy" hidden>Copy</button>`}
+<pre tabindex="0"><code>${highlight(code.trimEnd(), language)}</code></pre>
+</figure>
+`;
+};
+
+const titleOf = (role: CodeFence['role']): string | Html | undefined => {
+  switch (role?.kind) {
+    case 'file':
+      return html`Save as <code>${role.name}</code>`;
+    case 'background':
+      return 'In a second terminal, in the same folder';
+    case 'output':
+      return role.of === 'background' ? 'In the second terminal' : 'Prints';
+    default:
+      return undefined;
+  }
+};

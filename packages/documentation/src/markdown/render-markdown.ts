@@ -1,0 +1,76 @@
+import { Marked, type Tokens } from 'marked';
+import { escapeHtml, type Html, trustedHtml } from '../html/index.ts';
+import { codeBlock } from './code-block.ts';
+import { readCodeFence } from './code-fence.ts';
+import { createSlugger } from './slug.ts';
+
+/** A heading below the title. */
+export interface Heading {
+  readonly level: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A page's content. */
+export interface RenderedMarkdown {
+  /** The one heading of the first level. */
+  readonly title: string;
+  readonly headings: readonly Heading[];
+  /** Everything, the title included. */
+  readonly content: Html;
+  /** Where links lead, as they will stand in the page. */
+  readonly links: readonly string[];
+}
+
+/** Where a link of the source leads on the site; undefined where what it names is no page: then its text alone remains. */
+export type ResolveLink = (href: string) => string | undefined;
+
+/** Renders a page that we have written ourselves; HTML in it is taken for text. */
+export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): RenderedMarkdown => {
+  const headings: Heading[] = [];
+  const links: string[] = [];
+  const slugOf = createSlugger();
+  let title = '';
+  const marked = new Marked({
+    renderer: {
+      html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).text,
+      heading({ tokens, depth }: Tokens.Heading) {
+        const inner = this.parser.parseInline(tokens);
+        const text = textOf(inner);
+        if (depth === 1) {
+          title = text;
+          return `<h1>${inner}</h1>\n`;
+        }
+        const id = slugOf(text);
+        headings.push({ level: depth, id, text });
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const inner = this.parser.parseInline(tokens);
+        const target = resolveLink(href);
+        if (target === undefined) return inner;
+        links.push(target);
+        return `<a href="${escapeHtml(target)}">${inner}</a>`;
+      },
+      table(token: Tokens.Table) {
+        const cells = (row: Tokens.TableCell[], [begin, end]: readonly [string, string]) =>
+          row.map(({ tokens }) => `${begin}${this.parser.parseInline(tokens)}${end}`).join('');
+        const rows = token.rows.map((row) => `<tr>${cells(row, ['<td>', '</td>'])}</tr>`).join('\n');
+        const isNamed = token.header.some(({ text }) => text !== '');
+        const head = isNamed ? `<thead><tr>${cells(token.header, ['<th scope="col">', '</th>'])}</tr></thead>` : '';
+        return `<div class="table" tabindex="0"><table>${head}<tbody>\n${rows}\n</tbody></table></div>\n`;
+      },
+    },
+  });
+  const content = trustedHtml(marked.parse(markdown, { async: false }));
+  return { title, headings, content, links };
+};
+
+/** The text of rendered HTML. */
+export const textOf = (content: string): string =>
+  content
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_entity, name: string) => ENTITIES[name] ?? '');
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };

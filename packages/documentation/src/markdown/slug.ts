@@ -1,0 +1,18 @@
+/** Makes anchors that are unique on their page. */
+export const createSlugger = (): ((text: string) => string) => {
+  const taken = new Set<string>();
+  return (text) => {
+    const slug = toSlug(text);
+    let unique = slug;
+    for (let count = 2; taken.has(unique); count += 1) unique = `${slug}-${count}`;
+    taken.add(unique);
+    return unique;
+  };
+};
+
+/** A text as a part of an address. */
+export const toSlug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');

@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const SDK = fileURLToPath(new URL('..', import.meta.resolve('@svc/partner-sdk')));
+const WORKSPACE_BINARIES = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+const TIMEOUT_MS = 120_000;
+
+/**
+ * The partner SDK as it would be published: compiled, and packed by pnpm, which puts real versions into its manifest. `environment`
+ * is what the pnpm of a container is found by; a checkout has its own.
+ */
+export const packPartnerSdk = async (environment: NodeJS.ProcessEnv): Promise<Uint8Array> => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-partner-sdk-'));
+  try {
+    const env = {
+      ...environment,
+      PATH: [WORKSPACE_BINARIES, environment['PATH']].join(delimiter),
+      pnpm_config_verify_deps_before_run: 'false',
+    };
+    await promisify(execFile)('pnpm', ['pack', '--pack-destination', folder], { cwd: SDK, env, timeout: TIMEOUT_MS });
+    const [name = ''] = await readdir(folder);
+    return await readFile(join(folder, name));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};

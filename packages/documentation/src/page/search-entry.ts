@@ -1,0 +1,11 @@
+/** One place that a search can find; short names, as there are hundreds. */
+export interface SearchEntry {
+  /** Address with anchor. */
+  readonly a: string;
+  /** Title of the page. */
+  readonly p: string;
+  /** Heading; empty for the beginning of the page. */
+  readonly h: string;
+  /** Text below it, shortened. */
+  readonly t: string;
+}

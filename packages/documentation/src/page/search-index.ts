@@ -1,0 +1,21 @@
+import { textOf } from '../markdown/index.ts';
+import type { Page } from './render-page.ts';
+import type { SearchEntry } from './search-entry.ts';
+
+/** Enough to find a place by its words; the whole index stays small. */
+const TEXT_CHARACTERS_MAX = 600;
+
+/** What there is to find: every page, and every part of it below a heading. */
+export const searchIndex = (pages: readonly Page[]): string => JSON.stringify(pages.flatMap(entriesOf));
+
+const entriesOf = ({ address, title, content, headings }: Page): SearchEntry[] => {
+  const [beginning = '', ...parts] = content.text.split(/<h[2-4] id="/);
+  const texts = new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part.slice(part.indexOf('</h') + 5)]));
+  return [
+    { a: address, p: title, h: '', t: shorten(beginning) },
+    ...headings.map(({ id, text }) => ({ a: `${address}#${id}`, p: title, h: text, t: shorten(texts.get(id) ?? '') })),
+  ];
+};
+
+const shorten = (content: string): string =>
+  textOf(content).replaceAll(/\s+/g, ' ').trim().slice(0, TEXT_CHARACTERS_MAX);

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+/** What the reference reads of a JSON Schema. */
+export interface Schema {
+  readonly $ref?: string | undefined;
+  readonly type?: string | readonly string[] | undefined;
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly items?: Schema | undefined;
+  readonly anyOf?: readonly Schema[] | undefined;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly format?: string | undefined;
+  readonly pattern?: string | undefined;
+  readonly description?: string | undefined;
+  readonly minimum?: number | undefined;
+  readonly exclusiveMinimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+}
+
+const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
+  z.looseObject({
+    $ref: z.string().optional(),
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    properties: z.record(z.string(), schemaSchema).optional(),
+    required: z.array(z.string()).optional(),
+    items: schemaSchema.optional(),
+    anyOf: z.array(schemaSchema).optional(),
+    enum: z.array(z.unknown()).optional(),
+    const: z.unknown().optional(),
+    default: z.unknown().optional(),
+    format: z.string().optional(),
+    pattern: z.string().optional(),
+    description: z.string().optional(),
+    minimum: z.number().optional(),
+    exclusiveMinimum: z.number().optional(),
+    maximum: z.number().optional(),
+    minLength: z.number().optional(),
+    maxLength: z.number().optional(),
+    minItems: z.number().optional(),
+    maxItems: z.number().optional(),
+  }),
+);
+
+const contentSchema = z.record(z.string(), z.object({ schema: schemaSchema.optional() }));
+
+const parameterSchema = z.object({
+  name: z.string(),
+  in: z.enum(['path', 'query', 'header']),
+  required: z.boolean(),
+  schema: schemaSchema,
+});
+
+const operationSchema = z.object({
+  operationId: z.string(),
+  tags: z.array(z.string()),
+  summary: z.string(),
+  description: z.string().optional(),
+  security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
+  parameters: z.array(parameterSchema).default([]),
+  requestBody: z.object({ required: z.boolean().default(false), content: contentSchema }).optional(),
+  responses: z.record(z.string(), z.object({ description: z.string(), content: contentSchema.optional() })).default({}),
+});
+
+const documentSchema = z.object({
+  tags: z.array(z.object({ name: z.string() })),
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+  webhooks: z.record(z.string(), z.record(z.string(), operationSchema)),
+  components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
+});
+
+/** A parameter of an operation. */
+export type Parameter = z.infer<typeof parameterSchema>;
+
+/** An operation with where it is. */
+export interface Operation extends z.infer<typeof operationSchema> {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** The API, as far as the reference shows it. */
+export interface Api {
+  readonly tags: readonly string[];
+  readonly operations: readonly Operation[];
+  /** What the service sends, by the name of the event. */
+  readonly webhooks: readonly Operation[];
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+/** Reads the OpenAPI document. Throws a `ZodError` where it is not what it was. */
+export const readApi = (document: unknown): Api => {
+  const { tags, paths, webhooks, components } = documentSchema.parse(document);
+  return {
+    tags: tags.map(({ name }) => name),
+    operations: Object.entries(paths).flatMap(([path, methods]) => operationsAt(path, methods)),
+    webhooks: Object.entries(webhooks).flatMap(([name, methods]) => operationsAt(name, methods)),
+    schemas: components.schemas,
+  };
+};
+
+const operationsAt = (path: string, methods: Readonly<Record<string, z.infer<typeof operationSchema>>>): Operation[] =>
+  Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path }));
+
+/** The schema that a reference names, and its name. */
+export const dereference = (schema: Schema, { schemas }: Pick<Api, 'schemas'>): { schema: Schema; name?: string } => {
+  const name = schema.$ref?.split('/').at(-1);
+  const found = name === undefined ? undefined : schemas[name];
+  return name === undefined || found === undefined ? { schema } : { schema: found, name };
+};

@@ -1,0 +1,62 @@
+import { type Html, html } from '../html/index.ts';
+import { credentialOf } from './credentials.ts';
+import { typeOf } from './describe-schema.ts';
+import { exampleOf } from './example-of.ts';
+import { type Api, dereference, type Operation, type Parameter, type Schema } from './openapi.ts';
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
+
+/** Pages that a browser is sent to, and calls of other machines: nothing to try from here. */
+const isForBrowsers = ({ path }: Operation): boolean =>
+  /\/(sso|interaction|portal|events)\b|\/submit$|\/oauth\/authorize$/.test(path) &&
+  !path.startsWith('/v1/integrations/apps');
+
+/** A form that sends the operation's request; undefined where that makes no sense. It is shown where there are scripts. */
+export const tryForm = (operation: Operation, api: Api): Html | undefined => {
+  if (isForBrowsers(operation)) return undefined;
+  const { operationId, method, path, parameters } = operation;
+  const [bodyType, bodySchema] = bodyOf(operation);
+  return html`<form class="try" data-method="${method}" data-path="${path}" data-credential="${credentialOf(operation) ?? ''}" data-body="${bodyType ?? ''}" hidden>
+${parameters.map((parameter) => parameterField(operationId, parameter, api))}
+${bodyType === JSON_TYPE && bodySchema !== undefined && jsonField(operationId, bodySchema, api)}
+${bodyType !== JSON_TYPE && bodySchema !== undefined && formFields(operationId, bodySchema, api)}
+<p><button type="submit">Send ${method}</button> <span class="status" role="status"></span></p>
+<pre class="answer" tabindex="0" aria-label="Answer" hidden></pre>
+</form>`;
+};
+
+const bodyOf = ({ requestBody }: Operation): readonly [string | undefined, Schema | undefined] => {
+  const found = Object.entries(requestBody?.content ?? {}).find(
+    ([type]) => type === JSON_TYPE || FORM_TYPES.includes(type),
+  );
+  return [found?.[0], found?.[1].schema];
+};
+
+const parameterField = (operationId: string, { name, in: place, required, schema }: Parameter, api: Api): Html => {
+  const id = `try-${operationId}-${name}`;
+  const fallback = schema.default === undefined ? '' : String(schema.default);
+  return html`<p><label for="${id}"><code>${name}</code> <span class="type">${place}</span></label>
+<input id="${id}" data-in="${place}" name="${name}" placeholder="${fallback || typeOf(schema, api)}"${required && html` required`} autocomplete="off" spellcheck="false"></p>
+`;
+};
+
+const jsonField = (operationId: string, schema: Schema, api: Api): Html => {
+  const id = `try-${operationId}-body`;
+  const example = JSON.stringify(exampleOf(schema, api, operationId), null, 2);
+  return html`<p><label for="${id}">Body <span class="type">JSON</span></label>
+<textarea id="${id}" data-in="json" rows="${Math.min(example.split('\n').length + 1, 16)}" spellcheck="false">${example}</textarea></p>
+`;
+};
+
+const formFields = (operationId: string, schema: Schema, api: Api): readonly Html[] => {
+  const found = dereference(schema, api).schema;
+  return Object.entries(found.properties ?? {}).map(([name, field]) => {
+    const id = `try-${operationId}-${name}`;
+    const isFile = field.format === 'binary';
+    const isRequired = found.required?.includes(name) ?? false;
+    return html`<p><label for="${id}"><code>${name}</code> <span class="type">form</span></label>
+<input id="${id}" data-in="form" name="${name}"${isFile && html` type="file"`}${isRequired && html` required`} autocomplete="off" spellcheck="false"></p>
+`;
+  });
+};

@@ -1,0 +1,33 @@
+/** A group of pages in the navigation. */
+export interface SiteSection {
+  readonly title: string;
+  /** Sources below `docs/`, in the order in which they are read. */
+  readonly sources: readonly string[];
+}
+
+/** The guides and reference pages, in order. Pages that are named nowhere here are reached from others. */
+export const siteSections: readonly SiteSection[] = [
+  {
+    title: 'For partner apps',
+    sources: [
+      'guides/quick-start.md',
+      'guides/connect.md',
+      'guides/call.md',
+      'guides/stream.md',
+      'guides/transcribe.md',
+      'guides/usage-and-limits.md',
+      'guides/handle-errors.md',
+      'guides/receive-webhooks.md',
+      'guides/go-live.md',
+    ],
+  },
+  {
+    title: 'For gateway users',
+    sources: ['guides/gateway.md', 'guides/compliance.md', 'guides/keys-and-wallet.md'],
+  },
+  { title: 'For operators', sources: ['guides/operators.md', 'architecture.md'] },
+  { title: 'Reference', sources: ['errors.md', 'glossary.md'] },
+];
+
+/** The page at `/docs` itself. */
+export const INDEX_SOURCE = 'guides/index.md';

@@ -1,0 +1,117 @@
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { allRoutes } from '@svc/contracts';
+import { openapiDocument } from '@svc/contracts/openapi';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildDocumentation, NOT_FOUND_PATH, PARTNER_SDK_PATH, type SiteFiles } from '../src/index.ts';
+import { exampleOf } from '../src/reference/example-of.ts';
+import { readApi } from '../src/reference/openapi.ts';
+
+const docsDirectory = fileURLToPath(new URL('../../../docs/', import.meta.url));
+/** Scripts and styles of a page, compressed or not: guides are to be read, also over a bad line. */
+const ASSET_BYTES_MAX = 32 * 1024;
+
+let files: SiteFiles;
+let pages: readonly (readonly [string, string])[];
+
+beforeAll(async () => {
+  files = await buildDocumentation({ docsDirectory, environment: process.env });
+  pages = [...files].flatMap(([path, content]) =>
+    path.endsWith('.html') && typeof content === 'string' ? [[path, content] as const] : [],
+  );
+});
+
+const idsOf = (page: string): string[] => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+
+describe('the built pages', () => {
+  it('lead nowhere that is not there, anchors included', () => {
+    const idsByAddress = new Map(
+      pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),
+    );
+    const known = new Set(['/', '/v1/openapi.json', '/favicon.svg', ...[...files.keys()].map((path) => `/${path}`)]);
+    const dead: string[] = [];
+    for (const [path, page] of pages) {
+      for (const [, href = ''] of page.matchAll(/(?:href|src|data-index)="([^"]+)"/g)) {
+        const [address = '', anchor] = href.split('#', 2);
+        const ids = address === '' ? new Set(idsOf(page)) : idsByAddress.get(address);
+        const isThere = anchor === undefined ? ids !== undefined || known.has(address) : ids?.has(anchor);
+        if (!isThere && !href.startsWith('https://')) dead.push(`${path}: ${href}`);
+      }
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it('hold nothing that a strict policy would refuse: no inline script, no inline style, nothing from elsewhere', () => {
+    for (const [path, page] of pages) {
+      expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
+      for (const [, address = ''] of page.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
+        expect(address, path).toMatch(/^\/(assets\/docs-|favicon)/);
+      }
+    }
+  });
+
+  it('have one heading of the first level, a title of their own, and no id twice', () => {
+    const titles = pages.map(([, page]) => /<title>([^<]+)</.exec(page)?.[1]);
+    expect(new Set(titles).size).toBe(pages.length);
+    for (const [path, page] of pages) {
+      expect(page.match(/<h1/g), path).toHaveLength(1);
+      expect(new Set(idsOf(page)).size, path).toBe(idsOf(page).length);
+    }
+  });
+
+  it('show every operation of the contract, and every error code', () => {
+    const all = pages.map(([, page]) => page).join('');
+    for (const { operationId } of allRoutes) expect(all).toContain(`id="${operationId.toLowerCase()}"`);
+    expect(files.get('docs/errors.html')).toContain('upstream_timeout_uncertain');
+    expect(files.has(NOT_FOUND_PATH)).toBe(true);
+  });
+
+  it('are light', () => {
+    for (const [path, content] of files) {
+      if (/^assets\/.*\.(js|css)$/.test(path)) expect(content.length, path).toBeLessThan(ASSET_BYTES_MAX);
+    }
+  });
+});
+
+describe('the forms of the reference', () => {
+  it('begin with a body that the contract takes', () => {
+    const api = readApi(openapiDocument());
+    let checked = 0;
+    for (const route of allRoutes) {
+      const body = route.request.body;
+      const operation = api.operations.find(({ operationId }) => operationId === route.operationId);
+      const schema = operation?.requestBody?.content['application/json']?.schema;
+      if (body === undefined || schema === undefined || !('schema' in body)) continue;
+      const example = exampleOf(schema, api, route.operationId);
+      const parsed = body.schema.safeParse(example);
+      checked += 1;
+      expect(parsed.error?.issues ?? [], `${route.operationId}: ${JSON.stringify(example)}`).toEqual([]);
+    }
+    expect(checked).toBeGreaterThan(10);
+  });
+});
+
+describe('the packed partner SDK', () => {
+  it('has code, declarations, README, licence, and no source or test', () => {
+    const packed = files.get(PARTNER_SDK_PATH);
+    const names = tarNames(gunzipSync(packed ?? ''));
+    expect(names).toEqual(
+      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']),
+    );
+    expect(names.filter((name) => /\.test\.|^(src|test)\/|tsconfig/.test(name))).toEqual([]);
+    expect(names.filter((name) => name.endsWith('.js'))).toHaveLength(
+      names.filter((name) => name.endsWith('.d.ts')).length,
+    );
+  });
+});
+
+/** Names in a ustar archive, without the folder that npm puts around them. */
+const tarNames = (archive: Buffer): string[] => {
+  const names: string[] = [];
+  for (let offset = 0; archive[offset] !== undefined && archive[offset] !== 0; ) {
+    names.push(archive.toString('utf8', offset, archive.indexOf(0, offset)).replace(/^package\//, ''));
+    const size = Number.parseInt(archive.toString('latin1', offset + 124, offset + 135), 8);
+    offset += 512 + Math.ceil(size / 512) * 512;
+  }
+  return names;
+};
