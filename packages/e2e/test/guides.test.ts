@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { readCodeBlocks, siteSections } from '@svc/documentation';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type GuideShell, openGuideShell } from './support/guide-shell.ts';
+import { type NpmRegistry, startNpmRegistry } from './support/npm-registry.ts';
+import { readStackFile } from './support/stack.ts';
+
+const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
+const TYPESCRIPT = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url));
+const START_TIMEOUT_MS = 120_000;
+const COMMAND_TIMEOUT_MS = 120_000;
+/** As strict as a partner may be, and the SDK's own declarations are checked along. */
+const COMPILER_OPTIONS = {
+  ...{ strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+  ...{ target: 'es2024', module: 'nodenext', noEmit: true, allowImportingTsExtensions: true, types: ['node'] },
+};
+
+const blocksOf = async (source: string) => readCodeBlocks(await readFile(join(DOCS, source), 'utf8'));
+
+let registry: NpmRegistry;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  registry = await startNpmRegistry();
+  folder = await mkdtemp(join(tmpdir(), 'svc-guides-'));
+  const settings = { registry: registry.url, cache: join(folder, '.npm'), audit: 'false', fund: 'false' };
+  const ofNpm = Object.entries(settings).map(([name, value]) => [`npm_config_${name}`, value]);
+  env = { ...process.env, ...Object.fromEntries(ofNpm), npm_config_update_notifier: 'false' };
+  // Both start when the stack is ready.
+  const partner = await waitFor(async () => (await readStackFile(inject('dataDir'))).processes['sample-partner']?.url, {
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  const hasDocs = async () => (await fetch(`${inject('baseUrl')}/docs/partner-sdk.tgz`)).ok;
+  await waitFor(hasDocs, { timeoutMs: START_TIMEOUT_MS });
+  variables = { SVC: inject('baseUrl'), PARTNER: partner, PORT: String(await freePort()) };
+});
+afterAll(async () => {
+  registry.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Follows the guides of a section literally, in one shell, from an empty folder. */
+const followSection = (title: string, sources: readonly string[]): void => {
+  describe(title, () => {
+    let shell: GuideShell;
+    beforeAll(async () => {
+      shell = openGuideShell({ folder: await mkdtemp(join(folder, 'empty-')), env, variables });
+    });
+    afterAll(() => shell.close());
+
+    it.each(sources)('docs/%s does what it says', { timeout: COMMAND_TIMEOUT_MS }, async (source) => {
+      for (const block of await blocksOf(source)) await shell.follow(block);
+    });
+
+    it('its TypeScript is sound, with the declarations that the SDK brings', {
+      timeout: COMMAND_TIMEOUT_MS,
+    }, async () => {
+      const files = (await Promise.all(sources.map(blocksOf)))
+        .flat()
+        .flatMap(({ role }) => (role?.kind === 'file' ? [role.name] : []));
+      const include = files.filter((name) => name.endsWith('.ts'));
+      if (include.length === 0) return;
+      const cwd = shell.folder();
+      const command = { cwd, env, timeout: COMMAND_TIMEOUT_MS };
+      await promisify(execFile)('npm', ['install', '--silent', '--no-save', '@types/node', '@types/express'], command);
+      await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include }));
+      const complaints = await promisify(execFile)(TYPESCRIPT, ['-p', '.'], command).catch((error) => error.stdout);
+      expect(complaints).toMatchObject({ stdout: '' });
+    });
+  });
+};
+
+for (const { title, sources } of siteSections) {
+  const guides = sources.filter((source) => source.startsWith('guides/') && source !== 'guides/operators.md');
+  if (guides.length > 0) followSection(title, guides);
+}
+
+describe('every block of code in the guides', () => {
+  it('is followed here, or says why not', async () => {
+    const sources = siteSections.flatMap((section) => section.sources).filter((source) => source.startsWith('guides/'));
+    for (const source of sources) {
+      for (const { role, code } of await blocksOf(source)) {
+        expect(role, `docs/${source}: ${code}`).toBeDefined();
+        if (role?.kind === 'not-run') expect(role.reason, `docs/${source}`).not.toBe('');
+      }
+    }
+  });
+});
