@@ -39,7 +39,7 @@ const showProblem = (place, { message, action }) => {
 const addMessage = (conversation, role, text) => {
   const [message, who, words] = ['p', 'b', 'span'].map((name) => document.createElement(name));
   message.className = role;
-  who.textContent = role === 'user' ? 'You' : 'svc';
+  who.textContent = role === 'user' ? chat.dataset.you : 'svc';
   words.textContent = text;
   message.append(who, ' ', words);
   conversation.append(message);
@@ -78,15 +78,13 @@ chat?.addEventListener('submit', async (event) => {
   const button = chat.querySelector('button');
   const status = chat.querySelector('.status');
   button.disabled = true;
-  status.textContent = 'Answering…';
+  status.textContent = chat.dataset.answering;
   try {
     await sendChat(chat);
   } catch {
     const problem = document.createElement('p');
     document.getElementById('conversation').append(problem);
-    showProblem(problem, {
-      message: 'This app was not reached, or fell silent. Your usage above tells whether it was billed.',
-    });
+    showProblem(problem, { message: chat.dataset.silent });
   }
   status.textContent = '';
   button.disabled = false;

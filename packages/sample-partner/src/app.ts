@@ -6,6 +6,7 @@ import { inferenceRoutes } from './inference/index.ts';
 import { describeError, type Log } from './log.ts';
 import { ownOriginOnly, pageHeaders, renderProblemPage } from './pages/index.ts';
 import { readSessionCookie, type SessionStore } from './sessions/index.ts';
+import { setLanguage, textsOf } from './texts/index.ts';
 
 const ASSETS = fileURLToPath(new URL('../public/', import.meta.url));
 
@@ -34,6 +35,10 @@ export const createPages = (deps: AppDeps): express.Express => {
   });
   app.use(ownOriginOnly(origin), pageHeaders);
   app.use('/assets', express.static(ASSETS, { index: false, cacheControl: false }));
+  app.post('/language', express.urlencoded({ extended: false, limit: '1kb' }), (request, response) => {
+    setLanguage(response, request.body?.language === 'it' ? 'it' : 'en');
+    response.redirect(303, '/');
+  });
   app.use(connectRoutes({ sessions, partner, serviceUrl }));
   app.use(inferenceRoutes({ sessions, partner, setupProblem, serviceUrl }));
   app.use(
@@ -44,14 +49,16 @@ export const createPages = (deps: AppDeps): express.Express => {
       clientId: () => partner()?.clientId,
     }),
   );
-  app.use((_request, response) => {
-    response.status(404).send(renderProblemPage({ status: 404, message: 'There is no such page.' }));
+  app.use((request, response) => {
+    const texts = textsOf(request);
+    response.status(404).send(renderProblemPage({ status: 404, message: texts.problem.noPage }, texts));
   });
   const answerError: ErrorRequestHandler = (error, request, response, next) => {
     const status = typeof error?.status === 'number' && error.status >= 400 && error.status < 500 ? error.status : 500;
     if (status === 500) log('error', describeError(error), { path: request.path });
+    const texts = textsOf(request);
     if (response.headersSent) next(error);
-    else response.status(status).send(renderProblemPage({ status, message: 'The request could not be answered.' }));
+    else response.status(status).send(renderProblemPage({ status, message: texts.problem.notAnswered }, texts));
   };
   return app.use(answerError);
 };

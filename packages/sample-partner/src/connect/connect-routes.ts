@@ -1,7 +1,8 @@
 import { ConnectError } from '@svc/partner-sdk';
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import { describeProblem, renderProblemPage } from '../pages/index.ts';
 import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCookie } from '../sessions/index.ts';
+import { textsOf, type View } from '../texts/index.ts';
 import type { Partner } from './partner.ts';
 
 /** What connecting needs. */
@@ -12,14 +13,15 @@ export interface ConnectRoutesDeps {
 }
 
 /** Connects and disconnects the user of a browser. */
-export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDeps): Router =>
-  Router()
+export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDeps): Router => {
+  const viewOf = (request: Request): View => ({ texts: textsOf(request), serviceUrl });
+  return Router()
     .get('/connect', async (request, response) => {
       const current = partner();
       // The start page says what is missing.
       if (current === undefined) return response.redirect(303, '/');
       try {
-        const { url, session: flow } = await current.connector.begin({ locale: 'en' });
+        const { url, session: flow } = await current.connector.begin({ locale: textsOf(request).locale });
         let session = sessions.find(readSessionCookie(request));
         if (session === undefined) {
           const created = sessions.create();
@@ -29,8 +31,8 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
         session.connect = flow;
         response.redirect(303, url);
       } catch (error) {
-        const problem = describeProblem(error, serviceUrl);
-        response.status(problem.status).send(renderProblemPage(problem));
+        const problem = describeProblem(error, viewOf(request));
+        response.status(problem.status).send(renderProblemPage(problem, textsOf(request)));
       }
     })
     .get('/callback', async (request, response) => {
@@ -51,8 +53,8 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
         setSessionCookie(response, created.id);
         response.redirect(303, '/');
       } catch (error) {
-        const problem = describeProblem(error, serviceUrl);
-        response.status(problem.status).send(renderProblemPage(problem, session?.svcUserId));
+        const problem = describeProblem(error, viewOf(request));
+        response.status(problem.status).send(renderProblemPage(problem, textsOf(request), session?.svcUserId));
       }
     })
     .post('/sign-out', (request, response) => {
@@ -68,9 +70,11 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
         if (svcUserId !== undefined) await partner()?.release(svcUserId);
         response.redirect(303, '/');
       } catch (error) {
-        const { status } = describeProblem(error, serviceUrl);
-        const message = 'You are signed out here and your tokens are forgotten, but the service did not confirm it. ';
-        const action = { label: 'Remove the app at the service', href: serviceUrl };
-        response.status(status).send(renderProblemPage({ status, message, action }));
+        const { status } = describeProblem(error, viewOf(request));
+        const texts = textsOf(request);
+        const action = { label: texts.problem.removeThere, href: serviceUrl };
+        const problem = { status, message: texts.problem.notReleased, action };
+        response.status(status).send(renderProblemPage(problem, texts));
       }
     });
+};

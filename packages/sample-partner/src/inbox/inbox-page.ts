@@ -1,44 +1,54 @@
 import { type Html, html, renderPage } from '../pages/index.ts';
+import type { Texts } from '../texts/index.ts';
 import type { InboxEntry } from './inbox.ts';
 
 /** What the page shows. */
 export interface InboxPage {
+  readonly texts: Texts;
   readonly entries: readonly InboxEntry[];
   readonly svcUserId: string | undefined;
   readonly webhookUrl: string;
 }
 
 /** The webhook inbox. The script of the page swaps `#inbox` when something comes. */
-export const renderInboxPage = ({ entries, svcUserId, webhookUrl }: InboxPage): string =>
-  renderPage({
-    title: 'Webhook inbox',
+export const renderInboxPage = (page: InboxPage): string => {
+  const { texts, entries, svcUserId, webhookUrl } = page;
+  const { deliveries } = texts;
+  return renderPage({
+    texts,
+    title: texts.inbox,
     svcUserId,
-    main: html`<h1>Webhook inbox</h1>
-<p>The service delivers this app’s events to <code>${webhookUrl}</code>; the SDK verifies each signature before anything is read.
-Deliveries of other apps may go to <code>${webhookUrl}/any</code>: they are shown as they come, and believed by nobody.</p>
-<section id="inbox" aria-label="Deliveries" data-live data-last="${entries[0]?.id ?? 0}">
-${entries.length === 0 ? html`<p class="empty">Nothing has come yet. Connect, or change your subscription at the service, and watch.</p>` : entryTable(entries, svcUserId)}
+    main: html`<h1>${texts.inbox}</h1>
+<p>${deliveries.own} <code>${webhookUrl}</code>${deliveries.verified}
+${deliveries.others} <code>${webhookUrl}/any</code>${deliveries.shown} <code>${webhookUrl}/to/3000</code>
+${deliveries.forwards} <code>http://127.0.0.1:3000/webhooks</code>.</p>
+<section id="inbox" aria-label="${deliveries.label}" data-live data-last="${entries[0]?.id ?? 0}">
+${entries.length === 0 ? html`<p class="empty">${deliveries.empty}</p>` : entryTable(page)}
 </section>
-<p>For terminals: <a href="/inbox.json"><code>/inbox.json</code></a>.</p>`,
+<p class="hint">${deliveries.terminals} <a href="/inbox.json"><code>/inbox.json</code></a></p>`,
   });
+};
 
-const entryTable = (entries: readonly InboxEntry[], svcUserId: string | undefined): Html => html`<table>
-<thead><tr><th scope="col">Event</th><th scope="col">Sequence</th><th scope="col">Received</th><th scope="col">Verified</th><th scope="col">About</th></tr></thead>
+const entryTable = (page: InboxPage): Html => {
+  const { event, sequence, received, state, about } = page.texts.deliveries;
+  return html`<table>
+<thead><tr>${[event, sequence, received, state, about].map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
-${entries.map((entry) => entryRow(entry, svcUserId))}
+${page.entries.map((entry) => entryRow(entry, page))}
 </tbody>
 </table>`;
+};
 
-const entryRow = (entry: InboxEntry, svcUserId: string | undefined): Html => {
+const entryRow = (entry: InboxEntry, { texts: { deliveries }, svcUserId }: InboxPage): Html => {
   const { envelope, isVerified, raw, receivedAt } = entry;
   const about = envelope?.user?.svc_user_id;
   const details =
     raw === undefined ? JSON.stringify(envelope, null, 2) : `X-Svc-Signature: ${raw.signature}\n\n${raw.body}`;
   return html`<tr data-event="${envelope?.event ?? ''}" data-verified="${isVerified ? 'yes' : 'no'}">
-<td data-label="Event"><details><summary>${envelope?.event ?? 'no event'}</summary><pre tabindex="0">${details}</pre></details></td>
-<td data-label="Sequence">${envelope?.sequence ?? '–'}</td>
-<td data-label="Received"><time datetime="${receivedAt.toISOString()}">${receivedAt.toISOString().slice(0, 19).replace('T', ' ')} UTC</time></td>
-<td data-label="Verified">${isVerified ? html`<strong class="good">verified</strong>` : 'not verified'}</td>
-<td data-label="About">${about === undefined ? '–' : about === svcUserId ? 'you' : html`<code>${about}</code>`}</td>
+<td data-label="${deliveries.event}"><details><summary>${envelope?.event ?? deliveries.noEvent}</summary><pre tabindex="0">${details}</pre></details></td>
+<td data-label="${deliveries.sequence}">${envelope?.sequence ?? '–'}</td>
+<td data-label="${deliveries.received}"><time datetime="${receivedAt.toISOString()}">${receivedAt.toISOString().slice(0, 19).replace('T', ' ')} UTC</time></td>
+<td data-label="${deliveries.state}">${isVerified ? html`<strong class="good">${deliveries.isVerified}</strong>` : deliveries.isNotVerified}</td>
+<td data-label="${deliveries.about}">${about === undefined ? '–' : about === svcUserId ? deliveries.you : html`<code>${about}</code>`}</td>
 </tr>`;
 };

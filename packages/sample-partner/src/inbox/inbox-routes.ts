@@ -1,4 +1,5 @@
 import { type Request, Router } from 'express';
+import { textsOf } from '../texts/index.ts';
 import type { Inbox, InboxEntry } from './inbox.ts';
 import { renderInboxPage } from './inbox-page.ts';
 
@@ -18,7 +19,7 @@ export const inboxRoutes = ({ inbox, webhookUrl, svcUserIdOf, clientId }: InboxR
   Router()
     .get('/inbox', (request, response) => {
       const svcUserId = svcUserIdOf(request);
-      response.send(renderInboxPage({ entries: inbox.list(), svcUserId, webhookUrl }));
+      response.send(renderInboxPage({ texts: textsOf(request), entries: inbox.list(), svcUserId, webhookUrl }));
     })
     .get('/inbox.json', async (request, response) => {
       const wait = new AbortController();

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ChatMessage, ChatStream } from '@svc/partner-sdk';
 import type { Response } from 'express';
 import { describeProblem, html, problemView } from '../pages/index.ts';
+import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 
 /** Earlier messages that go along; each is paid for again. */
@@ -12,11 +13,11 @@ const MESSAGES_MAX = 20;
 export interface ChatTurn {
   readonly visitor: ConnectedVisitor;
   readonly message: string;
-  readonly serviceUrl: string;
+  readonly view: View;
 }
 
 /** Answers a message in lines of JSON: `{text}` as it comes, then `{done, request_id}`, or `{problem}` instead. */
-export const streamChat = async (response: Response, { visitor, message, serviceUrl }: ChatTurn): Promise<void> => {
+export const streamChat = async (response: Response, { visitor, message, view }: ChatTurn): Promise<void> => {
   const { partner, svcUserId, session } = visitor;
   const messages = [...session.messages, { role: 'user', content: message } as const];
   const leave = new AbortController();
@@ -26,17 +27,17 @@ export const streamChat = async (response: Response, { visitor, message, service
     const stream = partner.clientOf(svcUserId).streamChat({ messages }, { signal: leave.signal });
     const { requestId } = await stream.opened();
     const remember = (answer: string): void => rememberTurn(visitor, messages, answer);
-    await pipeline(Readable.from(chatLines(stream, { requestId, remember, serviceUrl })), response);
+    await pipeline(Readable.from(chatLines(stream, { requestId, remember, view })), response);
   } catch (error) {
     // Who has left hears nothing.
     if (leave.signal.aborted) return;
-    const problem = describeProblem(error, serviceUrl);
+    const problem = describeProblem(error, view);
     response.status(problem.status).send(line({ problem }));
   }
 };
 
 /** Answers a message with the whole page, for browsers without scripts. */
-export const answerChat = async (response: Response, { visitor, message, serviceUrl }: ChatTurn): Promise<void> => {
+export const answerChat = async (response: Response, { visitor, message, view }: ChatTurn): Promise<void> => {
   const { partner, svcUserId, session } = visitor;
   const messages = [...session.messages, { role: 'user', content: message } as const];
   try {
@@ -44,17 +45,17 @@ export const answerChat = async (response: Response, { visitor, message, service
     rememberTurn(visitor, messages, answer.choices[0]?.message.content ?? '');
     response.redirect(303, '/');
   } catch (error) {
-    const problem = describeProblem(error, serviceUrl);
+    const problem = describeProblem(error, view);
     await sendHome(response.status(problem.status), visitor, {
-      serviceUrl,
-      notice: html`${problemView(problem)}<p>Your message was: ${message}</p>`,
+      view,
+      notice: html`${problemView(problem)}<p>${view.texts.chat.yourMessage} ${message}</p>`,
     });
   }
 };
 
 async function* chatLines(
   stream: ChatStream,
-  { requestId, remember, serviceUrl }: StreamContext,
+  { requestId, remember, view }: StreamContext,
 ): AsyncGenerator<string, void, undefined> {
   let answer = '';
   try {
@@ -67,14 +68,14 @@ async function* chatLines(
     remember(answer);
     yield line({ done: true, request_id: requestId });
   } catch (error) {
-    yield line({ problem: describeProblem(error, serviceUrl) });
+    yield line({ problem: describeProblem(error, view) });
   }
 }
 
 interface StreamContext {
   readonly requestId: string | undefined;
   readonly remember: (answer: string) => void;
-  readonly serviceUrl: string;
+  readonly view: View;
 }
 
 const rememberTurn = ({ session }: ConnectedVisitor, messages: readonly ChatMessage[], answer: string): void => {

@@ -1,8 +1,10 @@
 import type { ChatMessage } from '@svc/partner-sdk';
 import { type Html, html, renderPage } from '../pages/index.ts';
+import type { Texts, View } from '../texts/index.ts';
 
 /** What the page of a connected user shows. */
 export interface HomePage {
+  readonly texts: Texts;
   readonly svcUserId: string;
   readonly messages: readonly ChatMessage[];
   /** The bars, or why there are none. */
@@ -14,55 +16,67 @@ export interface HomePage {
 }
 
 /** Chat, transcription and usage. */
-export const renderHomePage = ({ svcUserId, messages, usage, notice, transcribes }: HomePage): string =>
+export const renderHomePage = (page: HomePage): string =>
   renderPage({
-    title: 'Home',
-    svcUserId,
-    main: html`<h1>Hello</h1>
-${notice}
-${usage}
-<section aria-labelledby="chat-title">
-<h2 id="chat-title">Chat</h2>
-<div id="conversation" role="log" aria-live="polite" aria-labelledby="chat-title">${messages.map(messageView)}</div>
-<form id="chat" method="post" action="/chat">
-<label for="message">Your message</label>
-<textarea id="message" name="message" rows="3" maxlength="4000" required></textarea>
-<button>Send</button> <span class="status" role="status"></span>
-</form>
-</section>
-<section aria-labelledby="transcription-title">
-<h2 id="transcription-title">Transcription</h2>
-${transcribes === false && html`<p class="hint">Transcription is not part of your plan, or not set up at the service. Trying costs nothing.</p>`}
-<form id="transcription" method="post" action="/transcribe" enctype="multipart/form-data" data-busy="Transcribing…">
-<label for="file">Audio file, at most 25 MB</label>
-<input id="file" name="file" type="file" accept="audio/*" required>
-<label for="language">Language, two letters, if you know it</label>
-<input id="language" name="language" pattern="[a-z]{2}" maxlength="2" size="4" autocomplete="off">
-<button>Transcribe</button> <span class="status" role="status"></span>
-</form>
-</section>`,
+    texts: page.texts,
+    title: page.texts.home,
+    svcUserId: page.svcUserId,
+    main: html`<h1 class="visually-hidden">${page.texts.home}</h1>
+${page.notice}
+${page.usage}
+${chatSection(page)}
+${transcriptionSection(page)}`,
   });
 
-const messageView = ({ role, content }: ChatMessage): Html =>
-  html`<p class="${role}"><b>${role === 'user' ? 'You' : 'svc'}</b> <span>${typeof content === 'string' ? content : ''}</span></p>`;
+const chatSection = ({ texts: { chat }, messages }: HomePage): Html => html`<section aria-labelledby="chat-title">
+<h2 id="chat-title">${chat.title}</h2>
+<div id="conversation" role="log" aria-live="polite" aria-labelledby="chat-title" data-empty="${chat.empty}">${messages.map((message) => messageView(message, chat.you))}</div>
+<form id="chat" method="post" action="/chat" data-you="${chat.you}" data-answering="${chat.answering}" data-silent="${chat.silent}">
+<label for="message">${chat.message}</label>
+<textarea id="message" name="message" rows="3" maxlength="4000" required></textarea>
+<button>${chat.send}</button> <span class="status" role="status"></span>
+</form>
+</section>`;
+
+const messageView = ({ role, content }: ChatMessage, you: string): Html =>
+  html`<p class="${role}"><b>${role === 'user' ? you : 'svc'}</b> <span>${typeof content === 'string' ? content : ''}</span></p>`;
+
+const transcriptionSection = ({
+  texts: { transcription },
+  transcribes,
+}: HomePage): Html => html`<section aria-labelledby="transcription-title">
+<h2 id="transcription-title">${transcription.title}</h2>
+${transcribes === false && html`<p class="hint">${transcription.unavailable}</p>`}
+<form id="transcription" method="post" action="/transcribe" enctype="multipart/form-data" data-busy="${transcription.busy}">
+<label for="file">${transcription.file}</label>
+<input id="file" name="file" type="file" accept="audio/*" required>
+<label for="language">${transcription.language}</label>
+<input id="language" name="language" pattern="[a-z]{2}" maxlength="2" size="4" autocomplete="off">
+<p><button>${transcription.send}</button> <span class="status" role="status"></span></p>
+</form>
+</section>`;
 
 /** What somebody sees who is not connected. */
-export const renderWelcomePage = (serviceUrl: string): string =>
+export const renderWelcomePage = ({ texts, serviceUrl }: View): string =>
   renderPage({
-    title: 'Welcome',
-    main: html`<h1>Bring your own subscription</h1>
-<p>This app has no AI of its own. Connect it to your account, and it chats and transcribes on your subscription, which you can end at any time.
-It never sees your password.</p>
-<p><a class="button" href="/connect">Connect your account</a></p>
-<p class="hint">You have no account yet? <a href="${serviceUrl}">Open the service</a>, sign up and choose a plan; locally, payments are played.</p>`,
+    texts,
+    title: texts.welcome.title,
+    main: html`<div class="welcome">
+<h1>${texts.welcome.heading}</h1>
+<p class="lead">${texts.welcome.lead}</p>
+<p><a class="button" href="/connect">${texts.welcome.connect}</a></p>
+<p class="hint">${texts.welcome.noAccount} <a href="${serviceUrl}">${texts.welcome.openService}</a>${texts.welcome.thenChoose}</p>
+<p class="hint"><a href="${new URL('/docs', serviceUrl).href}">${texts.documentation}</a></p>
+</div>`,
   });
 
 /** What everybody sees until the app is registered. */
-export const renderSetupPage = (problem: string | undefined): string =>
+export const renderSetupPage = (problem: string | undefined, texts: Texts): string =>
   renderPage({
-    title: 'Starting',
+    texts,
+    title: texts.setup.title,
     refreshSeconds: 2,
-    main: html`<h1>One moment</h1>
-<p role="status">This app is being registered at the service. The page goes on by itself.</p>
-${problem !== undefined && html`<p class="problem" role="alert">It does not work yet: ${problem}. It is tried again and again.</p>`}`,
+    main: html`<h1>${texts.setup.heading}</h1>
+<p role="status">${texts.setup.text}</p>
+${problem !== undefined && html`<p class="problem" role="alert">${texts.setup.problem(problem)}</p>`}`,
   });

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { Partner } from '../connect/index.ts';
 import { describeProblem, type Html, html, problemView } from '../pages/index.ts';
 import type { Session } from '../sessions/index.ts';
+import type { View } from '../texts/index.ts';
 import { renderHomePage, renderWelcomePage } from './home-page.ts';
 import { usageView } from './usage-view.ts';
 
@@ -20,7 +21,7 @@ export interface ConnectedVisitor {
 export const sendHome = async (
   response: Response,
   visitor: ConnectedVisitor,
-  { serviceUrl, notice }: { serviceUrl: string; notice?: Html },
+  { view, notice }: { view: View; notice?: Html },
 ): Promise<void> => {
   const { partner, session, svcUserId } = visitor;
   const client = partner.clientOf(svcUserId);
@@ -30,13 +31,15 @@ export const sendHome = async (
   ]);
   if (usage.status === 'rejected' && usage.reason instanceof ConnectionEndedError) {
     session.svcUserId = undefined;
-    response.send(renderWelcomePage(serviceUrl));
+    response.send(renderWelcomePage(view));
     return;
   }
-  const view =
+  const shown =
     usage.status === 'fulfilled'
-      ? usageView(usage.value, serviceUrl)
-      : html`<section id="usage">${problemView(describeProblem(usage.reason, serviceUrl))}</section>`;
+      ? usageView(usage.value, view)
+      : html`<section id="usage">${problemView(describeProblem(usage.reason, view))}</section>`;
   const transcribes = capabilities.status === 'fulfilled' ? capabilities.value.services.audio_transcription : undefined;
-  response.send(renderHomePage({ svcUserId, messages: session.messages, usage: view, notice, transcribes }));
+  response.send(
+    renderHomePage({ texts: view.texts, svcUserId, messages: session.messages, usage: shown, notice, transcribes }),
+  );
 };

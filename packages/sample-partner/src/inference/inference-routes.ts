@@ -2,6 +2,7 @@ import express, { type Request, type Response, Router } from 'express';
 import type { Partner } from '../connect/index.ts';
 import { renderProblemPage } from '../pages/index.ts';
 import { readSessionCookie, type SessionStore } from '../sessions/index.ts';
+import { type Texts, textsOf, type View } from '../texts/index.ts';
 import { answerChat, streamChat } from './chat.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 import { renderSetupPage, renderWelcomePage } from './home-page.ts';
@@ -34,39 +35,37 @@ export const inferenceRoutes = (deps: InferenceRoutesDeps): Router => {
     return undefined;
   };
 
+  const viewOf = (request: Request): View => ({ texts: textsOf(request), serviceUrl });
+
   return Router()
     .get('/', async (request, response) => {
-      if (partner() === undefined) return response.status(503).send(renderSetupPage(setupProblem()));
+      if (partner() === undefined) return response.status(503).send(renderSetupPage(setupProblem(), textsOf(request)));
       const visitor = await findVisitor(request);
-      if (visitor === undefined) response.send(renderWelcomePage(serviceUrl));
-      else await sendHome(response, visitor, { serviceUrl });
+      if (visitor === undefined) response.send(renderWelcomePage(viewOf(request)));
+      else await sendHome(response, visitor, { view: viewOf(request) });
     })
     .post('/chat', express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }), async (request, response) => {
       const visitor = await findVisitor(request);
       const wantsStream = request.headers.accept === 'application/x-ndjson';
-      if (visitor === undefined) return sendNotConnected(response, wantsStream);
+      if (visitor === undefined) return sendNotConnected(response, textsOf(request), wantsStream);
       const message = readMessage(request.body);
       if (message === undefined) return response.redirect(303, '/');
-      const turn = { visitor, message, serviceUrl };
+      const turn = { visitor, message, view: viewOf(request) };
       await (wantsStream ? streamChat(response, turn) : answerChat(response, turn));
     })
     .post('/transcribe', async (request, response) => {
       const visitor = await findVisitor(request);
-      if (visitor === undefined) sendNotConnected(response.set('connection', 'close'), false);
-      else await transcribeUpload(request, response, { visitor, serviceUrl });
+      if (visitor === undefined) sendNotConnected(response.set('connection', 'close'), textsOf(request));
+      else await transcribeUpload(request, response, { visitor, view: viewOf(request) });
     });
 };
 
-const NOT_CONNECTED = {
-  status: 401,
-  message: 'You are not connected.',
-  action: { label: 'Connect', href: '/connect' },
-} as const;
-
-const sendNotConnected = (response: Response, wantsStream: boolean): void => {
+const sendNotConnected = (response: Response, texts: Texts, wantsStream = false): void => {
+  const { notConnected: message, connect: label } = texts.problem;
+  const problem = { status: 401, message, action: { label, href: '/connect' } };
   response.status(401);
-  if (wantsStream) response.type('application/x-ndjson').send(`${JSON.stringify({ problem: NOT_CONNECTED })}\n`);
-  else response.send(renderProblemPage(NOT_CONNECTED));
+  if (wantsStream) response.type('application/x-ndjson').send(`${JSON.stringify({ problem })}\n`);
+  else response.send(renderProblemPage(problem, texts));
 };
 
 const readMessage = (body: unknown): string | undefined => {

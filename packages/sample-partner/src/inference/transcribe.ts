@@ -1,6 +1,7 @@
 import { Readable, Transform } from 'node:stream';
 import type { Request, Response } from 'express';
 import { describeProblem, html, problemView } from '../pages/index.ts';
+import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 
 /** What the service takes, and room for the form around it. */
@@ -9,21 +10,21 @@ const FORM_BYTES_MAX = 25_000_000 + 64 * 1024;
 /** An upload of a user. */
 export interface Upload {
   readonly visitor: ConnectedVisitor;
-  readonly serviceUrl: string;
+  readonly view: View;
 }
 
 /** Has an uploaded file transcribed and shows the text. */
 export const transcribeUpload = async (
   request: Request,
   response: Response,
-  { visitor, serviceUrl }: Upload,
+  { visitor, view }: Upload,
 ): Promise<void> => {
   const form = await readForm(request);
   const file = form?.get('file');
   if (form === undefined || !(file instanceof Blob) || file.size === 0) {
-    const message = 'Choose one audio file that is not empty and has at most 25,000,000 bytes.';
+    const message = view.texts.transcription.wrongFile;
     response.status(form === undefined ? 413 : 400);
-    await sendHome(response, visitor, { serviceUrl, notice: problemView({ status: 400, message }) });
+    await sendHome(response, visitor, { view, notice: problemView({ status: 400, message }) });
     return;
   }
   const language = form.get('language');
@@ -33,11 +34,11 @@ export const transcribeUpload = async (
       filename: 'name' in file && typeof file.name === 'string' ? file.name : 'audio',
       language: typeof language === 'string' && language !== '' ? language : null,
     });
-    const notice = html`<section aria-labelledby="text-title"><h2 id="text-title">What was said</h2><blockquote id="transcription-text">${text}</blockquote></section>`;
-    await sendHome(response, visitor, { serviceUrl, notice });
+    const notice = html`<section aria-labelledby="text-title"><h2 id="text-title">${view.texts.transcription.result}</h2><blockquote id="transcription-text">${text}</blockquote></section>`;
+    await sendHome(response, visitor, { view, notice });
   } catch (error) {
-    const problem = describeProblem(error, serviceUrl);
-    await sendHome(response.status(problem.status), visitor, { serviceUrl, notice: problemView(problem) });
+    const problem = describeProblem(error, view);
+    await sendHome(response.status(problem.status), visitor, { view, notice: problemView(problem) });
   }
 };
 

@@ -1,5 +1,6 @@
 import type { Usage } from '@svc/partner-sdk';
 import { type Html, html } from '../pages/index.ts';
+import type { Texts, View } from '../texts/index.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
 type Window = NonNullable<Usage['weekly']>;
@@ -7,22 +8,22 @@ type Window = NonNullable<Usage['weekly']>;
 /** The shared limits of the subscription as bars. The script of the page swaps `#usage` after each request. */
 export const usageView = (
   usage: Usage,
-  serviceUrl: string,
+  { texts, serviceUrl }: View,
 ): Html => html`<section id="usage" aria-labelledby="usage-title">
-<h2 id="usage-title">Your subscription${usage.plan !== null && html`: ${usage.plan.name}`}</h2>
+<h2 id="usage-title">${texts.usage.title}${usage.plan !== null && html`: ${usage.plan.name}`}</h2>
 ${
   usage.weekly === null || usage.monthly === null
-    ? html`<p>You have no subscription yet. <a href="${serviceUrl}">Choose a plan at the service</a>, then come back.</p>`
-    : [bar('This week', 'weekly', usage.weekly), bar('This month', 'monthly', usage.monthly)]
+    ? html`<p>${texts.usage.none} <a href="${serviceUrl}">${texts.usage.choose}</a>${texts.usage.thenReturn}</p>`
+    : html`<div class="bars">${bar('weekly', usage.weekly, texts)}${bar('monthly', usage.monthly, texts)}</div>`
 }
-<p class="hint">Shared by all apps that you have connected. ${usage.pending_requests} of at most ${usage.max_pending_requests} requests under way.</p>
+<p class="hint">${texts.usage.shared(usage.pending_requests, usage.max_pending_requests)}</p>
 </section>`;
 
-const bar = (title: string, name: string, window: Window): Html => html`<div class="bar">
-<label for="${name}-use">${title}: ${window.used_percent} % used</label>
+const bar = (name: 'weekly' | 'monthly', window: Window, { usage }: Texts): Html => html`<div class="bar">
+<label for="${name}-use">${name === 'weekly' ? usage.week : usage.month}: ${usage.used(window.used_percent)}</label>
 <progress id="${name}-use" max="${window.limit_micros}" value="${Math.min(window.used_micros, window.limit_micros)}"></progress>
-<span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${units(window.used_micros)}</span> of ${units(window.limit_micros)};
-from 0 again at <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
+<span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${units(window.used_micros)}</span> ${usage.of} ${units(window.limit_micros)};
+${usage.resets} <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
 </div>`;
 
 /** Millionths as a decimal number, exact to the last one. */

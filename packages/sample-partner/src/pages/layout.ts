@@ -1,7 +1,9 @@
+import type { Texts } from '../texts/index.ts';
 import { type Html, html } from './html.ts';
 
 /** A page. */
 export interface Page {
+  readonly texts: Texts;
   readonly title: string;
   readonly main: Html;
   /** Who is connected in this browser. */
@@ -11,35 +13,36 @@ export interface Page {
 }
 
 /** The whole document around a page. */
-export const renderPage = ({ title, main, svcUserId, refreshSeconds }: Page): string =>
+export const renderPage = ({ texts, title, main, svcUserId, refreshSeconds }: Page): string =>
   html`<!doctype html>
-<html lang="en">
+<html lang="${texts.locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
-<title>${title} · Sample partner</title>
+<title>${title} · ${texts.brand}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/sample-partner.css">
 <script type="module" src="/assets/sample-partner.js"></script>
 </head>
 <body>
 <header>
-<a class="brand" href="/">Sample partner</a>
-<nav aria-label="Pages"><a href="/">Home</a> <a href="/inbox">Webhook inbox</a></nav>
+<a class="brand" href="/">${texts.brand}</a>
+<nav aria-label="${texts.pages}"><a href="/">${texts.home}</a> <a href="/inbox">${texts.inbox}</a></nav>
+<form class="language" method="post" action="/language"><button name="language" value="${texts.otherLanguage.code}" lang="${texts.otherLanguage.code}">${texts.otherLanguage.name}</button></form>
 ${
   svcUserId !== undefined &&
   html`<div class="account">
-<span>Connected as <code id="user">${svcUserId}</code></span>
-<form method="post" action="/sign-out"><button>Sign out</button></form>
-<form method="post" action="/disconnect"><button>Disconnect</button></form>
+<span>${texts.connectedAs} <code id="user">${svcUserId}</code></span>
+<form method="post" action="/sign-out"><button>${texts.signOut}</button></form>
+<form method="post" action="/disconnect"><button>${texts.disconnect}</button></form>
 </div>`
 }
 </header>
 <main>
 ${main}
 </main>
-<footer>A demonstration: what it keeps, it keeps in memory until it is started again.</footer>
+<footer>${texts.footer}</footer>
 </body>
 </html>
 `.text;

@@ -1,3 +1,4 @@
+import type { Texts } from '../texts/index.ts';
 import { type Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 import type { Problem } from './problem.ts';
@@ -7,11 +8,12 @@ export const problemView = ({ message, action }: Problem): Html =>
   html`<p class="problem" role="alert">${message} ${action !== undefined && html`<a href="${action.href}">${action.label}</a>`}</p>`;
 
 /** A page that tells of nothing but a problem, and leads on. */
-export const renderProblemPage = (problem: Problem, svcUserId?: string): string =>
+export const renderProblemPage = (problem: Problem, texts: Texts, svcUserId?: string): string =>
   renderPage({
-    title: 'Something is in the way',
+    texts,
+    title: texts.problem.title,
     svcUserId,
-    main: html`<h1>That did not work</h1>
+    main: html`<h1>${texts.problem.heading}</h1>
 ${problemView(problem)}
-<p><a href="/">Back to the start</a></p>`,
+<p><a href="/">${texts.problem.back}</a></p>`,
   });

@@ -1,19 +1,20 @@
 import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import { describe, expect, it } from 'vitest';
+import { en, it as italian } from '../texts/index.ts';
 import { describeProblem } from './problem.ts';
 
-const SERVICE = 'https://svc.example/';
+const VIEW = { texts: en, serviceUrl: 'https://svc.example/' };
 const problemOf = (code: string, status: number, more: object = {}) =>
-  describeProblem(new SvcError({ code, status, message: `It was ${code}.`, ...more }), SERVICE);
+  describeProblem(new SvcError({ code, status, message: `It was ${code}.`, ...more }), VIEW);
 
 describe('describing a problem', () => {
   it('sends those who are not connected to connect', () => {
-    expect(describeProblem(new ConnectionEndedError('usr_1'), SERVICE)).toMatchObject({
+    expect(describeProblem(new ConnectionEndedError('usr_1'), VIEW)).toMatchObject({
       status: 401,
       action: { href: '/connect' },
     });
-    expect(describeProblem(new ConnectError('wrong_state'), SERVICE)).toMatchObject({ status: 400 });
-    expect(describeProblem(new ConnectError('unavailable'), SERVICE)).toMatchObject({ status: 503 });
+    expect(describeProblem(new ConnectError('wrong_state'), VIEW)).toMatchObject({ status: 400 });
+    expect(describeProblem(new ConnectError('unavailable'), VIEW)).toMatchObject({ status: 503 });
   });
 
   it.each([
@@ -35,12 +36,18 @@ describe('describing a problem', () => {
   it('suggests another try only where nothing was billed', () => {
     expect(problemOf('upstream_unavailable', 503, { isRetryable: true }).message).toContain('Try again');
     const unknown = new OutcomeUnknownError({ code: 'outcome_unknown', message: '', requestId: 'req_1' });
-    const { message, status } = describeProblem(unknown, SERVICE);
+    const { message, status } = describeProblem(unknown, VIEW);
     expect(status).toBe(502);
     expect(message).toMatch(/before you try again \(request req_1\)/);
   });
 
+  it('speaks Italian too', () => {
+    const { message, action } = describeProblem(new ConnectError('denied'), { ...VIEW, texts: italian });
+    expect(message).toContain('Hai scelto di non collegarti');
+    expect(action?.label).toBe('Collegati di nuovo');
+  });
+
   it('leaves faults of our own alone', () => {
-    expect(() => describeProblem(new TypeError('ours'), SERVICE)).toThrow('ours');
+    expect(() => describeProblem(new TypeError('ours'), VIEW)).toThrow('ours');
   });
 });
