@@ -1,0 +1,98 @@
+import { waitFor } from '@svc/testing';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { findChromium, startBrowser } from './support/browser.ts';
+import { inspectPage } from './support/inspect-page.ts';
+import { signUp } from './support/people.ts';
+
+const executable = await findChromium();
+const BUILD_TIMEOUT_MS = 120_000;
+
+beforeAll(async () => {
+  // The console is built when the stack is ready.
+  const isThere = async () => (await fetch(`${inject('baseUrl')}/docs`)).ok;
+  await waitFor(isThere, { timeoutMs: BUILD_TIMEOUT_MS, intervalMs: 200 });
+});
+
+describe.skipIf(executable === undefined)('the documentation in a browser', () => {
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const outside: string[] = [];
+
+  beforeAll(async () => {
+    browser = await startBrowser(String(executable));
+    page = await browser.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('404')) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (sent) => {
+      if (new URL(sent.url()).origin !== inject('baseUrl')) outside.push(sent.url());
+    });
+  });
+  afterAll(() => browser.close());
+
+  const open = (path: string) => page.goto(`${inject('baseUrl')}${path}`);
+
+  it.each([
+    ['/docs', 'index'],
+    ['/docs/quick-start', 'quick-start'],
+    ['/docs/handle-errors', 'handle-errors'],
+    ['/docs/errors', 'errors'],
+    ['/docs/operators', 'operators'],
+    ['/docs/reference', 'reference'],
+    ['/docs/reference/accounts', 'reference-accounts'],
+    ['/docs/reference/delegated-inference', 'reference-inference'],
+    ['/docs/reference/webhooks', 'reference-webhooks'],
+    ['/docs/no-such-page', 'not-found'],
+  ])('%s is accessible, light and dark, wide and at 360 px', async (path, name) => {
+    const answer = await open(path);
+    expect(answer?.status()).toBe(name === 'not-found' ? 404 : 200);
+    expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'");
+    await inspectPage(page, `docs-${name}`);
+  });
+
+  it('finds a place by its words and leads there', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await open('/docs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('signature secret');
+    await page.locator('.search-results a', { hasText: 'Receive webhooks' }).first().click();
+    await page.waitForURL(/\/docs\/receive-webhooks/);
+  });
+
+  it('copies a block as it stands', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open('/docs/quick-start');
+    const block = page.locator('figure.code').nth(1);
+    await block.getByRole('button', { name: 'Copy' }).click();
+    await block.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+      'npm install "$SVC/docs/partner-sdk.tgz" express\n',
+    );
+  });
+
+  it('sends requests to this very server, with what was entered', async () => {
+    const person = await signUp('business');
+    await open('/docs/reference/subscriptions');
+    const form = page.locator('form.try[data-path="/v1/subscriptions/plans"]');
+    await form.getByRole('button', { name: 'Send GET' }).click();
+    await expect.poll(() => form.locator('.answer').textContent()).toContain('"starter"');
+
+    await open('/docs/reference/apps');
+    await page.getByLabel('Console session').fill(person.token);
+    const register = page.locator('form.try[data-method="POST"][data-path="/v1/integrations/apps"]');
+    await register.getByRole('button', { name: 'Send POST' }).click();
+    await expect.poll(() => register.locator('.status').textContent()).toContain('201');
+    expect(await register.locator('.answer').textContent()).toContain('client_secret');
+    await register.locator('textarea').fill('{');
+    await register.getByRole('button', { name: 'Send POST' }).click();
+    await expect.poll(() => register.locator('.status').textContent()).toContain('not JSON');
+  });
+
+  it('loads nothing from elsewhere and breaks none of its own policies', () => {
+    expect(outside).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
