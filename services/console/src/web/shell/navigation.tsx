@@ -51,6 +51,13 @@ export const Navigation = ({ onNavigate }: { onNavigate?: () => void }): ReactEl
           </ul>
         </div>
       ))}
+      <div className="navigation-group">
+        {/* Pages of their own, beside the console's. */}
+        <a href="/docs" className="navigation-link">
+          <Icon name="documentation" />
+          {messages.shell.documentation}
+        </a>
+      </div>
     </nav>
   );
 };

@@ -19,6 +19,7 @@ export const SignedOutLayout = ({ children }: { children: ReactNode }): ReactEle
       </main>
       <footer>
         <PreferenceFields />
+        <a href="/docs">{messages.shell.documentation}</a>
       </footer>
     </div>
   );

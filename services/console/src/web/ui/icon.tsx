@@ -7,6 +7,7 @@ const PATHS = {
   keys: 'M14.5 9.5a5 5 0 1 1-2.2-2.2L20 4v4h-3v3h-2.5M8 12.9h.01',
   wallet: 'M4 7.5A1.5 1.5 0 0 1 5.5 6H18v3M4 7.5V18a1.5 1.5 0 0 0 1.5 1.5H20V9H5.5A1.5 1.5 0 0 1 4 7.5ZM16 14.2h.01',
   usage: 'M4 20h16M7 20v-6M12 20V5M17 20v-9',
+  documentation: 'M8 4h11v16H8a3 3 0 0 1-3-3V7a3 3 0 0 1 3-3zM5 17a3 3 0 0 1 3-3h11',
   apps: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 17h6M17 14v6',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6 6 18',

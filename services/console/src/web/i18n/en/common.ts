@@ -37,6 +37,7 @@ export const shell = {
   wallet: 'Wallet',
   usage: 'Usage',
   developers: 'Developers',
+  documentation: 'Documentation',
   apps: 'Apps',
   account: 'Account',
   settings: 'Account settings',

@@ -39,6 +39,7 @@ export const shell: Messages['shell'] = {
   wallet: 'Portafoglio',
   usage: 'Consumi',
   developers: 'Sviluppatori',
+  documentation: 'Documentazione',
   apps: 'App',
   account: 'Account',
   settings: 'Impostazioni account',
