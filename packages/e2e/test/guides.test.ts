@@ -12,7 +12,7 @@ import { type NpmRegistry, startNpmRegistry } from './support/npm-registry.ts';
 import { readStackFile } from './support/stack.ts';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
-const TYPESCRIPT = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url));
+const COMPILER = join(import.meta.dirname, '..', 'node_modules', '.bin', 'tsc');
 const START_TIMEOUT_MS = 120_000;
 const COMMAND_TIMEOUT_MS = 120_000;
 /** As strict as a partner may be, and the SDK's own declarations are checked along. */
@@ -72,7 +72,7 @@ const followSection = (title: string, sources: readonly string[]): void => {
       const command = { cwd, env, timeout: COMMAND_TIMEOUT_MS };
       await promisify(execFile)('npm', ['install', '--silent', '--no-save', '@types/node', '@types/express'], command);
       await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include }));
-      const complaints = await promisify(execFile)(TYPESCRIPT, ['-p', '.'], command).catch((error) => error.stdout);
+      const complaints = await promisify(execFile)(COMPILER, ['-p', '.'], command).catch((error) => error.stdout);
       expect(complaints).toMatchObject({ stdout: '' });
     });
   });
