@@ -20,11 +20,16 @@ export type IdPrefix = keyof typeof idPrefixes;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
-const RANDOM_BYTES = 16;
+const RANDOM_DIGITS = 16;
+/** Random bytes are drawn for many ids at once: a call for each costs more than the id itself. */
+const POOL_BYTES = 4_096;
 const ID_BODY = '[0-9a-hjkmnp-tv-z]{26}';
 
+const pool = new Uint8Array(POOL_BYTES);
+let poolUsed = POOL_BYTES;
 let lastTimeMs = 0;
-let lastRandom: number[] = [];
+let lastTime = '';
+const lastRandom = new Uint8Array(RANDOM_DIGITS);
 
 /**
  * Makes `<prefix>_` and 26 characters: 48 bits of milliseconds, then 80 random bits, in lower-case Crockford base32.
@@ -33,11 +38,14 @@ let lastRandom: number[] = [];
 export const newId = (prefix: IdPrefix, nowMs: number = Date.now()): string => {
   if (nowMs > lastTimeMs) {
     lastTimeMs = nowMs;
-    lastRandom = [...crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))].map((byte) => byte & 31);
+    lastTime = encodeTime(nowMs);
+    drawRandom();
   } else {
-    lastRandom = increment(lastRandom);
+    increment();
   }
-  return `${prefix}_${encodeTime(lastTimeMs)}${lastRandom.map((digit) => ALPHABET.charAt(digit)).join('')}`;
+  let text = `${prefix}_${lastTime}`;
+  for (const digit of lastRandom) text += ALPHABET.charAt(digit);
+  return text;
 };
 
 /** The regular expression of ids with this prefix, anchored. */
@@ -60,15 +68,21 @@ const encodeTime = (timeMs: number): string => {
   return text;
 };
 
-const increment = (digits: readonly number[]): number[] => {
-  const next = [...digits];
-  for (let index = next.length - 1; index >= 0; index -= 1) {
-    const digit = next[index] ?? 0;
-    if (digit < 31) {
-      next[index] = digit + 1;
-      return next;
-    }
-    next[index] = 0;
+/** Takes fresh bytes from the pool; used ones are wiped, as an id may be hard to guess on purpose. */
+const drawRandom = (): void => {
+  if (poolUsed === POOL_BYTES) {
+    crypto.getRandomValues(pool);
+    poolUsed = 0;
   }
-  return next;
+  for (let index = 0; index < RANDOM_DIGITS; index += 1) lastRandom[index] = (pool[poolUsed + index] ?? 0) & 31;
+  pool.fill(0, poolUsed, poolUsed + RANDOM_DIGITS);
+  poolUsed += RANDOM_DIGITS;
+};
+
+const increment = (): void => {
+  for (let index = RANDOM_DIGITS - 1; index >= 0; index -= 1) {
+    const digit = lastRandom[index] ?? 0;
+    lastRandom[index] = (digit + 1) & 31;
+    if (digit < 31) return;
+  }
 };
