@@ -12,7 +12,13 @@ export {
 } from './inbox/start-consumer.ts';
 export { type InboxRoutesDeps, inboxRoutes } from './operations/inbox-routes.ts';
 export { type OutboxRoutesDeps, outboxRoutes } from './operations/outbox-routes.ts';
-export { appendToOutbox, type OutboxEvent, type OutboxRevocation } from './outbox/append-to-outbox.ts';
+export {
+  appendToOutbox,
+  type OutboxEvent,
+  type OutboxRevocation,
+  type OutboxStatement,
+  outboxStatement,
+} from './outbox/append-to-outbox.ts';
 export { outboxMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
 export { withOutbox } from './outbox/with-outbox.ts';

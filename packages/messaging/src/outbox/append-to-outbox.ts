@@ -43,6 +43,24 @@ export async function appendToOutbox(
   await trx('outbox').insert(entries.map((entry) => ('revocation' in entry ? revocationRow(entry) : eventRow(entry))));
 }
 
+/** An `INSERT` into the outbox, with `?` where its bindings belong. */
+export interface OutboxStatement {
+  readonly sql: string;
+  readonly bindings: readonly (string | number)[];
+}
+
+/**
+ * What `appendToOutbox` would run for one fact, for a writer that makes it part of a statement of its own. Throws when the
+ * fact is not as the contract says.
+ */
+export function outboxStatement(event: OutboxEvent): OutboxStatement {
+  const { id, aggregate, version, stream, subject, payload } = eventRow(event);
+  return {
+    sql: 'INSERT INTO outbox (id, aggregate, version, stream, subject, payload) VALUES (?, ?, ?, ?, ?, ?)',
+    bindings: [id, aggregate, version, stream, subject, payload],
+  };
+}
+
 function eventRow(event: OutboxEvent) {
   const definition = findEvent(event.subject);
   if (definition === undefined) throw new RangeError(`${event.subject} is not in the contract`);

@@ -9,7 +9,8 @@ const encoder = new TextEncoder();
 
 /** What one round sent, and the failure that stopped part of it. */
 export interface BatchResult {
-  readonly found: number;
+  /** There may be more where these came from. */
+  readonly isFull: boolean;
   readonly acknowledged: readonly AcknowledgedRow[];
   readonly failure: unknown;
 }
@@ -37,7 +38,7 @@ export async function publishBatch(
     }),
   );
   if (acknowledged.length > 0) await markPublished(session, stream, acknowledged);
-  return { found: rows.length, acknowledged, failure };
+  return { isFull: rows.length === BATCH, acknowledged, failure };
 }
 
 async function publishRow(messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> {

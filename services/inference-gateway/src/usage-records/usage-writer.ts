@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
-import { inTransaction, isInvalidData } from '@svc/database';
-import { appendToOutbox } from '@svc/messaging';
+import { isInvalidData } from '@svc/database';
+import { outboxStatement } from '@svc/messaging';
 import type { Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { toUsageFact, type UsageRecord } from './usage-record.ts';
 /** Records that one transaction, and so one fact, holds. */
 const BATCH_RECORDS_MAX = 200;
 /** Under load a transaction waits so long after the one before, and then holds more: most of its cost is its own. */
-const PACE_MS = 10;
+const PACE_MS = 20;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 /** Records that are refused so often are split up, to find the one at fault. */
@@ -129,15 +129,13 @@ const isRefusal = (error: unknown): boolean =>
   isInvalidData(error) || error instanceof RangeError || error instanceof z.ZodError;
 
 const writeBatch = async ({ database, relay }: UsageWriterOptions, batch: readonly UsageRecord[]): Promise<void> => {
-  await inTransaction(database, async (trx) => {
-    await insertUsageRecords(trx, batch);
-    await appendToOutbox(trx, {
-      subject: 'inference.usage.recorded.v1',
-      // Every batch is an aggregate of its own: facts about requests need no order among themselves.
-      aggregate: `usage:${newId('evt')}`,
-      version: 1,
-      data: { records: batch.map(toUsageFact) },
-    });
+  const fact = outboxStatement({
+    subject: 'inference.usage.recorded.v1',
+    // Every batch is an aggregate of its own: facts about requests need no order among themselves.
+    aggregate: `usage:${newId('evt')}`,
+    version: 1,
+    data: { records: batch.map(toUsageFact) },
   });
+  await insertUsageRecords(database, batch, fact);
   relay.hint();
 };
