@@ -1,6 +1,7 @@
 import { type DestinationStream, pino } from 'pino';
 import { allowListed, type LogFields } from './log-fields.ts';
 import { reduceError } from './reduce-error.ts';
+import { standardOutput } from './standard-output.ts';
 
 type Write = {
   (message: string): void;
@@ -22,7 +23,7 @@ export interface Logger {
 export interface LoggerOptions {
   service: string;
   level: string;
-  /** Where lines go; standard output unless a test collects them. */
+  /** Where lines go, each at once; standard output, a moment later, unless a test collects them. */
   destination?: DestinationStream;
 }
 
@@ -39,12 +40,13 @@ export const createLogger = (options: LoggerOptions): Logger => {
     // Errors are reduced before they get here; pino's own serializer would name each of them "Object".
     serializers: { err: (reduced: unknown) => reduced },
   };
-  const target = options.destination ?? pino.destination({ fd: 1, sync: true });
-  const lines = pino(settings, target);
+  const output = options.destination === undefined ? standardOutput() : undefined;
+  const lines = pino(settings, options.destination ?? output?.stream);
   const writes = (level: Level, message: string, fields: Record<string, unknown>): void => {
     lines[level](fields, message);
+    output?.flush(level !== 'debug' && level !== 'info');
   };
-  return wrap((level) => lines.isLevelEnabled(level), writes, {});
+  return wrap((level) => lines.isLevelEnabled(level), writes);
 };
 
 /** Keeps what an error needs for diagnosis, beside the fields on the list. */
@@ -56,14 +58,14 @@ const toLine = (fields: LogFields): Record<string, unknown> => {
 const wrap = (
   isEnabled: (level: Level) => boolean,
   write: (level: Level, message: string, fields: Record<string, unknown>) => void,
-  bound: Record<string, unknown>,
+  bound?: Record<string, unknown>,
 ): Logger => {
   const at =
     (level: Level): Write =>
     (first: LogFields | string, message?: string) => {
       if (!isEnabled(level)) return;
-      if (typeof first === 'string') write(level, first, bound);
-      else write(level, message ?? '', { ...bound, ...toLine(first) });
+      if (typeof first === 'string') write(level, first, bound ?? {});
+      else write(level, message ?? '', bound === undefined ? toLine(first) : { ...bound, ...toLine(first) });
     };
   return {
     debug: at('debug'),

@@ -102,8 +102,9 @@ const ITEMS_MAX = 100;
 /** Keeps the fields on the list whose values are plain; everything else is dropped without a trace. */
 export const allowListed = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name of Object.keys(fields)) {
     if (!allowed.has(name)) continue;
+    const value = fields[name];
     const plain = name === 'settings' ? flatRecord(value) : plainValue(value);
     if (plain !== undefined) kept[name] = plain;
   }
@@ -111,7 +112,8 @@ export const allowListed = (fields: Readonly<Record<string, unknown>>): Record<s
 };
 
 const plainValue = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.slice(0, TEXT_CHARACTERS_MAX);
+  if (typeof value === 'string')
+    return value.length > TEXT_CHARACTERS_MAX ? value.slice(0, TEXT_CHARACTERS_MAX) : value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => (isScalar(item) ? plainValue(item) : '?'));
