@@ -35,8 +35,8 @@ export const bundleService = async (directory: string, named: readonly string[] 
     platform: 'node',
     target: NODE_TARGET,
     sourcemap: 'linked',
-    // Stack traces and error names stay as they are written.
-    keepNames: true,
+    // Nothing is renamed, so stack traces read as written; `keepNames` would set a name on each closure at each time it is made.
+    keepNames: false,
     metafile: true,
     logLevel: 'silent',
     plugins: [packages.plugin, entryAddresses(entries.map((entry) => join(directory, entry)))],
