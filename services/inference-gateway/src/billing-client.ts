@@ -40,6 +40,9 @@ const SETTLEMENT_TIMEOUT_MS = 300;
 /** More requests than these at one time wait for a connection. */
 const CONNECTIONS_MAX = 128;
 const ANSWER_BYTES_MAX = 1024 * 1024;
+/** What billing says to nearly every request of an account without limits, word for word: nothing is to be parsed. */
+const ADMITTED: Admission = { verdict: 'admitted' };
+const ADMITTED_TEXT = JSON.stringify(ADMITTED);
 
 /**
  * Creates the client of billing's internal routes. It stands on the same bare exchange as requests to providers, as every
@@ -48,17 +51,19 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
   const { admissionTimeoutMs, logger } = options;
   const agent = new Agent({ connections: CONNECTIONS_MAX, pipelining: 1, connect: { timeout: admissionTimeoutMs } });
-  const call = createCall(agent, options);
+  const ask = createAsk(agent, options);
   return {
     admit: (request) =>
-      call(internalRoutes.admitRequest, {
+      ask(internalRoutes.admitRequest, {
         path: internalRoutes.admitRequest.path,
         body: request,
         requestId: request.request_id,
         timeoutMs: admissionTimeoutMs,
-      }).catch(unavailable),
+      })
+        .then((text) => (text === ADMITTED_TEXT ? ADMITTED : parseAnswer(internalRoutes.admitRequest, text)))
+        .catch(unavailable),
     settle: async (requestId, result) => {
-      await call(internalRoutes.settleRequests, {
+      await ask(internalRoutes.settleRequests, {
         path: internalRoutes.settleRequests.path,
         body: { settlements: [{ request_id: requestId, result }] },
         requestId,
@@ -69,8 +74,9 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
     },
     entitlements: async (userId, requestId) => {
       const path = internalRoutes.getEntitlements.path.replace('{svc_user_id}', encodeURIComponent(userId));
-      const asked = call(internalRoutes.getEntitlements, { path, requestId, timeoutMs: admissionTimeoutMs });
-      return (await asked.catch(unavailable)).services;
+      const asked = ask(internalRoutes.getEntitlements, { path, requestId, timeoutMs: admissionTimeoutMs });
+      return (await asked.then((text) => parseAnswer(internalRoutes.getEntitlements, text)).catch(unavailable))
+        .services;
     },
     close: () => agent.destroy(),
   };
@@ -85,10 +91,11 @@ interface Call {
 
 type CalledRoute = RouteDefinition & { readonly responses: { readonly 200: { readonly schema: z.ZodType } } };
 
-const createCall = (agent: Agent, { baseUrl, token }: BillingClientOptions) => {
+/** Asks one route, and answers the text of its 200. Rejects with whatever else it was. */
+const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions) => {
   const { origin, pathname } = new URL(baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  return async <R extends CalledRoute>(route: R, input: Call): Promise<z.output<R['responses'][200]['schema']>> => {
+  return async (route: RouteDefinition, input: Call): Promise<string> => {
     const limits = {
       firstByteTimeoutMs: input.timeoutMs,
       idleTimeoutMs: input.timeoutMs,
@@ -111,10 +118,13 @@ const createCall = (agent: Agent, { baseUrl, token }: BillingClientOptions) => {
     );
     const bytes = await collectBody(answer, ANSWER_BYTES_MAX);
     if (answer.status !== 200) throw new Error(`${route.operationId} was answered with status ${answer.status}`);
-    // The schema is the route's own; only its inference is lost on the way through the generic.
-    return route.responses[200].schema.parse(JSON.parse(bytes.toString())) as z.output<R['responses'][200]['schema']>;
+    return bytes.toString();
   };
 };
+
+const parseAnswer = <R extends CalledRoute>(route: R, text: string): z.output<R['responses'][200]['schema']> =>
+  // The schema is the route's own; only its inference is lost on the way through the generic.
+  route.responses[200].schema.parse(JSON.parse(text)) as z.output<R['responses'][200]['schema']>;
 
 /** Whatever goes wrong between two of our services is ours to mend, and never free inference. */
 const unavailable = (error: unknown): never => {

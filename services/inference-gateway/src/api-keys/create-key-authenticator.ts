@@ -38,6 +38,7 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     const nowMs = options.clock();
     const known = cache.get(name);
     if (known !== undefined && nowMs < known.believedUntilMs) return known.key;
+    if (!isKeyText(text)) return undefined;
     const key = await findApiKeyByHash(options.database, hashKey(options.pepper, text)).catch((error: unknown) => {
       throw new AppError('service_unavailable', undefined, { cause: error });
     });
@@ -48,7 +49,7 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     return key;
   };
   return async (text) => {
-    const key = isKeyText(text) ? await find(text) : undefined;
+    const key = await find(text);
     const isGood =
       key !== undefined &&
       (key.expiresAt === null || options.clock() < key.expiresAt.getTime()) &&

@@ -73,9 +73,12 @@ export const complianceHeadersOf = (metadata: ComplianceMetadata): OutgoingHttpH
 const encodeName = (name: string): string => (PRINTABLE.test(name) ? name : encodeURIComponent(name));
 
 const rawHeaders = (headers: IncomingHttpHeaders): Record<string, string> | undefined => {
-  const kept = RAW_HEADERS.flatMap((name): [string, string][] => {
+  let kept: Record<string, string> | undefined;
+  for (const name of RAW_HEADERS) {
     const value = headers[name];
-    return typeof value === 'string' && PRINTABLE.test(value) ? [[name, value]] : [];
-  });
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+    if (typeof value !== 'string' || !PRINTABLE.test(value)) continue;
+    kept ??= {};
+    kept[name] = value;
+  }
+  return kept;
 };

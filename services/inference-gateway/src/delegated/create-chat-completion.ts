@@ -1,5 +1,5 @@
 import { type ChatRequest, chatRequestSchema, costOfTokens, type routes } from '@svc/contracts';
-import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
+import { AppError, HANDLED, parseOrThrow, type Reply, type RequestContext } from '@svc/service-kit';
 import { recordedRequestId } from '../compliance/index.ts';
 import { collectBody, sendToRoute, tryInOrder, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
@@ -35,7 +35,7 @@ interface Chat {
 
 /** Chat on behalf of a user: admits, forwards to the first route that serves it, and settles what was used. */
 export const createChatCompletion = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
-  const request = await readJsonRequest(context.req, chatRequestSchema);
+  const request = await readJsonRequest(context.req, (value) => parseOrThrow(chatRequestSchema, value, 'body'));
   const { stream, max_completion_tokens, max_tokens } = request.value;
   const candidates = deps.routes().delegatedChat(deps.clock());
   const [preferred] = candidates;
@@ -125,7 +125,7 @@ const forward = (deps: DelegatedDeps, { request, context }: Chat, route: TokenRo
     endpoint: '/chat/completions',
     body: bodyForRoute(route, request, request.value.stream),
     isStreamed: request.value.stream,
-    log: context.log,
+    logging: context,
   });
 
 const publicIdentity = (deps: DelegatedDeps, { context }: Chat): PublicIdentity => ({

@@ -38,7 +38,7 @@ export const openUpload = (
     body,
     contentType,
     isStreamed: false,
-    log,
+    logging: { log },
     giveUp: waiting.signal,
   });
   const over = answer.then(

@@ -3,8 +3,10 @@ import {
   gatewayCompletionRequestSchema,
   gatewayEmbeddingsRequestSchema,
 } from '@svc/contracts';
-import { z } from 'zod';
+import { parseOrThrow } from '@svc/service-kit';
+import type { z } from 'zod';
 import type { TokenRoute } from '../routes/index.ts';
+import { isRecord } from '../wire/index.ts';
 
 /** A request in the common wire format, as far as the gateway looks at it. */
 export interface GatewayRequest {
@@ -21,59 +23,86 @@ export interface Endpoint {
   readonly service: TokenRoute['service'];
   /** Below a provider's base URL. */
   readonly path: string;
-  readonly schema: z.ZodType<GatewayRequest>;
+  /** Reads a request body that is parsed already. Throws the 422 of the contract. */
+  readonly read: (body: unknown) => GatewayRequest;
 }
 
 /** More answers than any provider gives to one request; a larger number is the provider's to refuse. */
 const ANSWERS_MAX = 2_048;
 
+/** A body as far as it is looked at; the other members are of any kind. */
+interface Body {
+  readonly [name: string]: unknown;
+  readonly model: string;
+}
+
+/**
+ * Reads a body that is as it should be without the schema, which copies every message to name faults that are hardly ever
+ * there; with the schema, where it is not.
+ */
+const reader =
+  (schema: z.ZodType<Body>, fits: (body: Body) => boolean, read: (body: Body) => GatewayRequest): Endpoint['read'] =>
+  (body) =>
+    read(hasModel(body) && fits(body) ? body : parseOrThrow(schema, body, 'body'));
+
+const hasModel = (body: unknown): body is Body =>
+  isRecord(body) && typeof body['model'] === 'string' && body['model'].length > 0;
+
+const hasStreamFlag = ({ stream }: Body): boolean =>
+  stream === undefined || stream === null || typeof stream === 'boolean';
+
+const hasMessages = ({ messages }: Body): boolean =>
+  Array.isArray(messages) && messages.length > 0 && messages.every(isRecord);
+
 /** Chat completions. */
 export const chatEndpoint: Endpoint = {
   service: 'chat',
   path: '/chat/completions',
-  schema: gatewayChatRequestSchema.transform((request) => ({
-    model: request.model,
-    isStreamed: request.stream === true,
-    outputTokensMax: count(request['max_completion_tokens']) ?? count(request['max_tokens']),
-    answersCount: Math.min(count(request['n']) ?? 1, ANSWERS_MAX),
-  })),
+  read: reader(
+    gatewayChatRequestSchema,
+    (body) => hasStreamFlag(body) && hasMessages(body),
+    (body) => ({
+      model: body.model,
+      isStreamed: body['stream'] === true,
+      outputTokensMax: count(body['max_completion_tokens']) ?? count(body['max_tokens']),
+      answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
+    }),
+  ),
 };
 
 /** Legacy text completions. */
 export const completionsEndpoint: Endpoint = {
   service: 'completions',
   path: '/completions',
-  schema: gatewayCompletionRequestSchema.transform((request) => {
-    const perPrompt = Math.max(count(request['n']) ?? 1, count(request['best_of']) ?? 1);
-    return {
-      model: request.model,
-      isStreamed: request.stream === true,
-      outputTokensMax: count(request['max_tokens']),
-      answersCount: Math.min(promptsIn(request.prompt) * perPrompt, ANSWERS_MAX),
-    };
-  }),
+  read: reader(
+    gatewayCompletionRequestSchema,
+    (body) => hasStreamFlag(body) && 'prompt' in body,
+    (body) => {
+      const perPrompt = Math.max(count(body['n']) ?? 1, count(body['best_of']) ?? 1);
+      return {
+        model: body.model,
+        isStreamed: body['stream'] === true,
+        outputTokensMax: count(body['max_tokens']),
+        answersCount: Math.min(promptsIn(body['prompt']) * perPrompt, ANSWERS_MAX),
+      };
+    },
+  ),
 };
 
 /** Text embeddings. */
 export const embeddingsEndpoint: Endpoint = {
   service: 'embeddings',
   path: '/embeddings',
-  schema: gatewayEmbeddingsRequestSchema.transform(({ model }) => ({
-    model,
-    isStreamed: false,
-    outputTokensMax: undefined,
-    answersCount: 0,
-  })),
+  read: reader(
+    gatewayEmbeddingsRequestSchema,
+    (body) => 'input' in body,
+    ({ model }) => ({ model, isStreamed: false, outputTokensMax: undefined, answersCount: 0 }),
+  ),
 };
-
-const countSchema = z.int().positive();
 
 /** A whole number above 0; whatever else stands there is the provider's to refuse. */
-const count = (value: unknown): number | undefined => {
-  if (value === undefined) return undefined;
-  const parsed = countSchema.safeParse(value);
-  return parsed.success ? parsed.data : undefined;
-};
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 
 /** A prompt is one text or one list of tokens, or a list of either. */
 const promptsIn = (prompt: unknown): number =>

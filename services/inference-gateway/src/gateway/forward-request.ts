@@ -55,7 +55,7 @@ interface Forwarded {
 /** Forwards a request of the common wire format to the first certified route of its model, and proves who has served it. */
 export const forwardRequest = async (deps: GatewayDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
-  const request = await readJsonRequest(context.req, endpoint.schema);
+  const request = await readJsonRequest(context.req, endpoint.read);
   const { model, isStreamed } = request.value;
   const candidates = deps.routes().forModel(endpoint.service, model, deps.clock());
   if (candidates === undefined) throw new AppError('model_not_found', undefined, { details: { param: 'model' } });
@@ -156,7 +156,7 @@ const send = (
     endpoint: endpoint.path,
     body: bodyForRoute(route, request, request.value.isStreamed),
     isStreamed: request.value.isStreamed,
-    log: context.log,
+    logging: context,
   });
 
 /** An answer of a provider, and what it answers. */

@@ -11,6 +11,8 @@ export interface ReadAnswer extends RequestBody {
   readonly outputBytes: () => number;
 }
 
+const BLANK = /^[\t\n\r ]*$/;
+
 /**
  * Reads single members and skips the rest: embeddings are long lists of numbers. Throws UpstreamFailure `garbled` for what
  * is no JSON object, as far as it is looked at.
@@ -22,13 +24,7 @@ export const readAnswer = (bytes: Buffer): ReadAnswer => {
       const member = findMember(span, key);
       return member === undefined ? undefined : JSON.parse(bytes.toString('utf8', member.valueStart, member.valueEnd));
     };
-    if (
-      bytes
-        .subarray(span.close + 1)
-        .toString()
-        .trim() !== ''
-    )
-      throw new UpstreamFailure('garbled');
+    if (!BLANK.test(bytes.toString('latin1', span.close + 1))) throw new UpstreamFailure('garbled');
     return {
       bytes,
       span,

@@ -32,7 +32,8 @@ export interface RouteRequest {
   readonly contentType?: string;
   /** A stream is wanted. */
   readonly isStreamed: boolean;
-  readonly log: Logger;
+  /** Whose logger is made only when there is something to tell. */
+  readonly logging: { readonly log: Logger };
   /** For a body that is still being written: decides instead of the first-byte timeout. */
   readonly giveUp?: AbortSignal;
 }
@@ -63,11 +64,8 @@ const verdictOf = (failure: UpstreamFailure): RouteVerdict => {
   return failure.isUncertain ? 'unknown' : 'failed';
 };
 
-const exchange = async (
-  deps: UpstreamDeps,
-  { route, isStreamed, log, ...request }: RouteRequest,
-  onOver: () => void,
-): Promise<UpstreamAnswer> => {
+const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
+  const { route, isStreamed } = request;
   const { provider } = route;
   const kind = kindOf(provider);
   const answer = await openUpstream(
@@ -93,7 +91,10 @@ const exchange = async (
   }
   const failure = await readRefusal(answer, kind.readError);
   const { status, reason } = failure;
-  log.warn({ upstream_route: route.id, upstream_status: status, reason }, 'the provider did not serve the request');
+  request.logging.log.warn(
+    { upstream_route: route.id, upstream_status: status, reason },
+    'the provider did not serve the request',
+  );
   throw failure;
 };
 

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX, type ValidationIssue } from '@svc/contracts';
-import { invalidField, invalidRequest, parseOrThrow, readBodyBytes } from '@svc/service-kit';
-import type { z } from 'zod';
+import { invalidField, invalidRequest, readBodyBytes } from '@svc/service-kit';
 import { findDuplicateKey, scanObject } from './json-members.ts';
 import type { RequestBody } from './upstream-body.ts';
 
@@ -12,16 +11,17 @@ export interface JsonRequest<T> extends RequestBody {
 }
 
 /**
- * Reads a JSON object from a request and checks it, keeping its bytes. Throws `payload_too_large` or the 422 of the
- * contract; a property that stands twice is refused, as the provider might read the other one.
+ * Reads a JSON object from a request, keeping its bytes; `check` judges it, and takes from it what is needed. Throws what
+ * that throws, `payload_too_large` or the 422 of the contract; a property that stands twice is refused, as the provider
+ * might read the other one.
  */
-export const readJsonRequest = async <S extends z.ZodType>(
+export const readJsonRequest = async <T>(
   req: IncomingMessage,
-  schema: S,
-): Promise<JsonRequest<z.output<S>>> => {
+  check: (value: unknown) => T,
+): Promise<JsonRequest<T>> => {
   const bytes = await readBodyBytes(req, INFERENCE_JSON_BYTES_MAX);
   if (bytes.length === 0) throw fault('missing', 'Field required');
-  const value = parseOrThrow(schema, parseJson(bytes), 'body');
+  const value = check(parseJson(bytes));
   const span = scanObject(bytes);
   const duplicate = findDuplicateKey(span);
   if (duplicate !== undefined) {
