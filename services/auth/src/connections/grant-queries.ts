@@ -54,34 +54,19 @@ export const grantJson = (id: string): string => `(
   ) FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
 )`;
 
-/**
- * Notes a use at `$2`. The expiry moves to `$3` only once it is due by an hour, as it is indexed: most uses then write the row
- * alone.
- */
-const NOTE_USE = `last_used_at = $2,
-  expires_at = CASE WHEN grants.expires_at > $3::timestamptz - interval '1 hour' THEN grants.expires_at ELSE $3 END`;
+const TOUCH_GRANT = { name: 'touch_grant', text: 'SELECT touch_grant($1, $2, $3, true) AS holds' };
 
 /**
- * SQL for statements that issue tokens under many grants in one round trip: `used_grants (id)` are those of `$1` that still
- * hold, their use noted as by `touchGrant`, locked until the transaction ends. One that somebody else has locked is left out,
- * not waited for: so grants are locked in no order, and no deadlock can come of it.
+ * Notes the use of a grant that still holds and locks it until the transaction ends, waiting for whoever has locked it; false
+ * where it does not hold. `exchange_unused` does the same without waiting.
  */
-export const USED_GRANTS = `
-  held_grants AS (SELECT id FROM grants WHERE id = ANY($1) AND ${NOT_CUT_OFF} FOR NO KEY UPDATE SKIP LOCKED),
-  used_grants AS (
-    UPDATE grants SET ${NOTE_USE} FROM held_grants WHERE grants.id = held_grants.id RETURNING grants.id
-  )`;
-
-const TOUCH_GRANT = {
-  name: 'touch_grant',
-  text: `UPDATE grants SET ${NOTE_USE} WHERE id = $1 AND ${NOT_CUT_OFF} RETURNING id`,
-};
-
-/** Notes the use of a grant that still holds and locks it until the transaction ends; false where it does not hold. */
 export const touchGrant = async (
   trx: Transaction,
   use: { grantId: string; usedAt: Date; expiresAt: Date },
-): Promise<boolean> => (await runPrepared(trx, TOUCH_GRANT, [use.grantId, use.usedAt, use.expiresAt])).length > 0;
+): Promise<boolean> => {
+  const [row] = await runPrepared<{ holds: boolean }>(trx, TOUCH_GRANT, [use.grantId, use.usedAt, use.expiresAt]);
+  return row?.holds === true;
+};
 
 /** Removes grants of one connection and answers their ids and last uses: all, or those named. Codes and refresh tokens go along. */
 export const deleteGrants = async (

@@ -1,5 +1,5 @@
 import { runPrepared } from '@svc/database';
-import { grantExpiry, USED_GRANTS } from '../connections/index.ts';
+import { grantExpiry } from '../connections/index.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { Consumption, NewRefreshToken } from './token-work.ts';
 
@@ -88,51 +88,36 @@ export interface Exchange {
 
 const EXCHANGE_UNUSED = {
   name: 'exchange_unused',
-  text: `WITH ${USED_GRANTS},
-  used_codes AS (
-    UPDATE authorization_codes SET consumed_at = $2
-    WHERE digest = ANY($4) AND consumed_at IS NULL AND grant_id IN (SELECT id FROM used_grants) RETURNING digest
-  ),
-  used_tokens AS (
-    UPDATE refresh_tokens SET consumed_at = $2
-    WHERE digest = ANY($5) AND consumed_at IS NULL AND grant_id IN (SELECT id FROM used_grants) RETURNING digest
-  )
-  INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-  SELECT new.digest, new.grant_id, new.generation, new.jkt, new.issued_at, new.expires_at
-  FROM unnest($1::text[], $6::bytea[], $7::bytea[], $8::int[], $9::text[], $10::timestamptz[], $11::timestamptz[])
-    AS new (grant_id, used_digest, digest, generation, jkt, issued_at, expires_at)
-  WHERE new.used_digest IN (SELECT digest FROM used_codes UNION ALL SELECT digest FROM used_tokens)
-  RETURNING digest`,
+  text: 'SELECT exchange_unused($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS exchanged',
 };
 
 /**
- * Makes many exchanges, each of its own grant, in one round trip and one commit: uses up each code or token that nobody has
- * used before, under a grant that holds and that nobody else is busy with, and stores the refresh token that it is exchanged
- * for. Answers for which of them it did; the others are as they were.
+ * Makes many exchanges in one round trip and one commit: uses up each code or token that nobody has used before, under a grant
+ * that holds and that nobody else is busy with, and stores the refresh token that it is exchanged for. Answers for each
+ * whether it did; the others are as they were.
  */
 export const exchangeUnused = async (
   executor: Executor,
   exchanges: readonly Exchange[],
   now: Date,
 ): Promise<boolean[]> => {
-  const digestsOf = (kind: Consumption['kind']): Buffer[] =>
-    exchanges.filter(({ consumption }) => consumption.kind === kind).map(({ consumption }) => consumption.digest);
+  const consumptions = exchanges.map(({ consumption }) => consumption);
   const tokens = exchanges.map(({ refreshToken }) => refreshToken);
-  const rows = await runPrepared<{ digest: Buffer }>(executor, EXCHANGE_UNUSED, [
-    exchanges.map(({ consumption }) => consumption.grantId),
+  const digestsOf = (wanted: Consumption['kind']) =>
+    consumptions.map(({ kind, digest }) => (kind === wanted ? digest : null));
+  const [row] = await runPrepared<{ exchanged: boolean[] }>(executor, EXCHANGE_UNUSED, [
     now,
     grantExpiry(now),
+    consumptions.map(({ grantId }) => grantId),
     digestsOf('authorization_code'),
     digestsOf('refresh_token'),
-    exchanges.map(({ consumption }) => consumption.digest),
     tokens.map(({ digest }) => digest),
     tokens.map(({ generation }) => generation),
     tokens.map(({ keyThumbprint }) => keyThumbprint),
     tokens.map(({ issuedAt }) => issuedAt),
     tokens.map(({ expiresAt }) => expiresAt),
   ]);
-  const issued = new Set(rows.map(({ digest }) => digest.toString('hex')));
-  return tokens.map(({ digest }) => issued.has(digest.toString('hex')));
+  return row?.exchanged ?? [];
 };
 
 /** Removes at most `limit` codes that expired unused before an instant, and answers how many. */
