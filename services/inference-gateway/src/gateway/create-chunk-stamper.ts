@@ -21,6 +21,8 @@ export interface ChunkStamper extends StreamEditor {
   readonly metadata: () => ComplianceMetadata | undefined;
 }
 
+const CR = 0x0d;
+const CRLF = Buffer.from('\r\n');
 const END = `data: ${DONE}\n\n`;
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 
@@ -53,12 +55,16 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     },
     isWhole: () => tally.isFinished,
     close: (block) => {
-      if (options.mode === 'headers') return block;
+      if (options.mode === 'headers') return block === undefined ? undefined : withLineEnd(block);
       return `${first === undefined ? '' : finalChunk(first.chunk, first.metadata)}${END}`;
     },
     fail: () => BROKEN,
   };
 };
+
+/** The end of the provider's `[DONE]` is not waited for: where its lines end with CRLF, the last LF may still be on its way. */
+const withLineEnd = (block: Buffer): Buffer =>
+  block.at(-1) === CR && block.includes(CRLF) ? Buffer.concat([block, CRLF.subarray(1)]) : block;
 
 const tellsOnlyOfThePrompt = ({ choices, model }: Chunk): boolean => choices.length === 0 && model === '';
 
