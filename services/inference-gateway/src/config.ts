@@ -85,7 +85,7 @@ export const configSchema = z.object({
     default: 5_000,
   }),
   CLIENT_IDLE_TIMEOUT_MS: setting.integer({
-    description: 'Milliseconds that a caller may leave what it was sent unread.',
+    description: 'Milliseconds that a caller may leave what it was sent unread, or an upload without its next bytes.',
     min: 100,
     max: DAY_MS,
     default: 60_000,

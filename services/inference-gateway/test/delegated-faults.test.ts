@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, waitFor } from '@svc/testing';
@@ -44,7 +45,6 @@ const recordOf = (requestId: string) =>
 
 /** Puts other routes in force, first to last. */
 const useRoutes = async (urls: Record<string, string>): Promise<void> => {
-  const { writeFile } = await import('node:fs/promises');
   const names = Object.keys(urls);
   const text = routesYaml({
     providers: names.map((name) => provider(name, urls[name] ?? '')),
@@ -55,6 +55,10 @@ const useRoutes = async (urls: Record<string, string>): Promise<void> => {
   expect(await gateway.reload()).toBe(true);
 };
 const useSandbox = () => useRoutes({ sandbox: `${gateway.provider.url}/v1` });
+const useAudio = async () => {
+  await writeFile(gateway.routesFile, gateway.routesText);
+  expect(await gateway.reload()).toBe(true);
+};
 const useRaw = () => useRoutes({ raw: raw.url });
 const CHUNK = '{"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],"model":"m"}';
 const FINISH = '{"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"model":"m"}';
@@ -309,5 +313,20 @@ describe('callers', () => {
     // From here on the caller counts as gone, and the provider's answer is read on until its time is over.
     expect(await recordOf(id)).toMatchObject({ status: 200 });
     req.destroy();
+  });
+
+  test('one that stops uploading counts as gone: released, and the provider served nothing', async () => {
+    await useAudio();
+    gateway.provider.resetCounts();
+    const admitted = gateway.billing.admissions.length;
+    const upload = httpRequest(`${gateway.url}/v1/integrations/inference/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
+    });
+    upload.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nID3');
+    await once(upload, 'error');
+    const id = gateway.billing.admissions[admitted]?.request_id ?? '';
+    await waitFor(() => gateway.billing.outcomes.get(id)?.outcome === 'released');
+    expect(gateway.provider.counts().billed.requests).toBe(0);
   });
 });

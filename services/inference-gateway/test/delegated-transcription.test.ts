@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costOfAudio } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
@@ -189,10 +190,42 @@ describe('invalid', () => {
     ['another boundary', `${open}RIFF\r\n--C--\r\n`],
     ['a part without a name', '--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n'],
     ['endless headers', `--B\r\nx: ${'y'.repeat(20_000)}`],
+    ['a file without its final delimiter', `${open}RIFF\r\n--B\r\n`],
+    ['a final delimiter that is cut', `${open}RIFF\r\n--B-`],
+    ['a header that stands twice', open.replace('\r\n\r\n', '\r\nContent-Disposition: form-data; name="x"\r\n\r\n')],
+    [
+      'a file in base64',
+      `${open.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n')}UklGRg==\r\n--B--\r\n`,
+    ],
+    [
+      'more parts than any form has',
+      Array.from({ length: 40 }, (_, at) => `--B\r\nContent-Disposition: form-data; name="${at}"\r\n\r\n\r\n`).join(''),
+    ],
   ])('malformed: %s', async (_name, body) => {
     const answer = await postRaw(body);
     expect([answer.status, (await json(answer)).detail[0].loc]).toEqual([422, ['form']]);
     expect([undefined, 'released']).toContain(outcomeOf(answer));
+  });
+
+  test('forms damaged anywhere are answered by the contract, and nothing is served unless they are right', async () => {
+    const whole = `--B\r\nContent-Disposition: form-data; name="language"\r\n\r\nde\r\n${open}RIFF\r\n--B--\r\n`;
+    const at = fc.nat(whole.length - 1);
+    const damage = fc.array(fc.tuple(at, fc.constantFrom('\r', '\n', '"', ';', '-', 'B', '\0', '')), { maxLength: 3 });
+    gateway.provider.resetCounts();
+    let served = 0;
+    await fc.assert(
+      fc.asyncProperty(damage, fc.option(at), async (edits, cut) => {
+        const text = [...whole];
+        for (const [index, character] of edits) text[index] = character;
+        const answer = await postRaw(text.slice(0, cut ?? text.length).join(''));
+        const body = await json(answer);
+        expect([200, 422]).toContain(answer.status);
+        if (answer.status === 200) served += 1;
+        else for (const { loc } of body.detail) expect(loc[0]).toBe('form');
+      }),
+      { numRuns: 120 },
+    );
+    expect(gateway.provider.counts().billed.requests).toBe(served);
   });
 
   test('another media type, no boundary, too much beside the file', async () => {

@@ -9,7 +9,7 @@ import { sendJsonText } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 import { estimateAudioMs } from './estimate-audio.ts';
-import { readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
+import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import { rewriteTranscription } from './rewrite-transcription.ts';
 import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
 import { toDelegatedError } from './upstream-errors.ts';
@@ -39,7 +39,7 @@ export const createTranscription = async (deps: DelegatedDeps, context: Context)
   const abandon = (): void => running?.upload.abort();
   context.signal.addEventListener('abort', abandon);
   try {
-    const fields = await readTranscriptionForm(context.req, {
+    const sink: FileSink = {
       open: async (headers, before) => {
         const book = await admit(deps, context, preferred);
         const form = { headers, fields: before, log: context.log };
@@ -52,7 +52,9 @@ export const createTranscription = async (deps: DelegatedDeps, context: Context)
         running.meter.push(bytes);
         await running.upload.write(bytes);
       },
-    });
+    };
+    const idleTimeoutMs = deps.streamLimits.clientIdleTimeoutMs;
+    const fields = await readTranscriptionForm(context.req, sink, { idleTimeoutMs });
     if (running === undefined) throw new Error('a form without a file was taken for whole');
     await finishUpload(deps, context, { running, fields });
     return HANDLED;

@@ -26,18 +26,25 @@ const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
 /**
  * Reads the form while it arrives and hands the file on piece by piece. Resolves with the other fields once the form is
  * whole and right; throws the 422 of the contract, `payload_too_large`, or what the sink throws. Fields may come in any
- * order, so those behind the file are judged only then.
+ * order, so those behind the file are judged only then. A caller that sends nothing for `idleTimeoutMs` counts as gone.
  */
-export const readTranscriptionForm = async (req: IncomingMessage, sink: FileSink): Promise<TranscriptionTexts> => {
+export const readTranscriptionForm = async (
+  req: IncomingMessage,
+  sink: FileSink,
+  { idleTimeoutMs }: { readonly idleTimeoutMs: number },
+): Promise<TranscriptionTexts> => {
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === undefined) throw malformed();
   if (Number(req.headers['content-length'] ?? 0) > FORM_BYTES_MAX) throw tooLarge();
   const parser = createMultipartParser(boundary);
   const form = createFormReader(sink);
   let bytes = 0;
+  const waitForMore = (): NodeJS.Timeout => setTimeout(() => req.destroy(), idleTimeoutMs);
+  let idle = waitForMore();
   try {
     // An early end must leave the connection open, for the answer.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      clearTimeout(idle);
       bytes += chunk.length;
       for (const event of parser.push(chunk)) {
         if (event.type === 'part') await form.startPart(event.headers);
@@ -45,10 +52,13 @@ export const readTranscriptionForm = async (req: IncomingMessage, sink: FileSink
         else form.endPart();
       }
       if (bytes - form.fileBytes() > AUDIO_FORM_OVERHEAD_BYTES_MAX) throw tooLarge();
+      idle = waitForMore();
     }
     parser.end();
   } catch (error) {
     throw error instanceof MultipartError ? malformed() : error;
+  } finally {
+    clearTimeout(idle);
   }
   return form.finish();
 };
