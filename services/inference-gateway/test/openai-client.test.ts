@@ -64,11 +64,106 @@ describe('the stock openai client, with only base URL and key changed', () => {
     );
   });
 
+  test('structured output: parsed by the schema that was sent', async () => {
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    const response_format = { type: 'json_schema' as const, json_schema: { name: 'place', strict: true, schema } };
+    const request = { model: 'svc-chat', response_format, messages: messages('{"city":"Turin"} [[echo]]') };
+    const answer = await client.chat.completions.parse(request);
+    expect(answer.choices[0]?.message.parsed).toEqual({ city: 'Turin' });
+    const streamed = await client.chat.completions.stream(request).finalChatCompletion();
+    expect(streamed.choices[0]?.message.parsed).toEqual({ city: 'Turin' });
+  });
+
+  test('tools run to the final answer, and their calls as a stream', async () => {
+    const inputs: string[] = [];
+    const look_up = {
+      type: 'function' as const,
+      function: {
+        name: 'look_up',
+        description: 'Looks up.',
+        parameters: { type: 'object' as const },
+        parse: (text: string): { input: string } => JSON.parse(text),
+        function: ({ input }: { input: string }) => {
+          inputs.push(input);
+          return 'found';
+        },
+      },
+    };
+    const runner = client.chat.completions.runTools(
+      { model: 'svc-chat', tools: [look_up], messages: messages('[[tool_call]] x') },
+      { maxChatCompletions: 2 },
+    );
+    await runner.done();
+    expect(inputs[0]).toBe('x');
+    const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters: {} } }];
+    const stream = client.chat.completions.stream({ model: 'svc-chat', tools, messages: messages('[[tool_call]] y') });
+    const [call] = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
+    expect(call).toMatchObject({ function: { name: 'look_up', arguments: '{"input":"y"}' } });
+  });
+
+  test('usage of a stream, headers of an answer, an abort before it', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'svc-chat',
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: messages('Hi'),
+    });
+    const usages: unknown[] = [];
+    for await (const { usage } of stream) if (usage) usages.push(usage);
+    expect(usages).toHaveLength(1);
+    const { response, request_id } = await client.chat.completions
+      .create({ model: 'svc-chat', messages: messages('Hi') })
+      .withResponse();
+    expect(response.headers.get('x-svc-compliance-gateway-request-id')).toBe(request_id);
+    const gone = new AbortController();
+    const asked = client.chat.completions.create(
+      { model: 'svc-chat', messages: messages('[[delay_ms=300]] [[completion_tokens=78]]') },
+      { signal: gone.signal },
+    );
+    const admitted = gateway.billing.admissions.length;
+    await waitFor(() => gateway.billing.admissions.length > admitted);
+    gone.abort();
+    await expect(asked).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+    await waitFor(() => gateway.database.knex('usage_records').where({ output_tokens: 78 }).first());
+  });
+
+  test('retries by itself what may be asked again', async () => {
+    const patient = client.withOptions({ maxRetries: 2 });
+    const admitted = gateway.billing.admissions.length;
+    const answer = patient.chat.completions.create({
+      model: 'svc-chat',
+      messages: messages('[[status=503]] [[retry_after=0]]'),
+    });
+    await expect(answer).rejects.toBeInstanceOf(OpenAI.InternalServerError);
+    expect(gateway.billing.admissions.length - admitted).toBe(3);
+    let refusals = 2;
+    gateway.billing.decide = () => {
+      refusals -= 1;
+      return refusals < 0
+        ? { verdict: 'admitted' }
+        : { verdict: 'rate_limit_exceeded', rate_limit: { limit: 1, remaining: 0, reset_ms: 10 } };
+    };
+    const served = await patient.chat.completions.create({ model: 'svc-chat', messages: messages('Hi [[echo]]') });
+    expect(served.choices[0]?.message.content).toBe('Hi');
+    gateway.billing.decide = () => ({ verdict: 'admitted' });
+  });
+
   test('legacy completions, embeddings, models', async () => {
     const completion = await client.completions.create({ model: 'svc-completion', prompt: 'Hi' });
     expect(completion.choices[0]?.text.length).toBeGreaterThan(0);
+    const stream = await client.completions.create({ model: 'svc-completion', prompt: 'Hi [[echo]]', stream: true });
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.text ?? '';
+    expect(text).toBe('Hi');
     const embedding = await client.embeddings.create({ model: 'svc-embedding', input: 'Hi' });
     expect(embedding.data[0]?.embedding.length).toBe(256);
+    const many = await client.embeddings.create({
+      model: 'svc-embedding',
+      input: ['a', 'b'],
+      encoding_format: 'float',
+      dimensions: 8,
+    });
+    expect(many.data.map((each) => each.embedding.length)).toEqual([8, 8]);
     const models: string[] = [];
     for await (const model of client.models.list()) models.push(model.id);
     expect(models).toContain('svc-chat');
