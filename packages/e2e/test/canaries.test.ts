@@ -52,12 +52,50 @@ const collectStreams = async (written: Written): Promise<void> => {
 
 const collectMetrics = async (written: Written): Promise<void> => {
   const { processes } = await readStackFile(inject('dataDir'));
-  for (const [name, { url }] of Object.entries(processes)) {
-    const metrics = await fetch(new URL('/metrics', url)).then(
-      (answer) => answer.text(),
-      () => '',
-    );
+  const services = Object.entries(processes).filter(([, { internal_url: url }]) => url !== undefined);
+  for (const [name, { internal_url: url }] of services) {
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(metrics, name).toContain('http_');
     written.set(`metrics ${name}`, metrics);
+  }
+  expect(services.length).toBeGreaterThanOrEqual(4);
+};
+
+/** A file, its name and its prompt, in a form that is right and in one that is not. */
+const transcribe = async (token: string, canary: string): Promise<void> => {
+  for (const [field, status] of [
+    ['prompt', 200],
+    [canary, 422],
+  ] as const) {
+    const form = new FormData();
+    form.append(field, canary);
+    form.append('file', new Blob([canary.repeat(1_000)], { type: 'audio/mpeg' }), `${canary}.mp3`);
+    const answer = await fetch(`${inject('baseUrl')}/v1/integrations/inference/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    });
+    expect(answer.status, await answer.text()).toBe(status);
+  }
+};
+
+/** The same through an API key, paid by a wallet. */
+const callGateway = async (session: string, canary: string): Promise<void> => {
+  const body = { amount_micros: 10_000_000, success_url: 'https://a.example', cancel_url: 'https://a.example' };
+  const { body: topUp } = await call('POST', '/v1/gateway/wallet/top-ups', { token: session, body });
+  await call('POST', `/sandbox/payments/sessions/${topUp.session_id}/complete`);
+  await call('POST', '/v1/subscriptions/checkout/confirm', { token: session, body: { session_id: topUp.session_id } });
+  const { body: key } = await call('POST', '/v1/gateway/keys', { token: session, body: { name: 'Canary' } });
+  const token = String(key.key);
+  const messages = [{ role: 'user', content: `${canary} [[echo]]` }];
+  for (const [path, request] of [
+    ['/v1/chat/completions', { model: 'svc-chat', messages, stream: true, user: canary }],
+    ['/v1/chat/completions', { model: 'svc-chat', messages: [{ role: 'user', content: `${canary} [[status=422]]` }] }],
+    ['/v1/completions', { model: 'svc-completion', prompt: `${canary} [[echo]]` }],
+    ['/v1/embeddings', { model: 'svc-embedding', input: canary }],
+  ] as const) {
+    const answer = await call('POST', path, { token, body: request });
+    expect([200, 422], answer.text).toContain(answer.status);
   }
 };
 
@@ -86,6 +124,13 @@ describe('secrets and content', () => {
     for (const fault of faults)
       await chat(tokens.access_token, `${canary} ${fault}`, { stream: fault.includes('drop') });
     await chat(tokens.access_token, canary, { [canary]: canary, user: canary });
+    const tool = {
+      type: 'function',
+      function: { name: canary, description: canary, parameters: { [canary]: canary } },
+    };
+    expect((await chat(tokens.access_token, `${canary} [[tool_call]]`, { tools: [tool] })).status).toBe(200);
+    await transcribe(tokens.access_token, canary);
+    await callGateway(user.token, canary);
     await call('POST', '/v1/integrations/inference/chat/completions', {
       token: tokens.access_token,
       body: `{"${canary}`,

@@ -10,7 +10,7 @@ const STOP_TIMEOUT_MS = 45_000;
 /** What `stack.json` says of a running stack. */
 export interface StackFile {
   base_url: string;
-  processes: Record<string, { pid: number; url: string }>;
+  processes: Record<string, { pid: number; url: string; internal_url?: string }>;
   database_urls: Record<string, string>;
   nats_url: string;
 }

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import { call } from '../api.ts';
+import { connect } from '../partner.ts';
+import { type Person, registerApp, signUp, subscribe } from '../people.ts';
+
+/** Who sends the traffic of a soak. */
+export interface SoakCallers {
+  /** Access tokens, one of each subscriber. */
+  readonly tokens: readonly string[];
+  /** API keys, all of one funded wallet. */
+  readonly keys: readonly string[];
+  /** Accounts whose records and reservations are judged. */
+  readonly userIds: readonly string[];
+}
+
+/** The dearer of the monthly plans, so that caps are far. */
+const PLAN = 'standard';
+const TOP_UP_MICROS = 500_000_000;
+
+/** Signs up so many subscribers, and one holder of so many keys. */
+export const signUpCallers = async (subscribers: number, keys: number): Promise<SoakCallers> => {
+  const app = await registerApp(await signUp('business'));
+  const people: Person[] = [];
+  const tokens: string[] = [];
+  for (let count = 0; count < subscribers; count += 1) {
+    const person = await signUp('personal');
+    await subscribe(person, PLAN);
+    people.push(person);
+    tokens.push((await connect(person, app)).accessToken);
+  }
+  const holder = await signUp('personal');
+  await topUp(holder);
+  const made: string[] = [];
+  for (let count = 0; count < keys; count += 1) {
+    const created = await call('POST', '/v1/gateway/keys', { token: holder.token, body: { name: `Key ${count}` } });
+    expect(created.status, created.text).toBe(201);
+    made.push(String(created.body.key));
+  }
+  return { tokens, keys: made, userIds: [...people, holder].map(({ userId }) => userId) };
+};
+
+const topUp = async ({ token }: Person): Promise<void> => {
+  const body = {
+    amount_micros: TOP_UP_MICROS,
+    success_url: 'https://console.example/ok',
+    cancel_url: 'https://console.example/no',
+  };
+  const started = await call('POST', '/v1/gateway/wallet/top-ups', { token, body });
+  const sessionId = String(started.body.session_id);
+  const paid = await call('POST', `/sandbox/payments/sessions/${sessionId}/complete`);
+  expect(paid.status, paid.text).toBe(200);
+  const confirmed = await call('POST', '/v1/subscriptions/checkout/confirm', {
+    token,
+    body: { session_id: sessionId },
+  });
+  expect(confirmed.status, confirmed.text).toBe(200);
+};
