@@ -82,6 +82,20 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-declined');
   });
 
+  it('speaks the language that the browser asks for, or the one that was chosen', async () => {
+    const italian = await browser.newContext({ locale: 'it-IT' });
+    const visit = await italian.newPage();
+    await visit.goto(sampleUrl);
+    await visit.getByRole('link', { name: 'Collega il tuo account' }).waitFor();
+    expect(await visit.locator('html').getAttribute('lang')).toBe('it');
+    await inspectPage(visit, 'sample-welcome-it');
+    await visit.getByRole('button', { name: 'English' }).click();
+    await visit.getByRole('link', { name: 'Connect your account' }).waitFor();
+    await visit.reload();
+    expect(await visit.locator('html').getAttribute('lang')).toBe('en');
+    await italian.close();
+  });
+
   it('connects, and knows the user from the token response alone', async () => {
     await page.getByRole('link', { name: 'Connect again' }).click();
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();

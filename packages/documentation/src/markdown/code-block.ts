@@ -18,6 +18,10 @@ const titleOf = (role: CodeFence['role']): string | Html | undefined => {
   switch (role?.kind) {
     case 'file':
       return html`Save as <code>${role.name}</code>`;
+    case 'run':
+      return role.needs === undefined ? undefined : html`Tested where <code>${role.needs}</code> succeeds`;
+    case 'not-run':
+      return `Not run by the tests: ${role.reason}`;
     case 'background':
       return 'In a second terminal, in the same folder';
     case 'output':
