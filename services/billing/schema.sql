@@ -586,6 +586,34 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.wallet_refund(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE w wallets%ROWTYPE;
+    BEGIN
+      SELECT * INTO w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+      IF NOT FOUND OR w.balance_micros - w.held_micros < p_amount_micros THEN RETURN false; END IF;
+      PERFORM ledger_post('refund', p_reference, p_svc_user_id, w.currency,
+        ARRAY['wallet_available', 'payments_received'], ARRAY[-p_amount_micros, p_amount_micros]);
+      UPDATE wallets SET balance_micros = balance_micros - p_amount_micros WHERE svc_user_id = p_svc_user_id;
+      RETURN true;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.wallet_refund_refused(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE w wallets%ROWTYPE;
+    BEGIN
+      SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+      PERFORM ledger_post('adjustment', p_reference, p_svc_user_id, w.currency,
+        ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
+      UPDATE wallets SET balance_micros = balance_micros + p_amount_micros WHERE svc_user_id = p_svc_user_id;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.weekly_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
  RETURNS record
  LANGUAGE sql
@@ -876,6 +904,13 @@ CASE status
 END)) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text]));
 CREATE INDEX sandbox_subscriptions_unannounced ON sandbox_subscriptions USING btree (id) WHERE (NOT is_announced);
 
+CREATE TABLE stripe_catalog (
+  stripe_id text NOT NULL,
+  plan_id text,
+  CONSTRAINT stripe_catalog_pkey PRIMARY KEY (stripe_id),
+  CONSTRAINT stripe_catalog_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id)
+);
+
 CREATE TABLE stripe_customers (
   svc_user_id text NOT NULL,
   customer_id text NOT NULL,
@@ -932,6 +967,23 @@ CREATE TABLE usage_days (
   CONSTRAINT usage_days_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT usage_days_requests_check CHECK ((requests >= 0))
 ) WITH (fillfactor=70);
+
+CREATE TABLE wallet_refunds (
+  id text NOT NULL,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL,
+  amount_micros bigint NOT NULL,
+  state text DEFAULT 'pending'::text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT wallet_refunds_pkey PRIMARY KEY (id),
+  CONSTRAINT wallet_refunds_session_id_fkey FOREIGN KEY (session_id) REFERENCES checkout_sessions(id),
+  CONSTRAINT wallet_refunds_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT wallet_refunds_check CHECK (((ended_at IS NOT NULL) = (state <> 'pending'::text))),
+  CONSTRAINT wallet_refunds_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'refunded'::text, 'refused'::text])))
+);
+CREATE INDEX wallet_refunds_by_session ON wallet_refunds USING btree (session_id);
+CREATE INDEX wallet_refunds_pending ON wallet_refunds USING btree (created_at) WHERE (state = 'pending'::text);
 
 CREATE TABLE wallets (
   svc_user_id text NOT NULL,

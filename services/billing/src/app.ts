@@ -81,6 +81,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
     ...subscriptionInternalRoutes(common),
     ...usageInternalRoutes(common),
     ...parts.operatorBindings,
+    ...payments.internalBindings,
   ];
   return {
     publicApp: createPublicApp(parts, bindings),

@@ -4,7 +4,9 @@ import type { BillingParts } from './app.ts';
 import type { BillingConfig } from './config.ts';
 import {
   findCheckoutSession,
+  finishRefunds,
   type PaymentProvider,
+  paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
   settleCheckout,
@@ -32,6 +34,7 @@ const SILENT_MAX = 50;
 /** The wired payment provider. */
 export interface Payments {
   readonly bindings: readonly Binding[];
+  readonly internalBindings: readonly Binding[];
   readonly tick: () => Promise<void>;
   readonly tickIntervalMs: number;
 }
@@ -68,8 +71,10 @@ const wireSandbox = (parts: BillingParts): Payments => {
   const findProviderId = async (id: string) => (await findSubscriptionById(database, id))?.providerSubscriptionId;
   return {
     bindings: [...paymentRoutes(deps), ...sandboxRoutes({ ...sandbox, offer, findProviderId })],
+    internalBindings: paymentInternalRoutes(deps),
     tickIntervalMs: config.SWEEP_INTERVAL_MS,
     async tick() {
+      await finishRefunds(deps);
       await renewDue(sandbox);
       await announceChanges(sandbox);
     },
@@ -96,12 +101,14 @@ const wireStripe = (parts: BillingParts): Payments => {
       ...paymentRoutes(deps),
       ...stripeRoutes({ stripe, listener, secrets: config.STRIPE_WEBHOOK_SECRET ?? [] }),
     ],
+    internalBindings: paymentInternalRoutes(deps),
     tickIntervalMs: STRIPE_SWEEP_INTERVAL_MS,
     async tick() {
       await sweep.run();
       for (const id of await listSilentSubscriptions(database, 'stripe', SILENT_MAX)) {
         await refreshSubscription(deps, id);
       }
+      await finishRefunds(deps);
     },
   };
 };

@@ -94,6 +94,56 @@ describe('top-ups', () => {
   });
 });
 
+describe('refunds', () => {
+  const start = async () => {
+    const owner = await signIn();
+    const { body } = await startTopUp(owner.token, 10_000_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    const refund = (refund_id: string, amount_micros: number, userId = owner.userId, session_id = body.session_id) =>
+      billing.internal('POST', `/internal/accounts/${userId}/wallet/refunds`, { refund_id, session_id, amount_micros });
+    return { ...owner, sessionId: body.session_id, refund };
+  };
+  it('take a part of a top-up back, once per id, as a balanced posting', async () => {
+    const { token, userId, refund } = await start();
+    const id = newId('req');
+    const answers = await Promise.all(Array.from({ length: 5 }, () => refund(id, 3_000_000)));
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([
+        200,
+        { refund_id: id, state: 'refunded', amount_micros: 3_000_000, currency: 'EUR' },
+      ]);
+    }
+    expect(await wallet(token)).toMatchObject({ balance_micros: 7_000_000 });
+    const postings = await billing.db('ledger_postings').where({ svc_user_id: userId, kind: 'refund' });
+    expect(postings.map(({ reference }) => reference)).toEqual([`refund:${id}`]);
+    expect((await refund(id, 1_000_000)).body.detail[0]).toMatchObject({ loc: ['body', 'refund_id'] });
+  });
+  it('never exceed the top-up, nor what is available beside holds, at the same time neither', async () => {
+    const owner = await start();
+    await ask(owner, { hold_micros: 6_000_000 });
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => owner.refund(`r${index}`, 1_000_000)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(4);
+    for (const { body } of answers.filter(({ status }) => status !== 200)) {
+      expect(body.detail.code).toBe('refund_not_possible');
+    }
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 6_000_000, held_micros: 6_000_000 });
+    const second = await startTopUp(owner.token, 9_000_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${second.body.session_id}/complete`);
+    expect((await owner.refund('more', 6_010_000)).body.detail.code).toBe('refund_not_possible');
+    expect((await owner.refund('rest', 6_000_000)).body.state).toBe('refunded');
+  });
+  it('are refused of what is no paid top-up of the account, and in parts of cents', async () => {
+    const [one, two] = [await start(), await start()];
+    expect((await one.refund('a', 1_000_000, two.userId)).status).toBe(404);
+    expect((await one.refund('a', 1_000_000, one.userId, newId('cs'))).status).toBe(404);
+    const unpaid = (await startTopUp(one.token, 5_000_000)).body.session_id;
+    expect((await one.refund('a', 1_000_000, one.userId, unpaid)).status).toBe(404);
+    expect((await one.refund('a', 5_000)).status).toBe(422);
+    expect((await one.refund('a', 0)).status).toBe(422);
+    expect((await one.refund('with space', 1_000_000)).status).toBe(422);
+  });
+});
+
 describe('an API-key request', () => {
   it('holds its highest cost, and takes what it cost', async () => {
     const owner = await fund();

@@ -4,6 +4,7 @@ import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { admissionRequestSchema, admissionSchema, settlementsRequestSchema, settlementsSchema } from './admissions.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
+import { refundRequestSchema, refundSchema } from './wallets.ts';
 
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
 const accountParams = z.object({ svc_user_id: pathIdSchema });
@@ -39,6 +40,18 @@ export const billingInternalRoutes = {
     request: { params: accountParams },
     responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
     errors: [],
+  }),
+  refundTopUp: defineRoute({
+    ...internal,
+    operationId: 'refundTopUp',
+    method: 'POST',
+    path: '/internal/accounts/{svc_user_id}/wallet/refunds',
+    summary: 'Give back a top-up, or a part of it',
+    description:
+      'For operators. Takes the amount from the wallet, never below zero, then has the payment provider pay it back.',
+    request: { params: accountParams, body: jsonBody(refundRequestSchema) },
+    responses: { 200: json('The refund.', refundSchema) },
+    errors: ['not_found', 'refund_not_possible', 'payment_provider_unavailable'],
   }),
   getEntitlements: defineRoute({
     ...internal,

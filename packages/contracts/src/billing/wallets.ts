@@ -24,5 +24,29 @@ export const topUpRequestSchema = z
   })
   .meta({ id: 'TopUpRequest' });
 
+/** A refund of a top-up, or of a part of it. */
+export const refundRequestSchema = z.strictObject({
+  refund_id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/)
+    .meta({ description: "The caller's own: asking again with it refunds nothing more." }),
+  session_id: z.string().min(1).max(255).meta({ description: 'The checkout session of the top-up.' }),
+  amount_micros: z
+    .int()
+    .min(1)
+    .refine((amount) => amount % 10_000 === 0, { message: 'must be a whole number of cents' }),
+});
+
+/** How far a refund has come. `pending`: taken from the wallet, and told to the payment provider until it answers. */
+export const refundSchema = z.object({
+  refund_id: z.string(),
+  state: z.enum(['pending', 'refunded', 'refused']),
+  amount_micros: microsSchema,
+  currency: currencySchema,
+});
+
+/** How far a refund has come. */
+export type Refund = z.infer<typeof refundSchema>;
+
 /** A hosted checkout of a top-up. */
 export const topUpSessionSchema = z.object({ session_id: z.string(), url: z.string() }).meta({ id: 'TopUpSession' });

@@ -118,6 +118,12 @@ export const errorCodes = {
     409,
     'Nothing was ever bought with this account, so there is no portal to open.',
   ),
+  refund_not_possible: code(
+    'billing',
+    'conflict',
+    409,
+    'The top-up, or what is available in the wallet, does not cover this refund.',
+  ),
   payment_provider_unavailable: code(
     'billing',
     'unavailable',

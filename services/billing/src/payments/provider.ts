@@ -28,6 +28,13 @@ export type CheckoutState =
   | { readonly status: 'open' | 'expired' }
   | { readonly status: 'complete'; readonly subscription: ProviderSubscription | null };
 
+/** A part of a payment that is to be paid back. */
+export interface ProviderRefund {
+  readonly providerSessionId: string;
+  readonly refundId: string;
+  readonly amountMicros: number;
+}
+
 /**
  * A payment provider. Billing asks it for the latest state and never believes a message about one. Every method may throw
  * AppError `payment_provider_unavailable`; asking again is safe.
@@ -40,5 +47,7 @@ export interface PaymentProvider {
   readSubscription(providerSubscriptionId: string): Promise<ProviderSubscription | undefined>;
   /** Ends a subscription at once and gives the money back: the second of two purchases. */
   revertSubscription(providerSubscriptionId: string): Promise<void>;
+  /** Pays back a part of a payment, once per refund id. `refused`: the provider will never pay it back. */
+  refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;
   createPortal(portal: { readonly userId: string; readonly returnUrl: string }): Promise<{ readonly url: string }>;
 }

@@ -1,8 +1,9 @@
-import { routes } from '@svc/contracts';
+import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { confirmCheckout } from './confirm-checkout.ts';
 import { type CheckoutDeps, createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
 import { openPortal } from './open-portal.ts';
+import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import type { SettleCheckoutDeps } from './settle-checkout.ts';
 
 /** Routes through which anything is bought. */
@@ -22,5 +23,18 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[
   bind(routes.createPortalSession, async ({ caller, body }) => ({
     status: 200,
     body: await openPortal(deps, caller.userId, body.return_url),
+  })),
+];
+
+/** Internal routes of payments. */
+export const paymentInternalRoutes = (deps: RefundDeps): Binding[] => [
+  bind(internalRoutes.refundTopUp, async ({ params, body }) => ({
+    status: 200,
+    body: await refundTopUp(deps, {
+      id: body.refund_id,
+      userId: params.svc_user_id,
+      sessionId: body.session_id,
+      amountMicros: body.amount_micros,
+    }),
   })),
 ];

@@ -41,7 +41,9 @@ export const settleCheckout = async (deps: SettleCheckoutDeps, session: Checkout
   const { subscription } = state;
   const settled = await withOutbox(deps, (trx) => takeEffect(deps, trx, { session, subscription, ticket }));
   if (settled === 'reverted' && subscription !== null) {
+    // Only what has been reverted is noted as such: until then whoever asks next tries again.
     await deps.provider.revertSubscription(subscription.providerSubscriptionId);
+    await updateSessionStatus(deps.database, session.id, { status: 'void' });
   }
   return settled;
 };
@@ -62,10 +64,7 @@ const takeEffect = async (
   if (paid.subscription === null) throw new Error('a subscription was paid for, but the provider has made none');
   const told = { provider: deps.provider.name, ticket: paid.ticket, state: paid.subscription };
   const result = await applyProviderState(deps, trx, told);
-  if (!('subscription' in result)) {
-    await updateSessionStatus(trx, session.id, { status: 'void' });
-    return 'reverted';
-  }
+  if (!('subscription' in result)) return 'reverted';
   await updateSessionStatus(trx, session.id, { status: 'complete', subscriptionId: result.subscription.id });
   return 'complete';
 };

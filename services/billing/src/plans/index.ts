@@ -1,4 +1,4 @@
 export { loadPlans } from './load-plans.ts';
 export { openPlanOffer, type PlanOffer } from './plan-offer.ts';
-export { findPlanById, findPlanIdByStripePrice, type PlanTerms } from './queries.ts';
+export { findPlanById, findPlanIdByStripe, type PlanTerms, upsertStripeProduct } from './queries.ts';
 export { planRoutes } from './routes.ts';

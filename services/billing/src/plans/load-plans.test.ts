@@ -55,6 +55,13 @@ describe('the file of plans', () => {
     );
   });
 
+  it('must not name one price for two plans', () => {
+    const priced = `${PLAN}    stripe_price_id: price_1\n`;
+    expect(() => load(`plans:${priced}${priced.replace('id: basic', 'id: other')}`)).toThrow(
+      /price_1 stands for more than one plan/,
+    );
+  });
+
   it('is refused with all faults at once', () => {
     const text = `plans:${PLAN.replace('name: Basic', 'name: ""').replace('1000\n', '-1\n')}`;
     expect(() => load(text)).toThrow(/plans\.0\.name.*\n.*plans\.0\.weekly_limit_micros/s);

@@ -34,7 +34,7 @@ export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPl
     throw new PlansFileError(path, faults);
   }
   const { plans } = result.data;
-  const faults = plans.flatMap((plan) => faultsOf(plan, rules));
+  const faults = [...plans.flatMap((plan) => faultsOf(plan, rules)), ...sharedPrices(plans)];
   if (faults.length > 0) throw new PlansFileError(path, faults);
   return plans;
 };
@@ -45,6 +45,14 @@ const faultsOf = ({ id, price, stripe_price_id }: ConfiguredPlan, rules: PlanRul
     : [`plan ${id}: is priced in ${price.currency}, but billing is in ${rules.currency}`]),
   ...(rules.needsStripePrice && stripe_price_id === undefined ? [`plan ${id}: stripe_price_id is missing`] : []),
 ];
+
+/** A price says which plan was bought. */
+const sharedPrices = (plans: readonly ConfiguredPlan[]): string[] => {
+  const prices = plans.flatMap(({ stripe_price_id }) => stripe_price_id ?? []);
+  return [...new Set(prices.filter((price, index) => prices.indexOf(price) !== index))].map(
+    (price) => `the price ${price} stands for more than one plan`,
+  );
+};
 
 const readText = (path: string): string => {
   try {

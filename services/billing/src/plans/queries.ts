@@ -36,6 +36,10 @@ export async function replaceOffer(trx: Knex.Transaction, plans: readonly Config
     updated_at: trx.raw('billing_now()'),
   }));
   await trx('plans').insert(rows).onConflict('id').merge();
+  const prices = plans.flatMap(({ id, stripe_price_id }) =>
+    stripe_price_id === undefined ? [] : [{ stripe_id: stripe_price_id, plan_id: id }],
+  );
+  if (prices.length > 0) await trx('stripe_catalog').insert(prices).onConflict('stripe_id').merge();
   const ids = plans.map(({ id }) => id);
   await trx('plans').whereNotIn('id', ids).andWhere({ is_offered: true }).update({ is_offered: false });
 }
@@ -54,14 +58,23 @@ export async function findPlanById(database: Knex, id: string): Promise<PlanTerm
   };
 }
 
-/** The plan that a price at Stripe stands for; an offered one before one that no longer is. */
-export async function findPlanIdByStripePrice(database: Knex, stripePriceId: string): Promise<string | undefined> {
-  const row: { id: string } | undefined = await database('plans')
-    .where({ stripe_price_id: stripePriceId })
-    .orderBy([
-      { column: 'is_offered', order: 'desc' },
-      { column: 'updated_at', order: 'desc' },
-    ])
-    .first('id');
-  return row?.id;
+/** The plan for which a price at Stripe stands, or else the only plan that its product was ever sold as. */
+export async function findPlanIdByStripe(
+  database: Knex,
+  stripe: { readonly priceId: string; readonly productId: string },
+): Promise<string | undefined> {
+  const rows: { stripe_id: string; plan_id: string | null }[] = await database('stripe_catalog')
+    .whereIn('stripe_id', [stripe.priceId, stripe.productId])
+    .select('stripe_id', 'plan_id');
+  const planOf = (id: string) => rows.find(({ stripe_id }) => stripe_id === id)?.plan_id ?? undefined;
+  return planOf(stripe.priceId) ?? planOf(stripe.productId);
+}
+
+/** Remembers as which plan a product at Stripe is sold; one that is sold as several stands for none. */
+export async function upsertStripeProduct(database: Knex, productId: string, planId: string): Promise<void> {
+  await database.raw(
+    `INSERT INTO stripe_catalog AS c (stripe_id, plan_id) VALUES (?, ?)
+     ON CONFLICT (stripe_id) DO UPDATE SET plan_id = NULL WHERE c.plan_id <> excluded.plan_id`,
+    [productId, planId],
+  );
 }

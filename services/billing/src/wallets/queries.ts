@@ -23,3 +23,29 @@ export async function creditOnce(
   );
   return rows[0]?.revision ?? null;
 }
+
+/** Takes a refund from what is available in the wallet; false where that is less. */
+export async function debitRefund(
+  trx: Knex.Transaction,
+  refund: { userId: string; amountMicros: number; refundId: string },
+): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { is_taken: boolean }[] }>('SELECT wallet_refund(?, ?, ?) AS is_taken', [
+    ...[refund.userId, refund.amountMicros, referenceOf(refund.refundId)],
+  ]);
+  return rows[0]?.is_taken === true;
+}
+
+/** Puts a refund back into the wallet. */
+export async function creditRefusedRefund(
+  trx: Knex.Transaction,
+  refund: { userId: string; amountMicros: number; refundId: string },
+): Promise<void> {
+  await trx.raw('SELECT wallet_refund_refused(?, ?, ?)', [
+    ...[refund.userId, refund.amountMicros, referenceOf(refund.refundId)],
+  ]);
+}
+
+/** Operators choose the ids of refunds: they must never be those of requests in the ledger. */
+function referenceOf(refundId: string): string {
+  return `refund:${refundId}`;
+}

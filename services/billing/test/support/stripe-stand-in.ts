@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import fixtures from './stripe-fixtures.json' with { type: 'json' };
 
 type Fields = Record<string, unknown>;
 
@@ -13,8 +14,9 @@ export interface StripeCall {
 }
 
 /**
- * Speaks the part of Stripe's wire format that billing uses: form-encoded requests, JSON objects of API version 2026-09-30,
- * idempotency keys, signed events. Its state is changed by `pay` and `update`, as people and time do at Stripe.
+ * Speaks the part of Stripe's wire format that billing uses: form-encoded requests, whole JSON objects of API version
+ * 2026-09-30 (Stripe's published fixtures with what matters here put in), idempotency keys that hold for one set of
+ * parameters, lists in pages, signed events. Its state is changed by `pay` and `update`, as people and time do at Stripe.
  */
 export class StripeStandIn {
   readonly calls: StripeCall[] = [];
@@ -26,8 +28,10 @@ export class StripeStandIn {
   /** Called within a request that makes a session, before it is answered. */
   onSessionMade: (session: Fields) => Promise<void> = async () => undefined;
   undelivered: Fields[] = [];
+  /** Whether refunds are refused for good, as for a payment that is disputed. */
+  refuseRefunds = false;
   readonly #objects = new Map<string, Fields>();
-  readonly #answers = new Map<string, Fields>();
+  readonly #answers = new Map<string, { readonly asked: string; readonly answer: Fields }>();
   #server: Server | undefined;
   #url = '';
   #count = 0;
@@ -70,8 +74,13 @@ export class StripeStandIn {
   pay(sessionId: string, at: Date): Fields {
     const session = this.object(sessionId);
     const started = Math.floor(at.getTime() / 1000);
+    const intent = this.#id('pi');
     this.update(sessionId, { status: 'complete', payment_status: 'paid' });
-    if (session['mode'] !== 'subscription') return session;
+    if (session['mode'] !== 'subscription') {
+      this.update(sessionId, { payment_intent: intent });
+      return session;
+    }
+    const [item] = fixtures.subscription.items.data;
     const subscription = this.#put('subscription', 'sub', {
       ...{ customer: session['customer'], status: 'active', billing_cycle_anchor: started, cancel_at: null },
       ...{ cancel_at_period_end: false, ended_at: null, metadata: session['subscription_metadata'] },
@@ -79,14 +88,18 @@ export class StripeStandIn {
         object: 'list',
         data: [
           {
-            ...{ id: this.#id('si'), object: 'subscription_item', price: { id: session['price'], object: 'price' } },
+            ...item,
+            ...{
+              id: this.#id('si'),
+              price: { ...item?.price, id: session['price'], product: `prod_of_${session['price']}` },
+            },
             ...{ current_period_start: started, current_period_end: started + 31 * 86_400 },
           },
         ],
       },
     });
-    const payment = { type: 'payment_intent', payment_intent: this.#id('pi') };
-    const payments = { object: 'list', data: [{ object: 'invoice_payment', status: 'paid', payment }] };
+    const payment = { type: 'payment_intent', payment_intent: intent };
+    const payments = { object: 'list', data: [{ ...fixtures.invoice_payment, status: 'paid', payment }] };
     const invoice = this.#put('invoice', 'in', {
       payments,
       parent: { type: 'subscription_details', subscription_details: { subscription: subscription['id'] } },
@@ -96,10 +109,15 @@ export class StripeStandIn {
     return session;
   }
 
+  /** Idempotency keys last a day. */
+  forgetKeys(): void {
+    this.#answers.clear();
+  }
+
   /** An event about an object as it is now. */
   event(type: string, id: string): Fields {
     return {
-      ...{ id: this.#id('evt'), object: 'event', api_version: '2026-09-30.endive', type },
+      ...{ ...fixtures.event, id: this.#id('evt'), api_version: '2026-09-30.endive', type },
       data: { object: structuredClone(this.object(id)) },
     };
   }
@@ -115,6 +133,10 @@ export class StripeStandIn {
     for await (const chunk of req) chunks.push(chunk);
     const { pathname, search } = new URL(req.url ?? '', 'http://stripe.test');
     const params = nested(new URLSearchParams(Buffer.concat(chunks).toString() || search));
+    if (!req.headers.authorization?.startsWith('Bearer sk_')) {
+      answer(res, 401, { error: { type: 'invalid_request_error', message: 'You did not provide an API key' } });
+      return;
+    }
     const header = req.headers['idempotency-key'];
     const idempotencyKey = typeof header === 'string' ? header : undefined;
     const version = req.headers['stripe-version']?.toString();
@@ -128,24 +150,35 @@ export class StripeStandIn {
       answer(res, fault, { error: { type: 'api_error', message: 'the stand-in is out of order' } });
       return;
     }
+    const asked = JSON.stringify([req.method, pathname, params]);
     const known = idempotencyKey === undefined ? undefined : this.#answers.get(idempotencyKey);
-    const made = known ?? (await this.#route(req.method ?? '', pathname, params));
-    if (idempotencyKey !== undefined && made !== undefined) this.#answers.set(idempotencyKey, made);
+    if (known !== undefined && known.asked !== asked) {
+      answer(res, 400, {
+        error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' },
+      });
+      return;
+    }
+    const made = known?.answer ?? (await this.#route(req.method ?? '', pathname, params));
+    if (made instanceof Error) {
+      answer(res, 400, { error: { type: 'invalid_request_error', code: made.message, message: made.message } });
+      return;
+    }
+    if (idempotencyKey !== undefined && made !== undefined) this.#answers.set(idempotencyKey, { asked, answer: made });
     const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } };
     answer(res, made === undefined ? 404 : 200, made ?? missing);
   }
 
-  async #route(method: string, path: string, params: Fields): Promise<Fields | undefined> {
+  async #route(method: string, path: string, params: Fields): Promise<Fields | Error | undefined> {
     const [, , ...parts] = path.split('/');
     const id = parts.at(-1) ?? '';
     if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
     if (method === 'POST' && path === '/v1/checkout/sessions') return await this.#makeSession(params);
-    if (method === 'POST' && path === '/v1/refunds') return this.#put('refund', 're', params);
+    if (path === '/v1/refunds') return method === 'POST' ? this.#refund(params) : this.#listRefunds(params);
     if (method === 'POST' && path === '/v1/billing_portal/sessions') {
       const portal = this.#put('billing_portal.session', 'bps', params);
       return Object.assign(portal, { url: `https://billing.stripe.test/${String(portal['id'])}` });
     }
-    if (method === 'GET' && path === '/v1/events') return { object: 'list', data: this.undelivered, has_more: false };
+    if (method === 'GET' && path === '/v1/events') return this.#listEvents(params);
     const object = this.#objects.get(id);
     if (object === undefined) return undefined;
     if (method === 'DELETE') Object.assign(object, { status: 'canceled', ended_at: Math.floor(Date.now() / 1000) });
@@ -154,6 +187,28 @@ export class StripeStandIn {
     if (params['expand'] !== undefined && typeof latest === 'string') read['latest_invoice'] = this.object(latest);
     await this.afterRead(path);
     return read;
+  }
+
+  /** Without an amount, what is left of the payment. */
+  #refund(params: Fields): Fields | Error {
+    if (this.refuseRefunds) return new Error('charge_disputed');
+    const earlier = this.list('refund').filter(({ payment_intent }) => payment_intent === params['payment_intent']);
+    if (earlier.some(({ amount }) => amount === null)) return new Error('charge_already_refunded');
+    return this.#put('refund', 're', { ...params, amount: params['amount'] ?? null, status: 'succeeded' });
+  }
+
+  #listRefunds({ payment_intent }: Fields): Fields {
+    const data = this.list('refund').filter((refund) => refund['payment_intent'] === payment_intent);
+    return { object: 'list', url: '/v1/refunds', data, has_more: false };
+  }
+
+  /** The newest first, in pages. */
+  #listEvents(params: Fields): Fields {
+    const types = params['types'];
+    const wanted = this.undelivered.filter(({ type }) => !Array.isArray(types) || types.includes(type));
+    const start = wanted.findIndex(({ id }) => id === params['starting_after']) + 1;
+    const data = wanted.slice(start, start + Number(params['limit'] ?? 10));
+    return { object: 'list', url: '/v1/events', data, has_more: start + data.length < wanted.length };
   }
 
   async #makeSession(params: Fields): Promise<Fields> {
@@ -170,7 +225,8 @@ export class StripeStandIn {
   }
 
   #put(kind: string, prefix: string, fields: Fields): Fields {
-    const object = { ...fields, id: this.#id(prefix), object: kind };
+    const shape: Fields = Object.entries(fixtures).find(([name]) => name === kind)?.[1] ?? {};
+    const object = { ...shape, ...fields, id: this.#id(prefix), object: kind };
     this.#objects.set(object.id, object);
     return object;
   }

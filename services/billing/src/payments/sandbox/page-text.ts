@@ -24,7 +24,7 @@ const en = {
   cards: {
     succeeds: ['Visa •••• 4242', 'Every payment succeeds.'],
     asks_to_confirm: ['Visa •••• 3184', 'The bank asks you to confirm each payment; renewals fail.'],
-    declines_renewals: ['Visa •••• 0341', 'This payment succeeds, renewals are declined.'],
+    declines_renewals: ['Visa •••• 0341', 'The first payment succeeds, renewals are declined.'],
     declines: ['Visa •••• 0002', 'Every payment is declined.'],
   } satisfies Record<SandboxCard, readonly [string, string]>,
   failures: {
@@ -100,7 +100,7 @@ const it: PageText = {
   cards: {
     succeeds: ['Visa •••• 4242', 'Ogni pagamento riesce.'],
     asks_to_confirm: ['Visa •••• 3184', 'La banca chiede conferma di ogni pagamento; i rinnovi falliscono.'],
-    declines_renewals: ['Visa •••• 0341', 'Questo pagamento riesce, i rinnovi sono rifiutati.'],
+    declines_renewals: ['Visa •••• 0341', 'Il primo pagamento riesce, i rinnovi sono rifiutati.'],
     declines: ['Visa •••• 0002', 'Ogni pagamento è rifiutato.'],
   },
   failures: {

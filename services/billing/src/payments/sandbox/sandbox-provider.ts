@@ -54,6 +54,8 @@ export const createSandboxProvider = ({
       await saveSubscription(trx, { ...ended(subscription, 'canceled', endedAt), wasReverted: true });
     });
   },
+  // No money was ever taken.
+  refundPayment: async () => 'refunded',
   async createPortal({ userId, returnUrl }) {
     const id = newPortalId();
     await insertPortal(database, { id, customer: userId, returnUrl });

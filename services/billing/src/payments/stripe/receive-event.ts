@@ -1,5 +1,23 @@
 import { AppError } from '@svc/service-kit';
 import { Stripe } from 'stripe';
+import { idOf } from './id-of.ts';
+
+/** Kinds of events that lead to something; the others are taken and left alone. */
+export const HANDLED_EVENTS = [
+  'checkout.session.completed',
+  'checkout.session.expired',
+  'checkout.session.async_payment_succeeded',
+  'checkout.session.async_payment_failed',
+  'customer.subscription.created',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'customer.subscription.paused',
+  'customer.subscription.resumed',
+  'customer.subscription.trial_will_end',
+  'invoice.paid',
+  'invoice.payment_failed',
+  'invoice.payment_action_required',
+] as const satisfies readonly Stripe.Event.Type[];
 
 /** What an event is about: nothing else of it is believed, as billing asks for the latest state. */
 export type EventSubject =
@@ -57,8 +75,7 @@ const subjectOf = (event: Stripe.Event): EventSubject | undefined => {
     case 'invoice.payment_action_required': {
       const subscription = event.data.object.parent?.subscription_details?.subscription;
       if (subscription === undefined) return undefined;
-      const id = typeof subscription === 'string' ? subscription : subscription.id;
-      return { kind: 'subscription', providerSubscriptionId: id };
+      return { kind: 'subscription', providerSubscriptionId: idOf(subscription) };
     }
     default:
       return undefined;

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, PaymentProvider, Purchase } from '../index.ts';
+import { idOf } from './id-of.ts';
+import { toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
+import { refundPayment, revertSubscription } from './refunds.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
 import { toSubscriptionState } from './subscription-state.ts';
-
-/** Stripe counts money in hundredths of the currency's unit. */
-const MICROS_PER_MINOR_UNIT = 10_000;
 
 /** What the provider works with. */
 export interface StripeDeps {
@@ -27,6 +27,7 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
     return subscription === undefined ? undefined : toSubscriptionState(deps.database, subscription);
   },
   revertSubscription: (id) => revertSubscription(deps, id),
+  refundPayment: (refund) => refundPayment(deps, refund),
   async createPortal({ userId, returnUrl }) {
     const customer = await ensureCustomer(deps, userId);
     const { url } = await askStripe(() =>
@@ -67,7 +68,7 @@ const linesOf = (purchase: Purchase, userId: string): Stripe.Checkout.SessionCre
   }
   const price = {
     currency: purchase.currency.toLowerCase(),
-    unit_amount: purchase.amountMicros / MICROS_PER_MINOR_UNIT,
+    unit_amount: toMinorUnits(purchase.amountMicros),
     product_data: { name: 'Wallet top-up' },
   };
   return { mode: 'payment', line_items: [{ price_data: price, quantity: 1 }] };
@@ -95,24 +96,3 @@ const ensureCustomer = async ({ database, stripe }: StripeDeps, userId: string):
   );
   return insertCustomer(database, userId, id);
 };
-
-/** Refunds what was paid for it and ends it; each step finds its own effect when it is done again. */
-const revertSubscription = async ({ stripe }: StripeDeps, id: string): Promise<void> => {
-  const subscription = await askForOne(() =>
-    stripe.subscriptions.retrieve(id, { expand: ['latest_invoice.payments'] }),
-  );
-  if (subscription === undefined) return;
-  const invoice = subscription.latest_invoice;
-  const payments = invoice === null || typeof invoice === 'string' ? [] : (invoice.payments?.data ?? []);
-  for (const { payment, status } of payments) {
-    const { payment_intent } = payment;
-    if (status !== 'paid' || payment_intent === undefined) continue;
-    const intent = idOf(payment_intent);
-    await askStripe(() => stripe.refunds.create({ payment_intent: intent }, { idempotencyKey: `revert-${intent}` }));
-  }
-  if (subscription.status === 'canceled' || subscription.status === 'incomplete_expired') return;
-  await askForOne(() => stripe.subscriptions.cancel(id, {}, { idempotencyKey: `revert-${id}` }));
-};
-
-const idOf = (reference: string | { readonly id: string }): string =>
-  typeof reference === 'string' ? reference : reference.id;

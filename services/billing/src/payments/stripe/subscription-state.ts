@@ -1,8 +1,9 @@
 import { subscriptionStatusSchema } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
-import { findPlanIdByStripePrice } from '../../plans/index.ts';
+import { findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
 import type { ProviderSubscription } from '../../subscriptions/index.ts';
+import { idOf } from './id-of.ts';
 import { findUserByCustomer } from './queries.ts';
 
 /**
@@ -13,12 +14,12 @@ export const toSubscriptionState = async (
   database: Knex,
   subscription: Stripe.Subscription,
 ): Promise<ProviderSubscription | undefined> => {
-  const customer = typeof subscription.customer === 'string' ? subscription.customer : subscription.customer.id;
+  const customer = idOf(subscription.customer);
   const userId = subscription.metadata['svc_user_id'] ?? (await findUserByCustomer(database, customer));
   if (userId === undefined) return undefined;
   const [item] = subscription.items.data;
   if (item === undefined) throw new Error(`the subscription ${subscription.id} has no item`);
-  const planId = await findPlanIdByStripePrice(database, item.price.id);
+  const planId = await findPlan(database, item.price);
   if (planId === undefined)
     throw new Error(`no plan has the price ${item.price.id} of the subscription ${subscription.id}`);
   return {
@@ -32,6 +33,14 @@ export const toSubscriptionState = async (
     cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
     endedAt: subscription.ended_at === null ? null : fromUnix(subscription.ended_at),
   };
+};
+
+/** By its price, or by its product where the price was made at Stripe alone. */
+const findPlan = async (database: Knex, { id: priceId, product }: Stripe.Price): Promise<string | undefined> => {
+  const productId = idOf(product);
+  const planId = await findPlanIdByStripe(database, { priceId, productId });
+  if (planId !== undefined) await upsertStripeProduct(database, productId, planId);
+  return planId;
 };
 
 const fromUnix = (seconds: number): Date => new Date(seconds * 1000);

@@ -1,11 +1,13 @@
 import type { Logger } from '@svc/service-kit';
 import type { Stripe } from 'stripe';
-import { handleEvent, type StripeListener } from './receive-event.ts';
+import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 import { askStripe } from './stripe-client.ts';
 
 /** Stripe itself delivers an event again for three days. */
 const LOOK_BACK_SECONDS = 3 * 24 * 3600;
-const EVENTS_MAX = 100;
+const PAGE_EVENTS = 100;
+/** Events of one sweep, the newest first. Stripe gives up older ones; a subscription of which nothing is heard is asked for. */
+const EVENTS_MAX = 5_000;
 /** Events handled by this process that Stripe may go on listing as undelivered. */
 const REMEMBERED_MAX = 10_000;
 
@@ -25,9 +27,11 @@ export const createEventSweep = (deps: {
   return {
     async run() {
       const since = Math.floor(deps.clock().getTime() / 1000) - LOOK_BACK_SECONDS;
-      const query = { delivery_success: false, created: { gte: since }, limit: EVENTS_MAX };
-      const { data } = await askStripe(() => deps.stripe.events.list(query));
-      for (const event of data.toReversed().filter(({ id }) => !handled.has(id))) {
+      const query = { delivery_success: false, created: { gte: since }, limit: PAGE_EVENTS };
+      const events = await askStripe(() =>
+        deps.stripe.events.list({ ...query, types: [...HANDLED_EVENTS] }).autoPagingToArray({ limit: EVENTS_MAX }),
+      );
+      for (const event of events.toReversed().filter(({ id }) => !handled.has(id))) {
         try {
           await handleEvent(deps.listener, event);
           handled.add(event.id);

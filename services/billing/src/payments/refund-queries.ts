@@ -1,0 +1,77 @@
+import type { Refund } from '@svc/contracts';
+import type { Knex } from 'knex';
+
+/** A refund of a top-up. */
+export interface TopUpRefund {
+  readonly id: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly amountMicros: number;
+  readonly state: Refund['state'];
+}
+
+/** A refund by the id that its caller gave it. */
+export async function findRefund(database: Knex, id: string): Promise<TopUpRefund | undefined> {
+  const row = await database('wallet_refunds').where({ id }).first();
+  return row === undefined ? undefined : toRefund(row);
+}
+
+/** As `findRefund`, locked until the transaction ends. */
+export async function lockRefund(trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> {
+  const row = await trx('wallet_refunds').where({ id }).forUpdate().first();
+  return row === undefined ? undefined : toRefund(row);
+}
+
+/** Stores a refund of which the payment provider is yet to be told. */
+export async function insertRefund(trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<void> {
+  await trx('wallet_refunds').insert({
+    id: refund.id,
+    svc_user_id: refund.userId,
+    session_id: refund.sessionId,
+    amount_micros: refund.amountMicros,
+    created_at: trx.raw('billing_now()'),
+  });
+}
+
+/** Notes what the payment provider has made of a refund. */
+export async function updateRefundState(
+  trx: Knex.Transaction,
+  id: string,
+  state: Exclude<Refund['state'], 'pending'>,
+): Promise<void> {
+  await trx('wallet_refunds')
+    .where({ id })
+    .update({ state, ended_at: trx.raw('billing_now()') });
+}
+
+/** What was refunded of a top-up, or is about to be. */
+export async function sumRefunds(database: Knex, sessionId: string): Promise<number> {
+  const row = await database('wallet_refunds')
+    .where({ session_id: sessionId })
+    .whereNot({ state: 'refused' })
+    .first(database.raw('coalesce(sum(amount_micros), 0)::bigint AS total'));
+  return row?.total ?? 0;
+}
+
+/** Refunds that the payment provider has not answered yet, oldest first. */
+export async function listPendingRefunds(database: Knex, limit: number): Promise<string[]> {
+  return await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');
+}
+
+interface RefundRow {
+  id: string;
+  svc_user_id: string;
+  session_id: string;
+  amount_micros: number;
+  state: TopUpRefund['state'];
+}
+
+function toRefund(row: RefundRow): TopUpRefund {
+  return {
+    id: row.id,
+    userId: row.svc_user_id,
+    sessionId: row.session_id,
+    amountMicros: row.amount_micros,
+    state: row.state,
+  };
+}

@@ -1,0 +1,71 @@
+import { Stripe } from 'stripe';
+import type { ProviderRefund } from '../index.ts';
+import { idOf } from './id-of.ts';
+import { toMinorUnits } from './minor-units.ts';
+import { askForOne, askStripe } from './stripe-client.ts';
+
+/** Refunds of one payment; ours are found among them again by their metadata. */
+const REFUNDS_MAX = 100;
+
+/** Refunds what was paid for a subscription and ends it; each step finds its own effect when it is done again. */
+export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
+  const subscription = await askForOne(() =>
+    stripe.subscriptions.retrieve(id, { expand: ['latest_invoice.payments'] }),
+  );
+  if (subscription === undefined) return;
+  const invoice = subscription.latest_invoice;
+  const payments = invoice === null || typeof invoice === 'string' ? [] : (invoice.payments?.data ?? []);
+  for (const { payment, status } of payments) {
+    const { payment_intent } = payment;
+    if (status !== 'paid' || payment_intent === undefined) continue;
+    const intent = idOf(payment_intent);
+    await unlessRefunded(() =>
+      stripe.refunds.create({ payment_intent: intent }, { idempotencyKey: `revert-${intent}` }),
+    );
+  }
+  if (subscription.status === 'canceled' || subscription.status === 'incomplete_expired') return;
+  await askForOne(() => stripe.subscriptions.cancel(id, {}, { idempotencyKey: `revert-${id}` }));
+};
+
+/** Pays back a part of the payment of a checkout, once per refund id, however late it is asked for again. */
+export const refundPayment = async (
+  { stripe }: { readonly stripe: Stripe },
+  { providerSessionId, refundId, amountMicros }: ProviderRefund,
+): Promise<'refunded' | 'refused'> => {
+  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
+  if (session.payment_intent === null) return 'refused';
+  const intent = idOf(session.payment_intent);
+  // An idempotency key lasts a day, this question for ever.
+  const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
+  const known = made.data.find(({ metadata }) => metadata?.['svc_refund_id'] === refundId);
+  const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
+  return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
+};
+
+/** What Stripe finds wrong with a refund stays wrong: nothing is paid back. */
+const create = async (
+  stripe: Stripe,
+  intent: string,
+  { refundId, amountMicros }: Pick<ProviderRefund, 'refundId' | 'amountMicros'>,
+): Promise<Stripe.Refund | 'refused'> => {
+  try {
+    return await askStripe(() =>
+      stripe.refunds.create(
+        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { svc_refund_id: refundId } },
+        { idempotencyKey: `refund-${refundId}` },
+      ),
+    );
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeInvalidRequestError) return 'refused';
+    throw error;
+  }
+};
+
+const unlessRefunded = async (refund: () => Promise<unknown>): Promise<void> => {
+  try {
+    await askStripe(refund);
+  } catch (error) {
+    const isDone = error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'charge_already_refunded';
+    if (!isDone) throw error;
+  }
+};

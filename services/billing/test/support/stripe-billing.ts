@@ -1,0 +1,68 @@
+import { newId } from '@svc/contracts';
+import { RETURNS, type TestBilling, testBilling } from './billing.ts';
+import { StripeStandIn } from './stripe-stand-in.ts';
+
+/** A signing secret that was rotated out, and is still accepted. */
+export const OLD_SECRET = 'whsec_of_yesterday';
+
+/** The service with Stripe's stand-in as its payment provider, and what people and Stripe do. */
+export async function stripeBilling(settings: Record<string, string> = {}) {
+  const stripe = await new StripeStandIn().start();
+  const billing = await testBilling({
+    ...{ PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_of_the_tests', STRIPE_API_BASE: stripe.url },
+    STRIPE_WEBHOOK_SECRET: `${stripe.secret},${OLD_SECRET}`,
+    ...settings,
+  });
+  return {
+    ...{ stripe, billing, ...actionsOf(billing, stripe) },
+    /** Takes back whatever a test has made the stand-in do. */
+    reset() {
+      stripe.calls.length = 0;
+      stripe.faults.length = 0;
+      stripe.undelivered = [];
+      stripe.refuseRefunds = false;
+      stripe.afterRead = async () => undefined;
+      stripe.onSessionMade = async () => undefined;
+    },
+    async stop() {
+      await billing.stop();
+      await stripe.stop();
+    },
+  };
+}
+
+function actionsOf(billing: TestBilling, stripe: StripeStandIn) {
+  const signIn = async (userId = newId('usr')) => ({ userId, token: await billing.tokens.consoleSession({ userId }) });
+  const checkout = (token: string, plan_id = 'basic') =>
+    billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id, ...RETURNS } });
+  const confirm = (token: string, session_id: string) =>
+    billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id } });
+  const current = async (token: string) =>
+    (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
+  const stripeSessionOf = (sessionId: string) =>
+    String(stripe.list('checkout.session').find((session) => session['client_reference_id'] === sessionId)?.['id']);
+  const pay = (sessionId: string) => stripe.pay(stripeSessionOf(sessionId), new Date());
+  const deliver = async (event: object, signature?: string) => {
+    const body = JSON.stringify(event);
+    const response = await fetch(`${billing.publicUrl}/v1/payments/stripe/events`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'stripe-signature': signature ?? stripe.sign(body) },
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  const subscribe = async (plan = 'basic') => {
+    const owner = await signIn();
+    const id = (await checkout(owner.token, plan)).body.session_id;
+    const stripeId = String(pay(id)['subscription']);
+    const { body } = await confirm(owner.token, id);
+    return { ...owner, sessionId: id, stripeId, subscription: body.subscription };
+  };
+  const factsOf = (userId: string) =>
+    billing
+      .db('outbox')
+      .where({ aggregate: `subscription:${userId}` })
+      .orderBy('seq')
+      .pluck('payload');
+  return { signIn, checkout, confirm, current, stripeSessionOf, pay, deliver, subscribe, factsOf };
+}
