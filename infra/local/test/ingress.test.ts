@@ -9,9 +9,9 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allRoutes, newId, type ServiceName } from '@svc/contracts';
+import { allRoutes, newId } from '@svc/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AccessRecord, createIngress } from '../src/ingress/create-ingress.ts';
+import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
 import { ingressTable } from '../src/ingress/ingress-table.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -29,7 +29,7 @@ const listen = async (server: Server): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const startIngress = (upstreams: Partial<Record<ServiceName, string>>): Promise<string> =>
+const startIngress = (upstreams: Upstreams): Promise<string> =>
   listen(
     createIngress({
       table: ingressTable(allRoutes),
@@ -248,6 +248,19 @@ describe('when one side goes away', () => {
     const token = await fetch(`${down}/v1/integrations/oauth/token`, { method: 'POST' });
     expect(await token.json()).toMatchObject({ error: 'temporarily_unavailable' });
     expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
+  });
+
+  it('welcomes at the root alone while the console is away; no file of it is answered in its name', async () => {
+    const down = await startIngress({ console: 'http://127.0.0.1:1' });
+    const headers = { accept: 'text/html' };
+    const root = await fetch(down, { headers });
+    expect(root.status).toBe(200);
+    expect(await root.text()).toContain('svc is running');
+    for (const path of ['/docs', '/docs/partner-sdk.tgz', '/apps?x=1']) {
+      const response = await fetch(down + path, { headers });
+      expect(response.status, path).toBe(503);
+      expect(response.headers.get('retry-after'), path).not.toBeNull();
+    }
   });
 
   it('says 503 without Retry-After where the request may have been carried out', async () => {

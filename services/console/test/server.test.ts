@@ -55,6 +55,22 @@ describe('the built pages', () => {
     expect(answer.text).not.toMatch(/<style|<script>|style="|onload=/);
   });
 
+  it('have the documentation beside them, at addresses without an ending', async () => {
+    for (const path of ['/docs', '/docs/', '/docs/quick-start', '/docs/reference/webhooks']) {
+      const answer = await get(path, NAVIGATION);
+      expect(answer.status, path).toBe(200);
+      expect(answer.headers['cache-control']).toBe('no-cache');
+      expect(answer.text).toContain('svc documentation</title>');
+      expect(answer.text).not.toContain('<div id="root">');
+    }
+    const sdk = await get('/docs/partner-sdk.tgz');
+    expect(sdk.headers['content-type']).toBe('application/gzip');
+    const missing = await get('/docs/no-such-page', NAVIGATION);
+    expect(missing.status).toBe(404);
+    expect(missing.text).toContain('No such page');
+    expect((await get('/docs/no-such-file.tgz')).status).toBe(404);
+  });
+
   it('keep what has a hash in its name for ever, and answer 304 to whoever has it', async () => {
     const path = await scriptPath();
     const answer = await get(path);
