@@ -80,6 +80,8 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
     expect(lane !== undefined).toBe(isDue);
     if (lane === undefined) return;
     expect([lane.sequence, lane.generation]).toEqual([model.done + 1, model.generation]);
+    const event = model.events[model.done];
+    expect(claim?.content).toMatchObject({ attempts: event?.attempts, attemptsInRound: event?.inRound });
     if (model.holder !== undefined) model.losers.push(model.holder.lane);
     model.holder = { lane, expired: false };
   },

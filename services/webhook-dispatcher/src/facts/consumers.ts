@@ -22,6 +22,7 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       messaging,
       database,
       name: 'webhook-dispatcher_connections',
+      // Versions are compared for a whole batch at once (`takeNewFacts`); `ordered` would ask twice for each fact.
       subjects: authSubjects,
       batch: AUTH_BATCH,
       handle: async (trx, facts) => {
