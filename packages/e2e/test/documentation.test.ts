@@ -39,6 +39,8 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     ['/docs', 'index'],
     ['/docs/quick-start', 'quick-start'],
     ['/docs/handle-errors', 'handle-errors'],
+    ['/docs/go-live', 'go-live'],
+    ['/docs/gateway', 'gateway'],
     ['/docs/errors', 'errors'],
     ['/docs/operators', 'operators'],
     ['/docs/reference', 'reference'],

@@ -34,6 +34,8 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
   const marked = new Marked({
     renderer: {
       html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+      // A list to go through, not a form: who reads it ticks it elsewhere.
+      checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
       code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).text,
       heading({ tokens, depth }: Tokens.Heading) {
         const inner = this.parser.parseInline(tokens);
