@@ -41,6 +41,8 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     ['/docs/handle-errors', 'handle-errors'],
     ['/docs/go-live', 'go-live'],
     ['/docs/gateway', 'gateway'],
+    ['/docs/keys-and-wallet', 'keys-and-wallet'],
+    ['/docs/receive-webhooks', 'receive-webhooks'],
     ['/docs/errors', 'errors'],
     ['/docs/operators', 'operators'],
     ['/docs/reference', 'reference'],

@@ -56,11 +56,11 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
         return `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
       table(token: Tokens.Table) {
-        const cells = (row: Tokens.TableCell[], [begin, end]: readonly [string, string]) =>
-          row.map(({ tokens }) => `${begin}${this.parser.parseInline(tokens)}${end}`).join('');
-        const rows = token.rows.map((row) => `<tr>${cells(row, ['<td>', '</td>'])}</tr>`).join('\n');
+        const cells = (row: Tokens.TableCell[], tag: 'td' | 'th') =>
+          row.map((cell) => tableCell(this.parser.parseInline(cell.tokens), tag)).join('');
+        const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
         const isNamed = token.header.some(({ text }) => text !== '');
-        const head = isNamed ? `<thead><tr>${cells(token.header, ['<th scope="col">', '</th>'])}</tr></thead>` : '';
+        const head = isNamed ? `<thead><tr>${cells(token.header, 'th')}</tr></thead>` : '';
         return `<div class="table" tabindex="0"><table>${head}<tbody>\n${rows}\n</tbody></table></div>\n`;
       },
     },
@@ -68,6 +68,10 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
   const content = trustedHtml(marked.parse(markdown, { async: false }));
   return { title, headings, content, links };
 };
+
+/** A heading without words would head nothing. */
+const tableCell = (inner: string, tag: 'td' | 'th'): string =>
+  tag === 'th' && inner !== '' ? `<th scope="col">${inner}</th>` : `<td>${inner}</td>`;
 
 /** The text of rendered HTML. */
 export const textOf = (content: string): string =>
