@@ -3,7 +3,14 @@ import { newId } from '@svc/contracts';
 import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
-import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
+import {
+  appInternalRoutes,
+  appRoutes,
+  countSuspensions,
+  createAppFinder,
+  findConnectedApps,
+  startSuspensions,
+} from './apps/index.ts';
 import type { Clock } from './clock.ts';
 import { type Config, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
@@ -105,6 +112,7 @@ const createDeps = async ({ config, database, hint, clock, logger, metrics }: Ap
     ...{ database, transact, clock, logger, keys, keyRotation, publicBaseUrl, newId },
     issuer: publicBaseUrl,
     resource: accessTokenAudience(publicBaseUrl),
+    findApp: createAppFinder(database),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     reuses: metrics.counter({

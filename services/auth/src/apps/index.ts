@@ -1,4 +1,5 @@
 export { type AppRecord, iconUrl } from './app.ts';
+export { type AppFinder, createAppFinder } from './app-finder.ts';
 export { isLiveSecret } from './client-secret.ts';
 export { findConnectedApps } from './find-connected-apps.ts';
 export type { Icon } from './icon.ts';

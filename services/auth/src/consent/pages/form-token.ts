@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { type AuthorizeQuery, authorizeQuerySchema } from '@svc/contracts';
 import { z } from 'zod';
 import { type Clock, later, MINUTE_MS } from '../../clock.ts';
@@ -40,7 +40,8 @@ const payloadSchema = z.object({
 
 /** Makes the signer. */
 export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
-  const mac = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
+  const macKey = createSecretKey(key);
+  const mac = (payload: string): Buffer => createHmac('sha256', macKey).update(payload).digest();
   return {
     sign: ({ query, browserId, sessionId, isPushed, nonce }) => {
       const expires = later(clock(), FORM_MS).getTime();

@@ -1,4 +1,5 @@
 import type { PasswordHasher } from '../../accounts/index.ts';
+import type { AppFinder } from '../../apps/index.ts';
 import type { AuthenticateSessionDeps } from '../../sessions/index.ts';
 import type { AttemptThrottle } from '../../throttling/index.ts';
 import type { DecideConsentDeps } from '../decide-consent.ts';
@@ -7,6 +8,7 @@ import type { PushedMarks } from './pushed-mark.ts';
 
 /** What the pages need: signing in and up, and deciding. */
 export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps {
+  findApp: AppFinder;
   passwords: PasswordHasher;
   throttle: AttemptThrottle;
   formTokens: FormTokens;

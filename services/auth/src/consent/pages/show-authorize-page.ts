@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
 import { invalidField, type ReplyContent } from '@svc/service-kit';
-import { findAppById, getIcon } from '../../apps/index.ts';
+import { getIcon } from '../../apps/index.ts';
 import { isConnected } from '../../connections/index.ts';
 import { isPushedRequest } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
@@ -39,7 +39,7 @@ export const judgeQuery = async (
   deps: PagesDeps,
   { query, isPushed }: Pick<AskedRequest, 'query' | 'isPushed'>,
 ): Promise<JudgedAuthorizeRequest> =>
-  judgeAuthorizeRequest(await findAppById(deps.database, query.client_id), {
+  judgeAuthorizeRequest(await deps.findApp(query.client_id), {
     redirectUri: query.redirect_uri,
     scope: query.scope,
     isPushed,
