@@ -14,7 +14,7 @@ const controlled = (keyOf?: (input: string) => string) => {
     },
     ...(keyOf === undefined ? {} : { keyOf }),
   });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const end = async (): Promise<void> => {
     ends.shift()?.();
     await turn();

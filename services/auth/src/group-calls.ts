@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '@svc/service-kit';
 
 /** Calls in one run at most. */
@@ -30,7 +31,8 @@ export const groupCalls = <Input, Output>(
   let waiting: Call<Input, Output>[] = [];
   let isBusy = false;
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    // What the same turn of the event loop brings shares a run.
+    for (await nextTurn(); waiting.length > 0; await nextTurn()) {
       const [group, others] = split(waiting, options.keyOf);
       waiting = others;
       await answer(group, options.run);
@@ -46,8 +48,7 @@ export const groupCalls = <Input, Output>(
       waiting.push({ input, resolve, reject });
       if (isBusy) return;
       isBusy = true;
-      // What the same turn of the event loop brings shares the first run.
-      setImmediate(() => void work());
+      void work();
     });
 };
 
