@@ -227,6 +227,20 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.give_up_requests(p_request_ids text[])
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+    DECLARE at timestamptz := billing_now();
+    BEGIN
+      INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+        SELECT DISTINCT id, 'given_up', '', 'released', 0, date_trunc('month', at, 'UTC'), at, at FROM unnest(p_request_ids) AS id
+        ORDER BY id ON CONFLICT DO NOTHING;
+      RETURN QUERY SELECT r.request_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind <> 'given_up';
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.ledger_assert_added()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -826,7 +840,7 @@ CREATE TABLE reservations (
   CONSTRAINT reservations_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT reservations_end_has_time CHECK (((state = ANY (ARRAY['settled'::text, 'released'::text])) = (ended_at IS NOT NULL))),
   CONSTRAINT reservations_estimate_micros_check CHECK ((estimate_micros >= 0)),
-  CONSTRAINT reservations_kind_check CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
+  CONSTRAINT reservations_kind_check CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text, 'given_up'::text]))),
   CONSTRAINT reservations_settled_by_check CHECK ((settled_by = ANY (ARRAY['usage'::text, 'estimate'::text]))),
   CONSTRAINT reservations_settled_has_cost CHECK (((state = 'settled'::text) = (cost_micros IS NOT NULL))),
   CONSTRAINT reservations_settled_has_source CHECK (((state = 'settled'::text) = (settled_by IS NOT NULL))),

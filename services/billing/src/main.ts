@@ -50,14 +50,13 @@ async function start(life: Lifecycle): Promise<void> {
     revocations,
     logger,
   });
-  const ready = () => ({ messaging: messaging.isConnected() });
   const consumers: Consumer[] = [];
   const operatorBindings = [
     ...outboxRoutes({ service: NAME, database, messaging, relay }),
     ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
   ];
   const app = createBillingApp({
-    ...{ config, database, offer, relay, authenticate, operatorBindings, logger, metrics, ready },
+    ...{ config, database, offer, relay, authenticate, operatorBindings, logger, metrics },
     lifecycle: life,
   });
   const consumer = startUsageConsumer({ ...app.settlement, messaging });

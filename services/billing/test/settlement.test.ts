@@ -182,6 +182,40 @@ describe('the settlements endpoint', () => {
   });
 });
 
+describe('a release that overtakes its own admission', () => {
+  const rowsOf = (requestId: string) => billing.db('reservations').where({ request_id: requestId });
+  it('leaves no place taken and nothing to charge, for a subscription and for a wallet', async () => {
+    const { userId } = await billing.subscribe();
+    const request_id = newId('req');
+    expect(await billing.settle(request_id, released)).toBeNull();
+    expect((await billing.admit(userId, { request_id })).answer.status).toBe(422);
+    const keyed = {
+      ...{ kind: 'api_key', request_id, svc_user_id: userId, key_id: newId('key') },
+      ...{ hold_micros: 0, requests_per_minute: null, monthly_limit_micros: null },
+    };
+    expect((await billing.internal('POST', '/internal/admissions', keyed)).status).not.toBe(500);
+    expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 0 });
+    await billing.setClock('2026-10-03T12:00:00Z');
+    await billing.app.sweep();
+    expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 0 });
+    expect(await rowsOf(request_id)).toMatchObject([{ kind: 'given_up', state: 'released' }]);
+    expect(await billing.settle(request_id, released)).toBe('released');
+  });
+  it('races it without taking a place for good, whichever comes first', async () => {
+    const { userId } = await billing.subscribe('full');
+    for (let round = 0; round < 25; round += 1) {
+      const request_id = newId('req');
+      const [admission] = await Promise.all([
+        billing.admit(userId, { request_id }),
+        billing.settle(request_id, released),
+      ]);
+      expect([200, 422]).toContain(admission.answer.status);
+      expect(await rowsOf(request_id)).toMatchObject([{ state: 'released' }]);
+    }
+    expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 0 });
+  });
+});
+
 describe('the ledger', () => {
   const post = (amounts: readonly [string, number][]) =>
     billing.db.transaction(async (trx) => {

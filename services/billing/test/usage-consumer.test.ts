@@ -51,7 +51,10 @@ describe('the consumer of usage', () => {
       const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
       const stray = newId('req');
       await billing.settle(one.requestId, { outcome: 'settled', cost_micros: 11 });
-      const records = [factOf(userId, one.requestId, 11), factOf(userId, stray, 5), factOf(userId, two.requestId, 31)];
+      const released = { ...factOf(userId, newId('req'), 0), outcome: 'released' };
+      const unknown = { ...factOf(userId, newId('req'), 7), outcome: 'uncertain' };
+      const usage = [factOf(userId, one.requestId, 11), factOf(userId, stray, 5), factOf(userId, two.requestId, 31)];
+      const records = [released, ...usage, unknown];
       const id = crypto.randomUUID();
       for (let time = 0; time < 3; time += 1) await publish(records, id);
       await publish([factOf(userId, two.requestId, 31)]);

@@ -37,7 +37,8 @@ const settleUsage = async (
     'fact',
   );
   const unknown = new Set(results.filter(({ effect }) => effect === 'unknown').map(({ requestId }) => requestId));
-  const unadmitted = told.filter(({ fact }) => unknown.has(fact.request_id));
+  // Nothing was spent as far as anybody knows: what has no cost is not kept.
+  const unadmitted = told.filter(({ fact }) => fact.outcome === 'settled' && unknown.has(fact.request_id));
   deps.meters.unadmittedUsage(unadmitted.length);
   await insertUnadmitted(
     trx,

@@ -115,6 +115,14 @@ export async function settleMany(
   }));
 }
 
+/** Takes the ids of requests that were given up before they were admitted; answers those that were admitted meanwhile. */
+export async function giveUpRequests(database: Knex, requestIds: readonly string[]): Promise<string[]> {
+  const { rows } = await database.raw<{ rows: { id: string }[] }>('SELECT give_up_requests(?::text[]) AS id', [
+    [...requestIds],
+  ]);
+  return rows.map(({ id }) => id);
+}
+
 /** Requests that have been without an outcome for longer than this, oldest first. */
 export async function listOverdueReserved(database: Knex, ageSeconds: number, limit: number): Promise<string[]> {
   return await database('reservations')

@@ -8,9 +8,18 @@ export interface Settlement {
 
 /**
  * What a settlement did. `none`: told before; `conflict`: another end is recorded already, which stays; `adjusted`: true
- * usage has corrected an estimate; `unknown`: the request was never admitted.
+ * usage has corrected an estimate; `unknown`: the request was never admitted; `ignored`: it
+ * was not, and nothing is known to have been spent on it.
  */
-export type SettlementEffect = 'none' | 'settled' | 'released' | 'uncertain' | 'adjusted' | 'conflict' | 'unknown';
+export type SettlementEffect =
+  | 'none'
+  | 'settled'
+  | 'released'
+  | 'uncertain'
+  | 'adjusted'
+  | 'conflict'
+  | 'unknown'
+  | 'ignored';
 
 /** The state of one request after a settlement. */
 export interface SettledRequest {

@@ -2,7 +2,7 @@ import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { groupCalls } from './group-calls.ts';
 import type { ReservationMeters, SettlementSource } from './meters.ts';
-import { type SettlementInput, settleMany } from './queries.ts';
+import { giveUpRequests, type SettlementInput, settleMany } from './queries.ts';
 import type { SettledRequest, Settlement } from './reservation.ts';
 
 /** What settlement needs. */
@@ -45,12 +45,34 @@ export const applyOutcomes = async (
   inputs: readonly SettlementInput[],
   source: SettlementSource,
 ): Promise<SettledRequest[]> => {
-  const results = await settleMany(deps.database, inputs, deps.currency);
+  const results = await giveUpUnadmitted(deps, inputs, await settleMany(deps.database, inputs, deps.currency));
   for (const result of results) {
     deps.meters.settlement(result.effect, source);
     report(deps.logger, result, source);
   }
   return results;
+};
+
+/**
+ * What has no cost is no fault where the request was never admitted. A release of such a one means that the gateway has given up an
+ * admission to which it got no answer: should it still come, it must find the id in use; one that came meanwhile is released here.
+ */
+const giveUpUnadmitted = async (
+  { database, currency }: SettlementDeps,
+  inputs: readonly SettlementInput[],
+  results: readonly SettledRequest[],
+): Promise<SettledRequest[]> => {
+  const isIgnored = ({ effect }: SettledRequest, place: number) =>
+    effect === 'unknown' && inputs[place]?.outcome !== 'settled';
+  const given = results.filter((result, place) => isIgnored(result, place) && inputs[place]?.outcome === 'released');
+  const ids = given.map(({ requestId }) => requestId);
+  const admitted = ids.length === 0 ? [] : await giveUpRequests(database, ids);
+  const late = admitted.map((requestId) => ({ requestId, outcome: 'released' as const, costMicros: null }));
+  const ended = late.length === 0 ? [] : await settleMany(database, late, currency);
+  const byId = new Map(ended.map((result) => [result.requestId, result]));
+  return results.map((result, place) =>
+    isIgnored(result, place) ? (byId.get(result.requestId) ?? { ...result, effect: 'ignored' }) : result,
+  );
 };
 
 const toInput = ({ request_id, result }: Settlement): SettlementInput => ({
@@ -64,6 +86,7 @@ const report = (logger: Logger, result: SettledRequest, source: SettlementSource
   if (result.effect === 'conflict')
     logger.error(fields, 'a request was told to have ended in two ways; the first stands');
   if (result.effect === 'unknown') logger.error(fields, 'an outcome was told of a request that was never admitted');
+  if (result.effect === 'ignored') logger.debug(fields, 'a request without a cost was never admitted');
   if (result.overHoldMicros > 0) {
     logger.warn({ ...fields, amount_micros: result.overHoldMicros }, 'a request cost more than was held for it');
   }

@@ -70,7 +70,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
   const app = createBillingApp({
     operatorBindings: [],
-    ...{ config, database: db, offer, relay: { hint: () => undefined }, ready: () => ({}) },
+    ...{ config, database: db, offer, relay: { hint: () => undefined } },
     logger: createLogger({ service: 'billing', level: 'silent' }),
     metrics: createMetrics('billing'),
     authenticate: createTokenAuthenticators({
