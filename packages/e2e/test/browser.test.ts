@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { findChromium } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { findChromium, startBrowser } from './support/browser.ts';
+import { startBrowser } from './support/browser.ts';
 import { type AuthorizeRequest, beginAuthorize, chat, discoverPartner, redeem } from './support/partner.ts';
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
 

@@ -1,7 +1,7 @@
-import { waitFor } from '@svc/testing';
+import { findChromium, waitFor } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { findChromium, startBrowser } from './support/browser.ts';
+import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
 import { signUp } from './support/people.ts';
 

@@ -1,8 +1,8 @@
-import { waitFor } from '@svc/testing';
+import { findChromium, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { call, type LooseJson } from './support/api.ts';
-import { findChromium, startBrowser } from './support/browser.ts';
+import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
 import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
 import { isSignedWith } from './support/receiver.ts';

@@ -1,6 +1,7 @@
 export { freePort } from '@svc/embedded-servers';
 export { type CapturedLogs, captureLogs } from './capture-logs.ts';
 export { type DpopKey, dpopKey } from './dpop-key.ts';
+export { findChromium } from './find-chromium.ts';
 export { createTestAuthority, type Identity, type TestAuthority } from './test-authority.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';

@@ -328,7 +328,7 @@ describe('hardening', () => {
     expect(consent.headers.get('cache-control')).toBe('no-store');
     expect(consent.headers.get('access-control-allow-origin')).toBeNull();
     expect(consent.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(consent.text).not.toMatch(/<script|javascript:|\son\w+=|<link|src="http/i);
+    expect(consent.text).not.toMatch(/<script|javascript:|\son\w+=|<link(?! rel="icon" href="data:)|src="http/i);
   });
 
   test('what an app calls itself is text', async () => {

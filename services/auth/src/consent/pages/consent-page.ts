@@ -6,6 +6,7 @@ import { scopeText } from '../scope.ts';
 import { type Html, html } from './html.ts';
 import { isolated, type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
+import { arrows, cross, productMark, tick } from './symbols.ts';
 
 /** What a person decides on. */
 export interface ConsentView {
@@ -21,32 +22,44 @@ export const consentPage = (context: PageContext, view: ConsentView): ReplyConte
   const { text, app, query } = context;
   const title = text.consentTitle(context.appName);
   const content = html`
-<img class="icon" src="data:${view.icon.contentType};base64,${view.icon.bytes.toString('base64')}" alt="">
+<div class="parties"><img src="data:${view.icon.contentType};base64,${view.icon.bytes.toString('base64')}" alt="">${arrows()}${productMark()}</div>
 <h1>${title}</h1>
 <p class="soft wrap">${text.publishedBy} <strong>${isolated(view.publisher)}</strong></p>
 ${view.isConnected ? html`<p class="soft">${text.alreadyConnected}</p>` : undefined}
-<p id="asks">${text.asks}</p>
-<ul class="scopes" aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(context, scope))}</ul>
-<p class="soft wrap">${text.goesTo} <strong>${isolated(toRedirectHost(query.redirect_uri))}</strong>. ${text.revocable}</p>
 ${whoForm(context, view.session)}
+<h2 id="asks">${text.asks}</h2>
+<ul aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(context, scope))}</ul>
+${paysBox(context, view.scopes)}
+<h2 id="never">${text.never}</h2>
+<ul aria-labelledby="never">${text.neverList.map((line) => html`<li class="never">${cross()}<span class="soft">${line}</span></li>`)}</ul>
 ${pageForm(
   context,
   'decision',
-  html`
+  html`<div class="choice">
 <button type="submit" name="decision" value="approve">${text.approve}</button>
-<button class="second" type="submit" name="decision" value="deny">${text.deny}</button>`,
+<button class="second" type="submit" name="decision" value="deny">${text.deny}</button>
+</div>`,
 )}
+<p class="soft wrap">${text.goesTo} <strong>${isolated(toRedirectHost(query.redirect_uri))}</strong>. ${text.revocable}</p>
 ${pageFooter(context, [link(app.homepageUrl, text.homepage), link(app.privacyPolicyUrl, text.privacy)])}`;
   return renderPage(200, { locale: query.locale, title, content, formTarget: context.formTarget });
 };
 
 const scopeItem = ({ query }: PageContext, scope: Scope): Html => {
   const { title, description } = scopeText(scope, query.locale);
-  return html`<li><strong>${title}</strong><span class="soft">${description}</span></li>`;
+  // Who pays for inference is said below, at length.
+  const more = scope === 'inference' ? undefined : html`<span class="soft">${description}</span>`;
+  return html`<li>${tick()}<strong>${title}</strong>${more}</li>`;
+};
+
+/** Who pays for what the app does, and how much at most. */
+const paysBox = ({ text }: PageContext, scopes: readonly Scope[]): Html => {
+  const { title, line } = scopes.includes('inference') ? text.paysUser : text.paysNobody;
+  return html`<p class="pays"><strong>${title}</strong>${line}</p>`;
 };
 
 const whoForm = (context: PageContext, { account }: BrowserSession): Html => html`
-<div class="who soft"><span class="wrap">${context.text.signedInAs} <strong>${isolated(account.email)}</strong></span>
+<div class="who"><span class="wrap">${context.text.signedInAs} <strong>${isolated(account.email)}</strong></span>
 ${pageForm(context, 'sign-out', html`<button class="link" type="submit">${context.text.notYou}</button>`)}</div>`;
 
 const link = (url: string | null, label: string): Html | undefined =>

@@ -29,8 +29,8 @@ ${field({ name: 'password', label: text.password, type: 'password', autocomplete
 <button type="submit">${text.signIn}</button>`,
 )}
 ${ssoLink(context)}
-<p><a href="${context.authorizePath({ prompt: 'create' })}">${text.toSignUp}</a></p>
 ${cancelForm(context)}
+<p class="other">${text.noAccount} <a href="${context.authorizePath({ prompt: 'create' })}">${text.toSignUp}</a></p>
 ${pageFooter(context)}`;
   return renderPage(200, { locale: query.locale, title: text.signInTitle, content, formTarget: context.formTarget });
 };
@@ -52,8 +52,8 @@ ${field({ name: 'password', label: text.newPassword, type: 'password', autocompl
 ${field({ name: 'display_name', label: text.displayName, type: 'text', autocomplete: 'name', value: state.displayName, error: errors.displayName, isOptional: true })}
 <button type="submit">${text.signUp}</button>`,
 )}
-<p><a href="${context.authorizePath()}">${text.toSignIn}</a></p>
 ${cancelForm(context)}
+<p class="other">${text.hasAccount} <a href="${context.authorizePath()}">${text.toSignIn}</a></p>
 ${pageFooter(context)}`;
   return renderPage(200, { locale: query.locale, title: text.signUpTitle, content, formTarget: context.formTarget });
 };
@@ -62,7 +62,7 @@ const alertOf = ({ errors }: FormState): Html | undefined =>
   errors.form === undefined ? undefined : html`<p class="alert" role="alert" id="form-error">${errors.form}</p>`;
 
 const ssoLink = ({ ssoPath, text }: PageContext): Html | undefined =>
-  ssoPath === undefined ? undefined : html`<p><a href="${ssoPath}">${text.singleSignOn}</a></p>`;
+  ssoPath === undefined ? undefined : html`<a class="second" href="${ssoPath}">${text.singleSignOn}</a>`;
 
 const cancelForm = (context: PageContext): Html =>
   pageForm(
@@ -98,5 +98,5 @@ const field = (options: Field): Html => {
     isInvalid ? html` aria-invalid="true" aria-describedby="${errorId}"` : undefined,
     options.isFirst === true ? html` autofocus` : undefined,
   ]}>
-${error === undefined ? undefined : html`<p class="alert" role="alert" id="${errorId}">${error}</p>`}`;
+${error === undefined ? undefined : html`<p class="alert near" role="alert" id="${errorId}">${error}</p>`}`;
 };
