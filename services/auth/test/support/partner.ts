@@ -2,6 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type AuthService, newEmail } from './auth-service.ts';
 import { type Answer, type CallOptions, call, textAt } from './http.ts';
 
+/** What is asked of a service that listens, in this process or another. */
+type Served = Pick<AuthService, 'url'>;
+
 export const PASSWORD = 'a long enough passphrase';
 export const REDIRECT_URI = 'https://app.example/callback';
 
@@ -14,7 +17,7 @@ export interface Person {
 
 /** Signs somebody up and in. */
 export const newPerson = async (
-  service: AuthService,
+  service: Served,
   accountType: 'personal' | 'business' = 'personal',
 ): Promise<Person> => {
   const email = newEmail();
@@ -40,7 +43,7 @@ export interface RegisteredApp {
 }
 
 /** Registers an app of this business. */
-export const newApp = async (service: AuthService, owner: Person, fields: object = {}): Promise<RegisteredApp> => {
+export const newApp = async (service: Served, owner: Person, fields: object = {}): Promise<RegisteredApp> => {
   const answer = await call(`${service.url}/v1/integrations/apps`, {
     token: owner.token,
     json: { name: 'Test app', redirect_uris: [REDIRECT_URI], client_type: 'public', ...fields },
@@ -70,7 +73,7 @@ export const consentRequest = (app: RegisteredApp, verifier: string, over: objec
 
 /** Approves over JSON and answers the code. */
 export const approve = async (
-  service: AuthService,
+  service: Served,
   { app, person, verifier, over = {} }: { app: RegisteredApp; person: Person; verifier: string; over?: object },
 ): Promise<string> => {
   const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
@@ -85,7 +88,7 @@ export const approve = async (
 
 /** Posts a form to the token endpoint. */
 export const postToken = (
-  service: AuthService,
+  service: Served,
   form: Record<string, string> | string,
   options: CallOptions = {},
 ): Promise<Answer> => call(`${service.url}/v1/integrations/oauth/token`, { form, ...options });
@@ -97,7 +100,7 @@ const credentials = (app: RegisteredApp): Record<string, string> => ({
 
 /** Redeems a code. */
 export const redeem = (
-  service: AuthService,
+  service: Served,
   {
     app,
     code,
@@ -116,14 +119,14 @@ export const redeem = (
 
 /** Uses a refresh token. */
 export const refresh = (
-  service: AuthService,
+  service: Served,
   { app, token, over = {} }: { app: RegisteredApp; token: string; over?: Record<string, string> },
 ): Promise<Answer> =>
   postToken(service, { grant_type: 'refresh_token', ...credentials(app), refresh_token: token, ...over });
 
 /** Tokens of a fresh consent. */
 export const connect = async (
-  service: AuthService,
+  service: Served,
   { app, person, over = {} }: { app: RegisteredApp; person: Person; over?: object },
 ): Promise<{ accessToken: string; refreshToken: string; code: string; verifier: string; grantId: string }> => {
   const verifier = newVerifier();

@@ -1,0 +1,362 @@
+import { fileURLToPath } from 'node:url';
+import { newId } from '@svc/contracts';
+import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
+import type { OutboxRow } from './support/auth-service.ts';
+import { type Answer, call, textAt } from './support/http.ts';
+import {
+  approve,
+  connect,
+  consentRequest,
+  newApp,
+  newPerson,
+  newVerifier,
+  type Person,
+  type RegisteredApp,
+  redeem,
+  refresh,
+} from './support/partner.ts';
+import { type Fate, putWriteStops, type WriteStops } from './support/write-stops.ts';
+
+/**
+ * The real process is killed before each write, and before each commit, of everything that belongs together, one after the
+ * other. The write that was under way is lost with its connection, or lands though nobody is there any more. After the
+ * restart nothing is half-done, and a client that repeats itself gets what it should.
+ */
+
+const SEED = Number(process.env['KILL_SWEEP_SEED'] ?? '1');
+/** One more than a transaction of the suspension takes, so that there are two. */
+const PEOPLE_OF_A_BIG_APP = 501;
+const PEOPLE_OF_A_SMALL_APP = 3;
+
+let database: TestDatabase;
+let nats: TestNats;
+let service: AuthProcess;
+let stops: WriteStops;
+let owner: Person;
+let app: RegisteredApp;
+let kills = 0;
+
+beforeAll(async () => {
+  const migrations = fileURLToPath(new URL('../migrations', import.meta.url));
+  [database, nats] = await Promise.all([testDatabase({ migrations }), testNats()]);
+  service = await startAuthProcess({ databaseUrl: database.url, natsUrl: nats.url });
+  stops = await putWriteStops(database.knex);
+  owner = await newPerson(service, 'business');
+  app = await newApp(service, owner, { refresh_grace_seconds: 120 });
+}, 120_000);
+afterAll(async () => {
+  await service.stop();
+  await stops.release('lost');
+  await database.drop();
+  await nats.stop();
+});
+
+/** Something that a client asks for, and what must be true after a crash in the middle of it. */
+interface Attempt {
+  act: () => Promise<Answer>;
+  /** Whether the work that goes on after the answer is done; the answer itself counts as done otherwise. */
+  isSettled?: () => Promise<boolean>;
+  /** Judges the state after the restart, then repeats what a client would. */
+  check: () => Promise<void>;
+}
+
+const fateOf = (name: string, n: number): Fate => {
+  const [fate] = fc.sample(fc.constantFrom<Fate>('lost', 'lands'), {
+    numRuns: 1,
+    seed: SEED * 7_919 + n * 31 + name.length,
+  });
+  return fate ?? 'lost';
+};
+
+/** Kills the process before the n-th write, for every n that there is; answers how many there are. */
+const sweep = async (name: string, prepare: () => Promise<Attempt>): Promise<number> => {
+  for (let n = 1; ; n += 1) {
+    const { act, isSettled = async () => true, check } = await prepare();
+    await stops.arm(n);
+    let isAnswered = false;
+    const acting = act().then(
+      () => {
+        isAnswered = true;
+      },
+      () => undefined,
+    );
+    const end = await waitFor(
+      async () => {
+        if (await stops.isReached()) return 'reached';
+        return isAnswered && (await isSettled()) && 'finished';
+      },
+      { timeoutMs: 30_000 },
+    );
+    if (end === 'finished') {
+      await stops.arm(undefined);
+      await check();
+      return n - 1;
+    }
+    await service.kill();
+    await stops.release(fateOf(name, n));
+    await stops.arm(undefined);
+    await acting;
+    kills += 1;
+    await service.start();
+    try {
+      await check();
+    } catch (error) {
+      throw new Error(`${name}, killed before write ${n}, which was ${fateOf(name, n)}`, { cause: error });
+    }
+  }
+};
+
+/** Every fact and revocation that was committed; the relay marks what has gone out, and takes nothing out for days. */
+const facts = async (): Promise<OutboxRow[]> =>
+  await database.knex('outbox').orderBy('seq').select('subject', 'aggregate', 'version', 'payload');
+
+/** Everything that is stored about a person and an app. */
+const everythingOf = async (person: Person, of: RegisteredApp = app) => {
+  const key = { user_id: person.userId, client_id: of.clientId };
+  const grants = await database.knex('grants').where(key).orderBy('id');
+  const ids = grants.map(({ id }) => id);
+  const aggregate = `connection:${person.userId}:${of.clientId}`;
+  return {
+    connections: await database.knex('connections').where(key),
+    grants,
+    codes: await database.knex('authorization_codes').whereIn('grant_id', ids),
+    tokens: await database.knex('refresh_tokens').whereIn('grant_id', ids),
+    audit: await database.knex('connection_audit').where(key).orderBy('id'),
+    facts: (await facts()).filter((fact) => fact.aggregate === aggregate),
+  };
+};
+type Everything = Awaited<ReturnType<typeof everythingOf>>;
+const sizesOf = (state: Everything) => ({
+  ...{ connections: state.connections.length, grants: state.grants.length, codes: state.codes.length },
+  ...{ tokens: state.tokens.length, audit: state.audit.length, facts: state.facts.map(({ version }) => version) },
+});
+const revocationsOf = async (grantId: string) =>
+  (await facts()).filter(({ subject }) => subject === `$KV.revocations.grant.${grantId}`);
+const disconnect = (person: Person) =>
+  call(`${service.url}/v1/integrations/connections/${app.clientId}`, { method: 'DELETE', token: person.token });
+
+test('a consent: connection, grant, code, trail and fact come together or not at all', async () => {
+  const writes = await sweep('consent', async () => {
+    const person = await newPerson(service);
+    const request = consentRequest(app, newVerifier());
+    return {
+      act: () => call(`${service.url}/v1/integrations/oauth/authorize`, { token: person.token, json: request }),
+      check: async () => {
+        const sizes = sizesOf(await everythingOf(person));
+        const none = { connections: 0, grants: 0, codes: 0, tokens: 0, audit: 0, facts: [] };
+        const whole = { connections: 1, grants: 1, codes: 1, tokens: 0, audit: 1, facts: [1] };
+        expect([none, whole]).toContainEqual(sizes);
+        await connect(service, { app, person });
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(6);
+}, 300_000);
+
+test('an exchange: the code is used and its refresh token stored, or neither; no code is redeemed twice', async () => {
+  const writes = await sweep('exchange', async () => {
+    const person = await newPerson(service);
+    const verifier = newVerifier();
+    const code = await approve(service, { app, person, verifier });
+    const before = await everythingOf(person);
+    return {
+      act: () => redeem(service, { app, code, verifier }),
+      check: async () => {
+        const after = await everythingOf(person);
+        const wasUsed = after.codes[0]?.consumed_at !== null;
+        expect(after.tokens).toHaveLength(wasUsed ? 1 : 0);
+        if (!wasUsed) expect(after).toEqual(before);
+        // Whose answer was lost connects again; presenting the code again is what a thief does.
+        const again = await redeem(service, { app, code, verifier });
+        expect(again.status).toBe(wasUsed ? 400 : 200);
+        if (!wasUsed) expect((await redeem(service, { app, code, verifier })).status).toBe(400);
+        expect((await everythingOf(person)).grants).toEqual([]);
+        expect(await revocationsOf(String(before.grants[0]?.id))).toHaveLength(1);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(4);
+}, 300_000);
+
+test('a refresh: a lost answer is had again within the grace, however often it is lost', async () => {
+  const writes = await sweep('refresh', async () => {
+    const person = await newPerson(service);
+    const { refreshToken, grantId } = await connect(service, { app, person });
+    return {
+      act: () => refresh(service, { app, token: refreshToken }),
+      check: async () => {
+        const { tokens } = await everythingOf(person);
+        const isUsed = tokens.some(({ consumed_at }) => consumed_at !== null);
+        expect(tokens).toHaveLength(isUsed ? 2 : 1);
+        const again = await refresh(service, { app, token: refreshToken });
+        expect(again.status).toBe(200);
+        expect((await refresh(service, { app, token: textAt(again, 'refresh_token') })).status).toBe(200);
+        expect(await revocationsOf(grantId)).toEqual([]);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(4);
+}, 300_000);
+
+test('a second use within the grace: the pair is stored or it is not, and the grant lives on', async () => {
+  const writes = await sweep('grace', async () => {
+    const person = await newPerson(service);
+    const { refreshToken } = await connect(service, { app, person });
+    await refresh(service, { app, token: refreshToken });
+    return {
+      act: () => refresh(service, { app, token: refreshToken }),
+      check: async () => {
+        const again = await refresh(service, { app, token: refreshToken });
+        expect(again.status).toBe(200);
+        expect((await refresh(service, { app, token: textAt(again, 'refresh_token') })).status).toBe(200);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(3);
+}, 300_000);
+
+test('a replay: the grant ends with its revocation, or the next replay ends it', async () => {
+  const writes = await sweep('replay', async () => {
+    const person = await newPerson(service);
+    const { code, verifier, grantId, refreshToken } = await connect(service, { app, person });
+    return {
+      act: () => redeem(service, { app, code, verifier }),
+      check: async () => {
+        const { grants } = await everythingOf(person);
+        expect(await revocationsOf(grantId)).toHaveLength(1 - grants.length);
+        expect((await redeem(service, { app, code, verifier })).status).toBe(400);
+        expect((await refresh(service, { app, token: refreshToken })).status).toBe(400);
+        const sizes = sizesOf(await everythingOf(person));
+        expect(sizes).toEqual({ connections: 1, grants: 0, codes: 0, tokens: 0, audit: 2, facts: [1] });
+        expect(await revocationsOf(grantId)).toHaveLength(1);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(4);
+}, 300_000);
+
+test('a disconnect: every grant ends with one fact, or nothing has happened', async () => {
+  const writes = await sweep('disconnect', async () => {
+    const person = await newPerson(service);
+    const { grantId } = await connect(service, { app, person });
+    const before = await everythingOf(person);
+    return {
+      act: () => disconnect(person),
+      check: async () => {
+        const after = await everythingOf(person);
+        const isEnded = after.grants.length === 0;
+        if (!isEnded) expect(after).toEqual(before);
+        expect((await disconnect(person)).status).toBe(isEnded ? 404 : 204);
+        const sizes = sizesOf(await everythingOf(person));
+        expect(sizes).toEqual({ connections: 1, grants: 0, codes: 0, tokens: 0, audit: 2, facts: [1, 2] });
+        expect(await revocationsOf(grantId)).toHaveLength(1);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(5);
+}, 300_000);
+
+/** Connections without the cost of consenting to each. */
+const seedConnections = async (clientId: string, people: number): Promise<void> => {
+  const now = new Date();
+  const rows = Array.from({ length: people }, () => ({ userId: newId('usr'), grantId: newId('grt') }));
+  await database.knex.batchInsert(
+    'accounts',
+    rows.map(({ userId }) => ({
+      ...{ id: userId, email: `${userId}@example.com`, password_hash: 'x', account_type: 'personal' },
+      ...{ locale: 'it', created_at: now },
+    })),
+  );
+  const key = ({ userId }: { userId: string }) => ({ user_id: userId, client_id: clientId, scope: 'inference' });
+  await database.knex.batchInsert(
+    'connections',
+    rows.map((row) => ({ ...key(row), connected_at: now, last_grant_id: row.grantId, version: 1 })),
+  );
+  const expires_at = new Date(now.getTime() + 1e9);
+  await database.knex.batchInsert(
+    'grants',
+    rows.map((row) => ({ ...key(row), id: row.grantId, created_at: now, expires_at })),
+  );
+};
+const endedFactsOf = async (clientId: string) =>
+  (await facts()).filter(
+    ({ subject, payload }) => subject === 'auth.connection.revoked.v1' && payload['client_id'] === clientId,
+  );
+const rowsOf = async (table: string, clientId: string) => await database.knex(table).where({ client_id: clientId });
+const expectEachEndedOnce = async (clientId: string, people: number): Promise<void> => {
+  const ended = await endedFactsOf(clientId);
+  expect(ended).toHaveLength(people);
+  expect(new Set(ended.map(({ aggregate }) => aggregate)).size).toBe(people);
+  expect(await rowsOf('connection_audit', clientId)).toHaveLength(people);
+  expect(await rowsOf('grants', clientId)).toEqual([]);
+};
+
+test('a suspension: cut off at once or not at all, and then it completes by itself', async () => {
+  const writes = await sweep('suspension', async () => {
+    const big = await newApp(service, owner);
+    await seedConnections(big.clientId, PEOPLE_OF_A_BIG_APP);
+    const suspend = () =>
+      call(`${service.url}/v1/integrations/apps/${big.clientId}`, {
+        ...{ method: 'PATCH', token: owner.token, json: { active: false } },
+      });
+    const isSettled = async () => (await rowsOf('app_suspensions', big.clientId)).length === 0;
+    return {
+      act: suspend,
+      isSettled,
+      check: async () => {
+        const [record] = await rowsOf('apps', big.clientId);
+        if (record.active) {
+          expect(await rowsOf('app_cutoffs', big.clientId)).toEqual([]);
+          expect(await endedFactsOf(big.clientId)).toEqual([]);
+          expect(await rowsOf('grants', big.clientId)).toHaveLength(PEOPLE_OF_A_BIG_APP);
+          expect((await suspend()).status).toBe(200);
+        }
+        await waitFor(isSettled, { timeoutMs: 30_000 });
+        await expectEachEndedOnce(big.clientId, PEOPLE_OF_A_BIG_APP);
+        const cutOff = (await facts()).filter(({ subject }) => subject === `$KV.revocations.app.${big.clientId}`);
+        expect(cutOff).toHaveLength(1);
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(10);
+}, 600_000);
+
+test('a deletion: the app is gone for everybody or nobody, and its last fact comes once, after the others', async () => {
+  const writes = await sweep('deletion', async () => {
+    const small = await newApp(service, owner, { client_type: 'confidential' });
+    await seedConnections(small.clientId, PEOPLE_OF_A_SMALL_APP);
+    const remove = () =>
+      call(`${service.url}/v1/integrations/apps/${small.clientId}`, { method: 'DELETE', token: owner.token });
+    const isSettled = async () => (await rowsOf('apps', small.clientId)).length === 0;
+    return {
+      act: remove,
+      isSettled,
+      check: async () => {
+        const [record] = await rowsOf('apps', small.clientId);
+        if (record?.deleted_at === null) {
+          expect(await rowsOf('grants', small.clientId)).toHaveLength(PEOPLE_OF_A_SMALL_APP);
+          expect(await rowsOf('app_secrets', small.clientId)).toHaveLength(1);
+          expect((await remove()).status).toBe(204);
+        }
+        await waitFor(isSettled, { timeoutMs: 30_000 });
+        await expectEachEndedOnce(small.clientId, PEOPLE_OF_A_SMALL_APP);
+        const about = (await facts()).filter(({ payload }) => payload['client_id'] === small.clientId);
+        expect(about.filter(({ subject }) => subject === 'auth.app.deleted.v1')).toHaveLength(1);
+        expect(about.at(-1)?.subject).toBe('auth.app.deleted.v1');
+        for (const table of ['app_secrets', 'app_cutoffs', 'connections']) {
+          expect(await rowsOf(table, small.clientId)).toEqual([]);
+        }
+      },
+    };
+  });
+  expect(writes).toBeGreaterThanOrEqual(12);
+}, 600_000);
+
+test('after all of that every fact has gone out', async () => {
+  expect(kills).toBeGreaterThan(40);
+  const waiting = () => database.knex('outbox').whereNull('published_at').limit(1);
+  await waitFor(async () => (await waiting()).length === 0, { timeoutMs: 30_000 });
+}, 60_000);

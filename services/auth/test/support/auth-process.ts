@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '@svc/testing';
+import { freePort } from './auth-service.ts';
+
+/** The service as its own process, as it runs in production; it comes back at the same address. */
+export interface AuthProcess {
+  readonly url: string;
+  /** Kills it as the kernel does: nothing of it runs any more. */
+  kill: () => Promise<void>;
+  /** Starts it and waits until it is ready. */
+  start: () => Promise<void>;
+  /** Kills it for good. */
+  stop: () => Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const START_MS = 60_000;
+
+/** Starts `main.ts` on this database and broker. */
+export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: string }): Promise<AuthProcess> => {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${port}`;
+  const environment = {
+    PORT: String(port),
+    INTERNAL_PORT: String(internalPort),
+    DATABASE_URL: options.databaseUrl,
+    NATS_URL: options.natsUrl,
+    PUBLIC_BASE_URL: url,
+    INTERNAL_API_TOKENS: 'internal-token-of-the-tests',
+    AUTH_ENCRYPTION_KEY: '11'.repeat(32),
+    RESPONSE_VALIDATION: 'true',
+    LOG_LEVEL: 'error',
+    // Starting again and again, it need not compile everything each time.
+    NODE_COMPILE_CACHE: join(tmpdir(), `svc-auth-compiled-${port}`),
+  };
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const started = spawn(process.execPath, [MAIN], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
+    child = started;
+    const isReady = async () =>
+      started.exitCode !== null || (await fetch(`http://127.0.0.1:${internalPort}/readyz`)).ok;
+    await waitFor(isReady, { timeoutMs: START_MS });
+    if (started.exitCode !== null) throw new Error(`the process ended by itself with ${started.exitCode}`);
+  };
+  const kill = async (): Promise<void> => {
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    child = undefined;
+  };
+  const stop = async (): Promise<void> => {
+    await kill();
+    await rm(environment.NODE_COMPILE_CACHE, { recursive: true, force: true });
+  };
+  await start();
+  return { url, start, kill, stop };
+};

@@ -1,0 +1,97 @@
+import { waitFor } from '@svc/testing';
+import type { Knex } from 'knex';
+
+/** Which write the service is to be stopped before; what a stopped write becomes once its process is dead. */
+export type Fate = 'lost' | 'lands';
+
+/** Stops the service's own writes one by one, however they come about: statements, and the commit of a transaction. */
+export interface WriteStops {
+  /** From now on the n-th write waits; undefined lets all of them pass. */
+  arm: (n: number | undefined) => Promise<void>;
+  /** Whether a write waits. */
+  isReached: () => Promise<boolean>;
+  /** Ends the wait: the write is lost with its connection, or goes on though nobody waits for its answer. */
+  release: (fate: Fate) => Promise<void>;
+}
+
+const LOCK = 4_242;
+/** Not the relay's: it is another connection, and its writes are not the request's. */
+const SERVICE = 'svc-auth';
+
+const FUNCTIONS = `
+CREATE SCHEMA stops;
+CREATE SEQUENCE stops.writes;
+CREATE TABLE stops.plan (stop_at bigint);
+INSERT INTO stops.plan VALUES (NULL);
+
+-- A sequence does not roll back: it counts what was tried.
+CREATE FUNCTION stops.pass() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('application_name') = '${SERVICE}' AND nextval('stops.writes') = (SELECT stop_at FROM stops.plan) THEN
+    PERFORM pg_advisory_xact_lock_shared(${LOCK});
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Deferred to the commit, where the first row of a transaction stands for all.
+CREATE FUNCTION stops.pass_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('application_name') = '${SERVICE}' AND coalesce(current_setting('stops.passed', true), '') <> 'yes' THEN
+    PERFORM set_config('stops.passed', 'yes', true);
+    IF nextval('stops.writes') = (SELECT stop_at FROM stops.plan) THEN
+      PERFORM pg_advisory_xact_lock_shared(${LOCK});
+    END IF;
+  END IF;
+  RETURN NULL;
+END $$;
+`;
+
+/** Puts the stops into a database, at every table. */
+export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
+  await database.raw(FUNCTIONS);
+  const tables: { tablename: string }[] = await database('pg_tables')
+    .where({ schemaname: 'public' })
+    .whereNot('tablename', 'like', 'knex%')
+    .select('tablename');
+  for (const { tablename } of tables) {
+    await database.raw(
+      `CREATE TRIGGER stop BEFORE INSERT OR UPDATE OR DELETE ON public.?? FOR EACH STATEMENT EXECUTE FUNCTION stops.pass()`,
+      [tablename],
+    );
+    await database.raw(
+      `CREATE CONSTRAINT TRIGGER stop_at_commit AFTER INSERT OR UPDATE OR DELETE ON public.??
+       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stops.pass_at_commit()`,
+      [tablename],
+    );
+  }
+  let holder: Knex.Transaction | undefined;
+  const waiting = (): Knex.QueryBuilder =>
+    database('pg_locks')
+      .where({ locktype: 'advisory', objid: LOCK, granted: false })
+      .whereRaw('database = (SELECT oid FROM pg_database WHERE datname = current_database())');
+  const letGo = async (): Promise<void> => {
+    await holder?.commit();
+    holder = undefined;
+  };
+  return {
+    arm: async (n) => {
+      await letGo();
+      await database('stops.plan').update({ stop_at: n ?? null });
+      await database.raw(`SELECT setval('stops.writes', 1, false)`);
+      if (n === undefined) return;
+      holder = await database.transaction();
+      await holder.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
+    },
+    isReached: async () => (await waiting().select('pid')).length > 0,
+    release: async (fate) => {
+      if (fate === 'lost') await waiting().select(database.raw('pg_terminate_backend(pid)'));
+      await letGo();
+      // Whatever the dead process had begun has ended one way or the other.
+      const left = () =>
+        database('pg_stat_activity')
+          .whereIn('application_name', [SERVICE, 'auth-relay'])
+          .whereRaw('datname = current_database()');
+      await waitFor(async () => (await left().select('pid')).length === 0, { timeoutMs: 20_000 });
+    },
+  };
+};
