@@ -46,6 +46,10 @@ export const configSchema = z
       optional: true,
       secret: true,
     }),
+    SSO_NAME: setting.string({
+      description: 'What people call the OpenID provider, on sign-in pages: the name of an organisation, say.',
+      optional: true,
+    }),
   })
   .superRefine((config, context) => {
     const names = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
@@ -72,5 +76,5 @@ export type Config = z.infer<typeof configSchema>;
 export const ssoSettings = (config: Config): SsoSettings | undefined => {
   const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return { issuer, clientId, clientSecret };
+  return { issuer, clientId, clientSecret, name: config.SSO_NAME };
 };

@@ -15,6 +15,7 @@ beforeAll(async () => {
     SSO_ISSUER: upstream.issuer,
     SSO_CLIENT_ID: UPSTREAM_CLIENT.id,
     SSO_CLIENT_SECRET: UPSTREAM_CLIENT.secret,
+    SSO_NAME: 'Acme & Figli',
   };
   service = await startAuthService(sso, undefined, port);
 });
@@ -238,10 +239,24 @@ test('the authorize page offers it, and asks for consent afterwards', async () =
   expect(consent.text).toContain('Test app');
 });
 
+test('the console is told that it is there, and the authorize page offers it by its name', async () => {
+  const status = await call(`${service.url}/v1/console/sso`);
+  expect([status.status, status.body]).toEqual([200, { enabled: true, name: 'Acme & Figli' }]);
+  const app = await newApp(service, await newPerson(service, 'business'));
+  const query = new URLSearchParams({
+    ...{ client_id: app.clientId, redirect_uri: app.redirectUri, state: 'state-of-sixteen-and-more' },
+    ...{ code_challenge: challengeOf(newVerifier()), locale: 'it' },
+  });
+  const page = await newBrowser(service).open(`/v1/integrations/oauth/authorize?${query}`);
+  expect(page.text).toContain('Accedi con Acme &amp; Figli');
+});
+
 describe('without configuration', () => {
   test('both endpoints are 404 and the page offers nothing', async () => {
     const plain = await startAuthService();
     try {
+      const status = await call(`${plain.url}/v1/console/sso`);
+      expect([status.status, status.body]).toEqual([200, { enabled: false, name: null }]);
       for (const path of [START, CALLBACK]) {
         const answer = await call(`${plain.url}${path}`);
         expect([answer.status, textAt(answer, 'detail', 'code')]).toEqual([404, 'sso_not_configured']);

@@ -80,6 +80,11 @@ export const sessionCreatedSchema = z
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
 
+/** Whether people can sign in with an OpenID provider, and what it is called where the operator has named it. */
+export const ssoStatusSchema = z
+  .object({ enabled: z.boolean(), name: z.string().nullable() })
+  .meta({ id: 'SsoStatus' });
+
 /** Characters of `return_to` at most: with all that goes with it, it fits into one cookie. */
 const RETURN_TO_CHARACTERS_MAX = 1_800;
 

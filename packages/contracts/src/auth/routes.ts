@@ -10,6 +10,7 @@ import {
   createSessionRequestSchema,
   sessionCreatedSchema,
   sessionSchema,
+  ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
 import {
@@ -113,6 +114,17 @@ const accountRoutes = {
     request: { body: jsonBody(changeEmailRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
+  }),
+  getSso: defineRoute({
+    ...accounts,
+    operationId: 'getSso',
+    method: 'GET',
+    path: '/v1/console/sso',
+    caller: 'public',
+    summary: 'Whether single sign-on is there',
+    request: {},
+    responses: { 200: json('Whether, and with whom.', ssoStatusSchema) },
+    errors: [],
   }),
   startSso: defineRoute({
     ...accounts,

@@ -26,6 +26,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
       deps.logger.warn({ err: error.cause ?? error, component: 'sso' }, 'single sign-on failed');
   };
   return [
+    statusRoute(sso),
     bind(routes.startSso, async ({ query, res }) => {
       try {
         const { url, checks } = await provider.begin();
@@ -57,11 +58,15 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
   ];
 };
 
+/** Tells the console whether to offer it. */
+const statusRoute = (sso: SsoSettings | undefined): Binding =>
+  bind(routes.getSso, async () => ({ status: 200, body: { enabled: sso !== undefined, name: sso?.name ?? null } }));
+
 const seeOther = (location: string): ReplyContent => ({ status: 303, headers: { location } });
 
 const offRoutes = (): Binding[] => {
   const refuse = async (): Promise<never> => {
     throw new AppError('sso_not_configured');
   };
-  return [bind(routes.startSso, refuse), bind(routes.finishSso, refuse)];
+  return [statusRoute(undefined), bind(routes.startSso, refuse), bind(routes.finishSso, refuse)];
 };

@@ -12,6 +12,8 @@ export interface SsoSettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
+  /** What people call it. */
+  name: string | undefined;
 }
 
 /** What a request to the provider is checked by when the answer comes. */

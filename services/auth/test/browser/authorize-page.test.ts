@@ -24,7 +24,8 @@ import {
 
 /** The authorize pages as a person meets them, in a real browser. */
 
-describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', () => {
+// A browser on a busy machine takes its time.
+describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', { timeout: 120_000 }, () => {
   let service: AuthService;
   let chromium: Chromium;
   let partner: CallbackPage;

@@ -56,6 +56,17 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(await page.getByLabel('Email address').getAttribute('aria-invalid')).toBe('true');
   });
 
+  it('offers single sign-on by its name where there is one, and comes back to where one was going', async () => {
+    console.state.sso.add('Acme');
+    const page = await browser.open(`${console.url}/sign-in?next=%2Fconnections`);
+    const link = page.getByRole('link', { name: 'Sign in with Acme' });
+    expect(await link.getAttribute('href')).toBe('/v1/console/sso/start?return_to=%2Fconnections');
+    console.state.sso.clear();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0);
+  });
+
   it('says what to do after a wrong password, and how long to wait after too many', async () => {
     addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/sign-in`);

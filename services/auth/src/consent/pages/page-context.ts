@@ -24,13 +24,14 @@ export interface PageContext {
   formToken: string;
   /** Where single sign-on begins and comes back here, where there is one. */
   ssoPath: string | undefined;
+  ssoName: string | undefined;
   /** Where this page is, in either language. */
   authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
 /** Prepares a page for one browser and, where somebody is signed in, one session. */
 export const createPageContext = (
-  deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: object | undefined },
+  deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: { name: string | undefined } | undefined },
   input: AskedRequest & { app: AppRecord; session: BrowserSession | undefined },
 ): PageContext => {
   const { app, query, browserId, isPushed, session } = input;
@@ -43,6 +44,7 @@ export const createPageContext = (
     formTarget: toFormActionSource(query.redirect_uri),
     formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
     ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
+    ssoName: deps.sso?.name,
     authorizePath: (over) => authorizePath(deps, input, over),
   };
 };

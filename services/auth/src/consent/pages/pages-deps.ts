@@ -14,7 +14,7 @@ export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps {
   formTokens: FormTokens;
   pushedMarks: PushedMarks;
   /** Where single sign-on is configured, the sign-in page offers it. */
-  sso: object | undefined;
+  sso: { name: string | undefined } | undefined;
   /** Makes the code of a decision from what the form brings back, so that the same form makes the same code. */
   decisionKey: Buffer;
 }

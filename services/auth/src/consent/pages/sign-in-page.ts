@@ -61,8 +61,8 @@ ${pageFooter(context)}`;
 const alertOf = ({ errors }: FormState): Html | undefined =>
   errors.form === undefined ? undefined : html`<p class="alert" role="alert" id="form-error">${errors.form}</p>`;
 
-const ssoLink = ({ ssoPath, text }: PageContext): Html | undefined =>
-  ssoPath === undefined ? undefined : html`<a class="second" href="${ssoPath}">${text.singleSignOn}</a>`;
+const ssoLink = ({ ssoPath, ssoName, text }: PageContext): Html | undefined =>
+  ssoPath === undefined ? undefined : html`<a class="second" href="${ssoPath}">${text.singleSignOn(ssoName)}</a>`;
 
 const cancelForm = (context: PageContext): Html =>
   pageForm(

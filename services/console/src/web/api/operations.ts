@@ -10,6 +10,7 @@ export const operations = {
   deleteSession: { method: 'DELETE', path: '/v1/console/session' },
   changePassword: { method: 'POST', path: '/v1/console/account/password' },
   changeEmail: { method: 'POST', path: '/v1/console/account/email' },
+  getSso: { method: 'GET', path: '/v1/console/sso' },
   resumeSession: { method: 'POST', path: '/v1/console/session/resume' },
   listApps: { method: 'GET', path: '/v1/integrations/apps' },
   registerApp: { method: 'POST', path: '/v1/integrations/apps' },

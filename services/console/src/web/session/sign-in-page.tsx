@@ -1,7 +1,9 @@
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
+import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Button, checkText, Form, Notice, Page, PasswordField, TextField, useForm } from '../ui/index.ts';
+import { safeNext } from './safe-next.ts';
 import type { SignedOutReason } from './session.ts';
 import { useSession } from './use-session.ts';
 
@@ -43,9 +45,24 @@ export const SignInPage = ({ reason }: { reason: SignedOutReason }): ReactElemen
           {texts.signIn}
         </Button>
       </Form>
+      <SsoLink />
       <p className="aside">
         {texts.noAccount} <Link to={{ pathname: '/sign-up', search: search.toString() }}>{texts.toSignUp}</Link>
       </p>
     </Page>
+  );
+};
+
+/** The way over the operator's OpenID provider, where there is one. It leads away from the console and comes back signed in. */
+const SsoLink = (): ReactElement | null => {
+  const { messages } = useI18n();
+  const [search] = useSearchParams();
+  const { data } = useApiQuery('getSso', {}, { staleTime: Number.POSITIVE_INFINITY });
+  if (data?.enabled !== true) return null;
+  const query = new URLSearchParams({ return_to: safeNext(search.get('next')) });
+  return (
+    <a className="button button-secondary" href={`/v1/console/sso/start?${query}`}>
+      <span>{messages.session.singleSignOn(data.name)}</span>
+    </a>
   );
 };

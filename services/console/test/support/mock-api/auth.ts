@@ -49,6 +49,10 @@ const sessionBindings = (state: MockState): Binding[] => [
     const cookie = `${COOKIE}=${token}; Path=/v1/console/session; HttpOnly; SameSite=Strict`;
     return { status: 201, body: sessionBody(token, known.account), headers: { 'set-cookie': cookie } };
   }),
+  bind(routes.getSso, async () => ({
+    status: 200,
+    body: { enabled: state.sso.size > 0, name: [...state.sso][0] ?? null },
+  })),
   bind(routes.resumeSession, async ({ req }) => {
     const token = new RegExp(`${COOKIE}=([^;]+)`).exec(req.headers.cookie ?? '')?.[1];
     const email = token === undefined ? undefined : state.sessions.get(token);

@@ -49,6 +49,8 @@ export interface Possessions {
 
 /** The whole world of the mock API. */
 export interface MockState {
+  /** What single sign-on is called; empty: there is none. */
+  sso: Set<string>;
   accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
   sessions: Map<string, string>;
@@ -83,6 +85,7 @@ export const PLANS: readonly Plan[] = [
 
 /** An empty world. */
 export const createState = (): MockState => ({
+  sso: new Set(),
   accounts: new Map(),
   sessions: new Map(),
   possessions: new Map(),

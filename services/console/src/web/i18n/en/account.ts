@@ -9,6 +9,7 @@ export const session = {
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   signIn: 'Sign in',
+  singleSignOn: (name: string | null) => `Sign in with ${name ?? 'your organisation’s account'}`,
   signingIn: 'Signing in…',
   noAccount: 'No account yet?',
   toSignUp: 'Create one',

@@ -11,6 +11,7 @@ export const session: Messages['session'] = {
   showPassword: 'Mostra la password',
   hidePassword: 'Nascondi la password',
   signIn: 'Accedi',
+  singleSignOn: (name: string | null) => `Accedi con ${name ?? 'l’account della tua organizzazione'}`,
   signingIn: 'Accesso in corso…',
   noAccount: 'Non hai un account?',
   toSignUp: 'Creane uno',
