@@ -1,4 +1,4 @@
-import { authEvents } from '@svc/contracts';
+import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import { type Clock, SECOND_MS } from '../clock.ts';
@@ -12,6 +12,7 @@ import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
 export interface SuspensionsDeps {
   transact: Transact;
   clock: Clock;
+  newId: typeof newId;
   logger: Logger;
 }
 
@@ -34,7 +35,7 @@ export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> =>
   await deps.transact(async (trx) => {
     const clientId = await claimSuspension(trx);
     if (clientId === undefined) return false;
-    if (await endNextConnectionsOfApp(trx, { clientId, now: deps.clock() })) return true;
+    if (await endNextConnectionsOfApp(deps, trx, { clientId, now: deps.clock() })) return true;
     await finishSuspension(trx, clientId);
     return true;
   });

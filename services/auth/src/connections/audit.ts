@@ -1,4 +1,4 @@
-import { type ConnectionAuditEntry, newId } from '@svc/contracts';
+import type { ConnectionAuditEntry, newId } from '@svc/contracts';
 import { coarseNetwork } from '../network-address.ts';
 
 /** What can happen to a connection. */
@@ -31,10 +31,11 @@ export const OWN_ORIGIN: Origin = { network: null, clientKind: 'service' };
 
 /** Makes an entry; ids sort by time, which is the order of the trail. */
 export const auditRecord = (
+  deps: { newId: typeof newId },
   key: { userId: string; clientId: string },
   what: { action: ConnectionAction; scope?: string; origin: Origin; now: Date },
 ): AuditRecord => ({
-  id: newId('aud', what.now.getTime()),
+  id: deps.newId('aud', what.now.getTime()),
   userId: key.userId,
   clientId: key.clientId,
   action: what.action,

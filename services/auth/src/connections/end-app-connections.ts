@@ -28,6 +28,7 @@ export const cutOffApp = async (
 
 /** Ends the next connections that a suspension covers, each with its fact. False once there are none left. */
 export const endNextConnectionsOfApp = async (
+  deps: { newId: typeof newId },
   trx: Transaction,
   input: { clientId: string; now: Date },
 ): Promise<boolean> => {
@@ -38,7 +39,7 @@ export const endNextConnectionsOfApp = async (
   if (ended.length === 0) return false;
   await deleteCutOffGrants(trx, { clientId, cutoff, userIds: ended.map(({ userId }) => userId) });
   const cause = { action: 'app_suspended', origin: OWN_ORIGIN, now } as const;
-  const entries = ended.map(({ userId }) => auditRecord({ userId, clientId }, cause));
+  const entries = ended.map(({ userId }) => auditRecord(deps, { userId, clientId }, cause));
   await insertAuditEntries(trx, entries);
   await appendToOutbox(
     trx,

@@ -1,4 +1,4 @@
-import { authEvents } from '@svc/contracts';
+import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
@@ -15,7 +15,7 @@ import { lockConnection, updateConnection } from './queries.ts';
  * where they are not connected.
  */
 export const endConnection = async (
-  deps: { transact: Transact; clock: Clock },
+  deps: { transact: Transact; clock: Clock; newId: typeof newId },
   key: { userId: string; clientId: string },
   origin: Origin,
 ): Promise<void> => {
@@ -28,7 +28,7 @@ export const endConnection = async (
     const version = connection.version + 1;
     const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
     await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
-    await insertAuditEntries(trx, [auditRecord(key, { action: 'disconnected', origin, now })]);
+    await insertAuditEntries(trx, [auditRecord(deps, key, { action: 'disconnected', origin, now })]);
     await appendToOutbox(trx, {
       subject: authEvents.connectionRevoked.subject,
       aggregate: connectionAggregate(key.userId, key.clientId),

@@ -1,3 +1,4 @@
+import type { newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
 import { auditRecord, type Origin } from './audit.ts';
@@ -24,6 +25,7 @@ export const endGrants = async (
 
 /** Ends one grant; the connection stays, and remembers its last use and why the grant ended. Nothing happens where the grant is gone already. */
 export const endGrant = async (
+  deps: { newId: typeof newId },
   trx: Transaction,
   grantId: string,
   cause: { action: 'token_reused' | 'revoked_by_app'; origin: Origin; now: Date },
@@ -33,7 +35,7 @@ export const endGrant = async (
   const connection: ConnectionRecord | undefined = await lockConnection(trx, grant);
   if (connection === undefined) throw new Error('a grant has no connection');
   const lastUsedAt = await endGrants(trx, connection, [grantId]);
-  await insertAuditEntries(trx, [auditRecord(connection, { ...cause, scope: grant.scope })]);
+  await insertAuditEntries(trx, [auditRecord(deps, connection, { ...cause, scope: grant.scope })]);
   await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 

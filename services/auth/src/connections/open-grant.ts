@@ -38,11 +38,11 @@ export const openGrant = async (
   const { userId, clientId, scope, now } = consent;
   const cutoff = await findCutoff(trx, clientId);
   const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
-  const connection = await connect(trx, { ...consent, grantId: grant.id, cutoff });
+  const connection = await connect(deps, trx, { ...consent, grantId: grant.id, cutoff });
   await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
   const isAgain = connection.connectedAt < now;
   const action = isAgain ? 'consented_again' : 'connected';
-  await insertAuditEntries(trx, [auditRecord(consent, { action, scope, origin: consent.origin, now })]);
+  await insertAuditEntries(trx, [auditRecord(deps, consent, { action, scope, origin: consent.origin, now })]);
   await appendToOutbox(trx, {
     subject: authEvents.connectionCreated.subject,
     aggregate: connectionAggregate(userId, clientId),
@@ -76,7 +76,11 @@ interface Connecting extends Consent {
   cutoff: string | undefined;
 }
 
-const connect = async (trx: Transaction, input: Connecting): Promise<ConnectionRecord> => {
+const connect = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  input: Connecting,
+): Promise<ConnectionRecord> => {
   const { userId, clientId, scope, now, grantId, cutoff } = input;
   const first: ConnectionRecord = {
     ...{ userId, clientId, scope, connectedAt: now, lastUsedAt: null },
@@ -87,7 +91,7 @@ const connect = async (trx: Transaction, input: Connecting): Promise<ConnectionR
   const before = known ?? (await lockConnection(trx, { userId, clientId }));
   if (before === undefined) throw new Error('a connection vanished while it was made');
   const isAgain = before.endedAt === null && !isCutOff(before.lastGrantId, cutoff);
-  const ended = isAgain ? before : await settleEnd(trx, before, now);
+  const ended = isAgain ? before : await settleEnd(deps, trx, { connection: before, now });
   const after: ConnectionRecord = isAgain
     ? { ...ended, scope, lastGrantId: grantId, version: ended.version + 1 }
     : { ...first, version: ended.version + 1 };
@@ -96,7 +100,11 @@ const connect = async (trx: Transaction, input: Connecting): Promise<ConnectionR
 };
 
 /** A suspension that has not come to this connection yet ends it now, so that the facts keep their order. */
-const settleEnd = async (trx: Transaction, connection: ConnectionRecord, now: Date): Promise<ConnectionRecord> => {
+const settleEnd = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { connection, now }: { connection: ConnectionRecord; now: Date },
+): Promise<ConnectionRecord> => {
   if (connection.endedAt !== null) return connection;
   const version = connection.version + 1;
   await appendToOutbox(trx, {
@@ -110,7 +118,7 @@ const settleEnd = async (trx: Transaction, connection: ConnectionRecord, now: Da
       revoked_at: now.toISOString(),
     },
   });
-  await insertAuditEntries(trx, [auditRecord(connection, { action: 'app_suspended', origin: OWN_ORIGIN, now })]);
+  await insertAuditEntries(trx, [auditRecord(deps, connection, { action: 'app_suspended', origin: OWN_ORIGIN, now })]);
   await endGrants(trx, connection);
   return { ...connection, version, endedAt: now };
 };

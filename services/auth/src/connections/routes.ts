@@ -1,4 +1,4 @@
-import { routes } from '@svc/contracts';
+import { type newId, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import type { Transact } from '../transact.ts';
@@ -11,6 +11,7 @@ import { type ListConnectionsDeps, listConnections } from './list-connections.ts
 export interface ConnectionRoutesDeps extends ListConnectionsDeps {
   transact: Transact;
   clock: Clock;
+  newId: typeof newId;
 }
 
 /** Serves a user's connections. */

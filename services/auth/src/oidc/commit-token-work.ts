@@ -1,3 +1,4 @@
+import type { newId } from '@svc/contracts';
 import type { Clock } from '../clock.ts';
 import { endGrant, originOf, useGrant } from '../connections/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
@@ -12,6 +13,7 @@ export interface CommitTokenWorkDeps {
   exchangeUnused: (exchange: Exchange) => Promise<boolean>;
   transact: Transact;
   clock: Clock;
+  newId: typeof newId;
 }
 
 /** What became of a request: `reused` means that another request used up the same code or token first. */
@@ -64,11 +66,11 @@ const exchangeInTurn = async (trx: Transaction, exchange: ContestedExchange): Pr
 
 /** Ends the grants that a request has given cause to end, each with its revocation. */
 export const endGrantsOfWork = async (
-  deps: Pick<CommitTokenWorkDeps, 'transact' | 'clock'>,
+  deps: Pick<CommitTokenWorkDeps, 'transact' | 'clock' | 'newId'>,
   work: TokenWork,
   clientAddress: string,
 ): Promise<void> => {
   const action = work.detectsReuse ? 'token_reused' : 'revoked_by_app';
   const cause = { action, origin: originOf(clientAddress, 'app'), now: deps.clock() } as const;
-  for (const grantId of work.endedGrantIds) await deps.transact((trx) => endGrant(trx, grantId, cause));
+  for (const grantId of work.endedGrantIds) await deps.transact((trx) => endGrant(deps, trx, grantId, cause));
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { newId } from '@svc/contracts';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { groupCalls } from '../group-calls.ts';
 import type { KeyRing } from '../signing-keys/index.ts';
@@ -14,6 +15,7 @@ import { type TokenWork, withTokenWork } from './token-work.ts';
 /** What the authorization server needs. */
 export interface OauthServerDeps extends Omit<LibraryProviderDeps, 'readState'> {
   transact: Transact;
+  newId: typeof newId;
   keys: KeyRing;
   /** Counts the grants that end because something was presented again. */
   reuses: { inc: () => void };

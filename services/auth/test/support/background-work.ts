@@ -1,3 +1,4 @@
+import { newId } from '@svc/contracts';
 import { createLogger } from '@svc/service-kit';
 import { stepSuspension } from '../../src/apps/run-suspensions.ts';
 import { tidyUp } from '../../src/housekeeping.ts';
@@ -8,6 +9,7 @@ const depsOf = (service: AuthService) => ({
   database: service.database,
   transact: createTransact(service.database, () => undefined),
   clock: service.clock,
+  newId,
   logger: createLogger({ service: 'auth', level: 'silent' }),
 });
 
