@@ -5,7 +5,7 @@ import { createRandom } from '../harness/random.ts';
 
 // A partner's receiver over TLS in a process of its own. Its path says how it answers: `/cold` closes each connection, `/hang`
 // never answers, `/flaky` fails at random (by SEED), anything else takes the event. Over IPC it is asked to watch for a number
-// of arrivals, and answers once they are there: by the event's id where the body has one, when it came in milliseconds since
+// of arrivals, answers that it does, and again once they are there: by the event's id where the body has one, when it came in milliseconds since
 // the epoch, and what was answered.
 
 const EVENT_ID = /"event_id":"([^"]+)"/;
@@ -52,6 +52,8 @@ process.on('message', (message: { expect?: number; tell?: true }) => {
   if (message.tell === true) return tell();
   wanted = message.expect ?? 0;
   arrivals = [];
+  // Only now may it be caused: what came before would not be counted.
+  process.send?.({ isWatching: true });
 });
 server.listen(0, 'localhost', () => {
   // A server that listens on a port has an AddressInfo.

@@ -123,14 +123,16 @@ export const arrivalsOf = async (
   count: number,
   cause: () => Promise<void>,
 ): Promise<Arrivals> => {
+  const watching = receiver.message();
   receiver.send({ expect: count });
+  await watching;
   const answer = receiver.message();
   await cause();
   const patience = new AbortController();
   const tooLate = sleep(ARRIVALS_TIMEOUT_MS, undefined, { signal: patience.signal }).then(() => {
     throw new Error(`${count} deliveries did not arrive in time`);
   });
-  // The receiver answers nothing else.
+  // The receiver says nothing else now.
   const { arrivals } = (await Promise.race([answer, tooLate])) as { arrivals: Arrivals };
   patience.abort();
   await tooLate.catch(() => undefined);

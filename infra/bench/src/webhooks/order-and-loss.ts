@@ -59,7 +59,9 @@ export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> =
     const clientIds = await world.addApps(size.apps, '/flaky');
     const workers = [world.dispatcher];
     while (workers.length < size.workers) workers.push(await world.dispatcher.replica());
+    const watching = world.receiver.message();
     world.receiver.send({ expect: ARRIVALS_MAX });
+    await watching;
     const startedAt = performance.now();
     const telling = tellFacts(world, clientIds, size);
     const done = await disturb(world, workers, { size, isOver: telling.isOver });
