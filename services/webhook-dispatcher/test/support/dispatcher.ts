@@ -23,8 +23,6 @@ import { createSecretBox, newSigningSecret, parseEncryptionKeys } from '../../sr
 import { type Receiver, startReceiver } from './receiver.ts';
 import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
 
-export { configSchema };
-
 /** The directory of this service's migrations. */
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
