@@ -27,12 +27,13 @@ export interface GatewayUnderTestOptions {
   /** The routes file, from the example of the local stack. */
   readonly editRoutes?: (text: string) => string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly billingEnv?: Readonly<Record<string, string>>;
   readonly launch?: ServiceLaunch;
 }
 
 /** Starts billing and the gateway with the routes of the local stack, all of them to one provider. */
 export const startGateway = async (stack: Stack, options: GatewayUnderTestOptions): Promise<GatewayUnderTest> => {
-  const { tokens, providerUrl, providerKey, editRoutes = (text) => text, env = {}, launch } = options;
+  const { tokens, providerUrl, providerKey, editRoutes = (text) => text, env = {}, billingEnv = {}, launch } = options;
   const routesFile = stack.scratchFile('routes.yaml');
   const example = readFileSync(stack.example('routes.yaml'), 'utf8');
   writeFileSync(routesFile, editRoutes(example.replace(EXAMPLE_PROVIDER, `${providerUrl}/v1`)));
@@ -43,7 +44,7 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
   };
   const isBundled = launch?.isBundled ?? false;
   const plans = { PLANS_FILE: stack.example('plans.yaml') };
-  const billing = await stack.start('billing', { ...common, ...plans }, { isBundled });
+  const billing = await stack.start('billing', { ...common, ...plans, ...billingEnv }, { isBundled });
   const settings = {
     ...common,
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },

@@ -17,6 +17,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'the limit of two, raced for from two processes that are killed by turns',
     load: async () => (await import('./races.ts')).measureRaces,
   },
+  chaos: {
+    about: "settled use against the provider's own count, while gateway, billing, NATS and PostgreSQL are killed",
+    load: async () => (await import('./chaos.ts')).measureChaos,
+  },
   scale: {
     about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
     load: async () => (await import('./scale.ts')).measureScale,

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '@svc/contracts';
+import { freePort } from '@svc/embedded-servers';
+import { type TestTokens, testTokens } from '@svc/testing';
+import pg from 'pg';
+import { type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
+import { type Client, openClient } from './harness/http.ts';
+import { createRandom } from './harness/random.ts';
+import { say } from './harness/report.ts';
+import { type RunningService, type Stack, startStack } from './harness/stack.ts';
+
+const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 500);
+const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 100);
+const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);
+const SEED = Number(process.env['BENCH_SEED'] ?? 1);
+const SENDERS = 24;
+/** Every request is alike, so that what the provider has billed says how many it has answered, and each costs the same. */
+const PROMPT = 'Say something about Lake Como. [[delay_ms=30]]';
+const UNCERTAIN_AFTER_SECONDS = 5;
+const SETTLED_WITHIN_MS = 120_000;
+const RETRY_AFTER_MS = 100;
+
+/** What is left of a request at billing. */
+interface Reservation {
+  readonly request_id: string;
+  readonly state: string;
+  readonly cost_micros: string | null;
+}
+
+interface World extends GatewayUnderTest {
+  readonly stack: Stack;
+  readonly provider: Client;
+  readonly accessTokens: readonly string[];
+  gateway: RunningService;
+  billing: RunningService;
+}
+
+/** What a run came to; the last three must be 0. */
+export interface ChaosResult {
+  readonly answered: number;
+  readonly billed: number;
+  readonly settled: number;
+  readonly uncertain: number;
+  /** Answered requests that billing did not settle, or not at what the provider billed. */
+  readonly wrong: number;
+  /** Billed requests that are neither settled nor uncertain, and settled ones that the provider knows nothing of. */
+  readonly difference: number;
+  /** Reservations that have not ended. */
+  readonly open: number;
+}
+
+/** Sends requests while gateway, billing, NATS and PostgreSQL are killed at seeded moments, then compares all accounts. */
+export const measureChaos = async (): Promise<void> => {
+  const plan = { requests: REQUESTS, accounts: ACCOUNTS, kills: KILLS, seed: SEED };
+  const startedAt = performance.now();
+  const result = await runChaos(plan);
+  say(
+    `${JSON.stringify(plan)} in ${Math.round((performance.now() - startedAt) / 1000)} s:\n\n${JSON.stringify(result)}\n`,
+  );
+  if (result.wrong + result.difference + result.open > 0) process.exitCode = 1;
+};
+
+/** As `measureChaos`; answers the result. */
+export const runChaos = async (plan: {
+  requests: number;
+  accounts: number;
+  kills: number;
+  seed: number;
+}): Promise<ChaosResult> => {
+  const stack = await startStack();
+  const tokens = await testTokens();
+  try {
+    const world = await prepare(stack, tokens, plan.accounts);
+    const answered = await send(world, plan);
+    return await compare(world, answered);
+  } finally {
+    await tokens.stop();
+    await stack.stop();
+  }
+};
+
+const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Promise<World> => {
+  const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const providerUrl = `http://127.0.0.1:${port}`;
+  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
+  const provider = await stack.startScript(script, { PORT: String(port), SANDBOX_PROVIDER_KEY: providerKey });
+  await provider.ready(`${providerUrl}/healthz`);
+  const ports = async () => ({ PORT: String(await freePort()), INTERNAL_PORT: String(await freePort()) });
+  const services = await startGateway(stack, {
+    ...{ tokens, providerUrl, providerKey, env: await ports() },
+    billingEnv: {
+      ...(await ports()),
+      ...{ RESERVATION_UNCERTAIN_AFTER_SECONDS: String(UNCERTAIN_AFTER_SECONDS), SWEEP_INTERVAL_MS: '500' },
+    },
+  });
+  const users = Array.from({ length: accounts }, () => newId('usr'));
+  const database = new pg.Client(services.billing.databaseUrl);
+  await database.connect();
+  await database.query(
+    `SELECT entitle_account(id, 'active', 'standard', NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
+     FROM unnest($1::text[]) AS id`,
+    [users],
+  );
+  await database.end();
+  const accessTokens = await Promise.all(users.map((userId) => tokens.accessToken({ userId })));
+  return { ...services, stack, provider: openClient(providerUrl, 1), accessTokens };
+};
+
+/** Sends until so many requests are answered; a request that fails is not repeated, another one takes its place. */
+const send = async (world: World, plan: { requests: number; kills: number; seed: number }): Promise<Set<string>> => {
+  const random = createRandom(plan.seed);
+  // Somewhere in each of as many equal parts of the run.
+  const moments = Array.from({ length: plan.kills }, (_, part) =>
+    Math.floor(((part + random()) / plan.kills) * plan.requests),
+  );
+  const answered = new Set<string>();
+  const client = openClient(world.gateway.url, SENDERS);
+  let kills: Promise<void> = Promise.resolve();
+  let [killed, next] = [0, 0];
+  const sendOne = async (): Promise<void> => {
+    next += 1;
+    const token = world.accessTokens[next % world.accessTokens.length] ?? '';
+    const json = { messages: [{ role: 'user', content: PROMPT }] };
+    const path = '/v1/integrations/inference/chat/completions';
+    const requestId = newId('req');
+    const headers = { 'x-request-id': requestId };
+    const answer = await client.call({ method: 'POST', path, token, json, headers }).catch(() => undefined);
+    if (answer?.status === 200) answered.add(requestId);
+    else await sleep(RETRY_AFTER_MS);
+    const due = moments[killed];
+    if (due !== undefined && answered.size >= due) {
+      const turn = killed;
+      killed += 1;
+      kills = kills.then(() => kill(world, turn));
+    }
+  };
+  await Promise.all(
+    Array.from({ length: SENDERS }, async () => {
+      while (answered.size < plan.requests) await sendOne();
+    }),
+  );
+  await kills;
+  await client.close();
+  return answered;
+};
+
+/** Kills one of the four and brings it back where it was. */
+const kill = async (world: World, turn: number): Promise<void> => {
+  const name = (['gateway', 'billing', 'nats', 'postgres'] as const)[turn % 4] ?? 'gateway';
+  if (name === 'nats' || name === 'postgres') {
+    await world.stack[name].restart('kill');
+    return;
+  }
+  process.kill(world[name].process.pid, 'SIGKILL');
+  world[name] = await world[name].replica();
+};
+
+const compare = async (world: World, answered: ReadonlySet<string>): Promise<ChaosResult> => {
+  const database = new pg.Client(world.billing.databaseUrl);
+  await database.connect();
+  const read = async () =>
+    (await database.query<Reservation>('SELECT request_id, state, cost_micros FROM reservations')).rows;
+  const endsAt = performance.now() + SETTLED_WITHIN_MS;
+  const isWaitedFor = ({ request_id: id, state }: Reservation) =>
+    state === 'reserved' || (state === 'uncertain' && answered.has(id));
+  let rows = await read();
+  while (rows.some(isWaitedFor) && performance.now() < endsAt) {
+    await sleep(500);
+    rows = await read();
+  }
+  const {
+    rows: [sums],
+  } = await database.query<{ used: string }>('SELECT sum(week_used_micros) AS used FROM accounts');
+  await database.end();
+  const counts = await world.provider.expect(200, { path: '/sandbox/counts' });
+  const billed = Number(/"billed":\{"requests":(\d+)/.exec(counts.text)?.[1]);
+  const of = (wanted: string) => rows.filter(({ state }) => state === wanted);
+  const [settled, uncertain] = [of('settled').filter(({ cost_micros: cost }) => Number(cost) > 0), of('uncertain')];
+  const price = Number(settled[0]?.cost_micros);
+  const right = new Set(settled.filter(({ cost_micros: cost }) => Number(cost) === price).map((row) => row.request_id));
+  say(`used ${sums?.used} micros, of which settled ${settled.length * price} at ${price} each`);
+  return {
+    ...{ answered: answered.size, billed, settled: settled.length, uncertain: uncertain.length },
+    wrong: settled.length - right.size + [...answered].filter((id) => !right.has(id)).length,
+    difference: Math.max(0, billed - settled.length - uncertain.length) + Math.max(0, settled.length - billed),
+    open: of('reserved').length,
+  };
+};
