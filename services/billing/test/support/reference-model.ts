@@ -7,7 +7,8 @@ const UNCERTAIN_AFTER_MS = 120_000;
 const SETTLE_AFTER_MS = 24 * HOUR_MS;
 
 interface ModelRequest {
-  readonly owner: string;
+  /** Nobody's: released before it was admitted, which takes its id. */
+  readonly owner: string | null;
   readonly estimate: number;
   readonly admittedAt: Date;
   state: 'reserved' | 'settled' | 'released' | 'uncertain';
@@ -33,7 +34,8 @@ export class ReferenceModel {
   }
 
   admit(request: number, owner: string, estimate: number, now: Date): string {
-    if (this.#requests.has(request)) return 'admitted';
+    const known = this.#requests.get(request);
+    if (known !== undefined) return known.owner === owner ? 'admitted' : 'request_id_taken';
     if (this.usedThisWeek(owner, now) >= this.#caps.weekly) return 'weekly_limit_exceeded';
     if (this.usedThisMonth(owner, now) >= this.#caps.monthly) return 'monthly_limit_exceeded';
     if (this.pending(owner) >= 2) return 'subscription_requests_pending';
@@ -43,7 +45,12 @@ export class ReferenceModel {
 
   tell(request: number, result: RequestOutcome, now: Date): string | null {
     const known = this.#requests.get(request);
-    if (known === undefined) return null;
+    if (known === undefined) {
+      if (result.outcome === 'released') {
+        this.#requests.set(request, { owner: null, estimate: 0, admittedAt: now, state: 'released' });
+      }
+      return null;
+    }
     const cost = result.outcome === 'settled' ? result.cost_micros : 0;
     if (known.state === 'reserved' && result.outcome === 'released') known.state = 'released';
     else if (result.outcome === 'uncertain') {
