@@ -281,16 +281,15 @@ describe('renewal', () => {
   });
 });
 
-describe('GET /internal/accounts/{svc_user_id}/subscription-snapshot', () => {
-  it('is null without a subscription, and the current snapshot with one', async () => {
+describe('POST /internal/subscription-snapshots', () => {
+  it('answers in the given order: null without a subscription, and the current snapshot with one', async () => {
     const { userId } = await billing.subscribe();
-    const read = async (id: string) =>
-      (await billing.internal('GET', `/internal/accounts/${id}/subscription-snapshot`)).body;
-    expect(await read(newId('usr'))).toEqual({ snapshot: null });
+    const read = async (...ids: string[]) =>
+      (await billing.internal('POST', '/internal/subscription-snapshots', { svc_user_ids: ids })).body.snapshots;
     const { svc_user_id: _, ...told } = (await factsOf(userId))[0]?.payload ?? {};
-    expect(await read(userId)).toEqual({ snapshot: told });
+    expect(await read(newId('usr'), userId, newId('usr'))).toEqual([null, told, null]);
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 505 });
-    expect((await read(userId)).snapshot.budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
+    expect((await read(userId))[0].budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
   });
 });

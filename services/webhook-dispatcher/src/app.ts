@@ -72,7 +72,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const clients = createClients(config, life);
   const stored = { clock, newId };
   const consumers = startFactConsumers({
-    ...{ ...stored, database, messaging, getSnapshot: clients.billing.getSnapshot, onApplied: hints.hint },
+    ...{ ...stored, database, messaging, readSnapshots: clients.billing.readSnapshots, onApplied: hints.hint },
   });
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));

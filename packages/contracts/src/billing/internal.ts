@@ -31,14 +31,16 @@ export const billingInternalRoutes = {
     responses: { 200: json('The states.', settlementsSchema) },
     errors: [],
   }),
-  getSubscriptionSnapshot: defineRoute({
+  readSubscriptionSnapshots: defineRoute({
     ...internal,
-    operationId: 'getSubscriptionSnapshot',
-    method: 'GET',
-    path: '/internal/accounts/{svc_user_id}/subscription-snapshot',
-    summary: "The account's subscription as apps are told of it; null where there is none",
-    request: { params: accountParams },
-    responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
+    operationId: 'readSubscriptionSnapshots',
+    method: 'POST',
+    path: '/internal/subscription-snapshots',
+    summary: 'The subscriptions of accounts as apps are told of them, in the given order; null where there is none',
+    request: { body: jsonBody(z.object({ svc_user_ids: z.array(pathIdSchema).min(1).max(100) })) },
+    responses: {
+      200: json('The snapshots.', z.object({ snapshots: z.array(subscriptionSnapshotSchema.nullable()).max(100) })),
+    },
     errors: [],
   }),
   refundTopUp: defineRoute({

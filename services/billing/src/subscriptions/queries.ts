@@ -58,6 +58,18 @@ export async function findCurrentSubscription(database: Knex, userId: string): P
   return row === undefined ? undefined : toSubscription(row);
 }
 
+/** The current subscriptions of these accounts; those without one are missing. */
+export async function listCurrentSubscriptions(
+  database: Knex,
+  userIds: readonly string[],
+): Promise<StoredSubscription[]> {
+  const rows: SubscriptionRow[] = await database('subscriptions')
+    .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
+    .whereIn('customers.svc_user_id', userIds)
+    .select('subscriptions.*');
+  return rows.map(toSubscription);
+}
+
 /** A subscription by our id. */
 export async function findSubscriptionById(database: Knex, id: string): Promise<StoredSubscription | undefined> {
   const row: SubscriptionRow | undefined = await database('subscriptions').where({ id }).first();

@@ -1,7 +1,7 @@
 import type { SubscriptionSnapshot } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { readStanding } from '../reservations/index.ts';
-import { findCurrentSubscription } from './queries.ts';
+import { listCurrentSubscriptions } from './queries.ts';
 import type { StoredSubscription } from './subscription.ts';
 
 /** What reading snapshots needs. */
@@ -10,10 +10,19 @@ export interface SnapshotDeps {
   readonly pastDueGraceDays: number;
 }
 
-/** The account's subscription as apps are told of it; null where there never was one. */
-export const readSnapshot = async (deps: SnapshotDeps, userId: string): Promise<SubscriptionSnapshot | null> => {
-  const subscription = await findCurrentSubscription(deps.database, userId);
-  return subscription === undefined ? null : buildSnapshot(deps.database, subscription, deps.pastDueGraceDays);
+/** The subscriptions of these accounts as apps are told of them, in their order; null where there never was one. */
+export const readSnapshots = async (
+  deps: SnapshotDeps,
+  userIds: readonly string[],
+): Promise<(SubscriptionSnapshot | null)[]> => {
+  const subscriptions = await listCurrentSubscriptions(deps.database, userIds);
+  const byUser = new Map(subscriptions.map((subscription) => [subscription.userId, subscription]));
+  return await Promise.all(
+    userIds.map((userId) => {
+      const subscription = byUser.get(userId);
+      return subscription === undefined ? null : buildSnapshot(deps.database, subscription, deps.pastDueGraceDays);
+    }),
+  );
 };
 
 /** The snapshot of the account's current subscription: percentages and services, no amounts. */

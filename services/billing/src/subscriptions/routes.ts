@@ -1,6 +1,6 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import { readSnapshot, type SnapshotDeps } from './read-snapshot.ts';
+import { readSnapshots, type SnapshotDeps } from './read-snapshot.ts';
 import { readCurrentSubscription } from './read-subscription.ts';
 
 /** Public routes of subscriptions; what is bought goes through the routes of payments. */
@@ -13,8 +13,8 @@ export const subscriptionRoutes = ({ database }: SnapshotDeps): Binding[] => [
 
 /** Internal routes of subscriptions. */
 export const subscriptionInternalRoutes = (deps: SnapshotDeps): Binding[] => [
-  bind(internalRoutes.getSubscriptionSnapshot, async ({ params }) => ({
+  bind(internalRoutes.readSubscriptionSnapshots, async ({ body }) => ({
     status: 200,
-    body: { snapshot: await readSnapshot(deps, params.svc_user_id) },
+    body: { snapshots: await readSnapshots(deps, body.svc_user_ids) },
   })),
 ];

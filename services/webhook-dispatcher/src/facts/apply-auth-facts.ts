@@ -24,8 +24,8 @@ export type AuthFact = EventOf<(typeof authSubjects)[number]>;
 
 /** What applying facts of auth needs from outside. */
 export interface AuthFactsDeps extends StoreDeps {
-  /** The user's subscription as apps are told of it, from billing; null where there is none. Rejects when billing is away. */
-  readonly getSnapshot: (userId: string) => Promise<SubscriptionSnapshot | null>;
+  /** Subscriptions as apps are told of them, from billing, in the order of the users. Rejects when billing is away. */
+  readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
 }
 
 type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1]>;
@@ -78,7 +78,8 @@ async function readSnapshots(
   const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
   if (userIds.length === 0) return new Map();
   await lockUsers(trx, userIds);
-  return new Map(await Promise.all(userIds.map(async (userId) => [userId, await deps.getSnapshot(userId)] as const)));
+  const snapshots = await deps.readSnapshots(userIds);
+  return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
 }
 
 /** Several facts about one connection leave the state of the last. */

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { SubscriptionSnapshot } from '@svc/contracts';
 
 /** The credential between services in tests. */
@@ -30,11 +31,17 @@ export async function startStandIns(): Promise<StandIns> {
     const refuse = (status: number, code: string) => answer(status, { detail: { code, message: code } });
     if (standIns.isDown) return refuse(503, 'service_unavailable');
     if (request.headers.authorization !== `Bearer ${SERVICE_TOKEN}`) return refuse(401, 'invalid_token');
-    const [, root, kind, id = '', rest] = (request.url ?? '').split('/').map(decodeURIComponent);
-    if (request.method !== 'GET' || root !== 'internal') return refuse(404, 'not_found');
-    if (kind === 'accounts' && rest === 'subscription-snapshot') {
-      return answer(200, { snapshot: standIns.snapshots.get(id) ?? null });
+    const [, root, kind, id = ''] = (request.url ?? '').split('/').map(decodeURIComponent);
+    if (root !== 'internal') return refuse(404, 'not_found');
+    if (request.method === 'POST' && kind === 'subscription-snapshots') {
+      void json(request).then((asked) => {
+        // As the contract says.
+        const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
+        answer(200, { snapshots: userIds.map((userId) => standIns.snapshots.get(userId) ?? null) });
+      });
+      return;
     }
+    if (request.method !== 'GET') return refuse(404, 'not_found');
     const owner = standIns.owners.get(id);
     if (kind !== 'apps' || owner === undefined) return refuse(404, 'not_found');
     answer(200, { client_id: id, owner_user_id: owner, name: 'An app', active: true });
