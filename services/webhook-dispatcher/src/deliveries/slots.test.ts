@@ -13,7 +13,7 @@ it('attempts that hang leave the places of the prompt ones', () => {
   const first = Array.from({ length: 4 }, () => slots.take('prompt'));
   expect(slots.free().prompt).toBe(0);
   for (const slot of first) slot.becomeSlow();
-  expect([slots.free(), freed]).toEqual([{ prompt: 4, unknown: 2, slow: 4 }, 4]);
+  expect([slots.free(), freed]).toEqual([{ prompt: 4, unknown: 2, slow: 8 }, 4]);
 });
 
 it('lanes that are slow, or might be, never take the place of a prompt one', () => {
@@ -23,11 +23,17 @@ it('lanes that are slow, or might be, never take the place of a prompt one', () 
   expect(slots.free()).toEqual({ prompt: 4, unknown: 0, slow: 0 });
 });
 
-it('all together have a limit', () => {
+it('slow lanes keep their places however many others turn out to be slow', () => {
   const slots = createSlots({ slots: 4 }, () => undefined);
-  const taken = slots.take('prompt');
-  times(63, () => slots.take('prompt').becomeSlow());
-  expect([slots.free(), slots.inUse()]).toEqual([{ prompt: 0, unknown: 0, slow: 0 }, 64]);
-  taken.release();
-  expect([slots.free().prompt, slots.free().slow]).toEqual([1, 0]);
+  times(200, () => slots.take('prompt').becomeSlow());
+  expect([slots.free().prompt, slots.free().slow]).toEqual([4, 8]);
+});
+
+it('nobody of unknown pace is begun while too many have turned out to be slow', () => {
+  const slots = createSlots({ slots: 4 }, () => undefined);
+  const taken = Array.from({ length: 56 }, () => slots.take('unknown'));
+  for (const slot of taken) slot.becomeSlow();
+  expect([slots.free().unknown, slots.inUse()]).toEqual([0, 56]);
+  taken[0]?.release();
+  expect(slots.free().unknown).toBe(2);
 });

@@ -12,44 +12,49 @@ export interface Slots {
 
 /** One lane's place. */
 export interface Slot {
-  pace(): Pace;
-  /** The attempt hangs: from now on it counts among the slow, and its place is free for others. */
+  isSlow(): boolean;
+  /** The attempt hangs: its place is free for others from now on. */
   becomeSlow(): void;
   release(): void;
 }
 
 /** Parts of the places for prompt receivers. Those of unknown pace may all hang; slow ones cost a socket and little else. */
 const SHARES: Readonly<Record<Pace, number>> = { prompt: 1, unknown: 0.5, slow: 2 };
-/** All together, with those that turned out to be slow only after they had begun: a bound for sockets, seldom reached. */
-const TOTAL_SHARE = 16;
+/** Those that turned out to be slow after they had begun: when so many are, nobody of unknown pace is begun. */
+const TURNED_SHARE = 14;
 /** Lanes of one pace in one claim; several claims follow each other when more are due. */
-const CLAIM_MAX = 200;
+const CLAIM_MAX: Readonly<Record<Pace, number>> = {
+  prompt: 200,
+  // Each may be a new connection: the handshakes of many at once would hold up the answers of all others.
+  unknown: 16,
+  slow: 16,
+};
 
 /** Makes the places of one process. `onFree` is called when one for others has become free. */
 export function createSlots({ slots }: { readonly slots: number }, onFree: () => void): Slots {
-  const counts: Record<Pace, number> = { prompt: 0, unknown: 0, slow: 0 };
-  const inUse = () => counts.prompt + counts.unknown + counts.slow;
+  const counts = { prompt: 0, unknown: 0, slow: 0, turned: 0 };
   const freeOf = (pace: Pace): number => {
-    const own = Math.ceil(slots * SHARES[pace]) - counts[pace];
-    return Math.max(0, Math.min(own, slots * TOTAL_SHARE - inUse(), CLAIM_MAX));
+    // The places of prompt and slow receivers are theirs, whatever the others do.
+    if (pace === 'unknown' && counts.turned >= slots * TURNED_SHARE) return 0;
+    return Math.max(0, Math.min(Math.ceil(slots * SHARES[pace]) - counts[pace], CLAIM_MAX[pace]));
   };
   return {
     free: () => ({ prompt: freeOf('prompt'), unknown: freeOf('unknown'), slow: freeOf('slow') }),
-    inUse,
-    take(claimed) {
-      let pace = claimed;
-      counts[pace] += 1;
+    inUse: () => counts.prompt + counts.unknown + counts.slow + counts.turned,
+    take(pace) {
+      let place: keyof typeof counts = pace;
+      counts[place] += 1;
       return {
-        pace: () => pace,
+        isSlow: () => place === 'slow' || place === 'turned',
         becomeSlow() {
-          if (pace === 'slow') return;
-          counts[pace] -= 1;
-          pace = 'slow';
-          counts.slow += 1;
+          if (place === 'slow' || place === 'turned') return;
+          counts[place] -= 1;
+          place = 'turned';
+          counts.turned += 1;
           onFree();
         },
         release() {
-          counts[pace] -= 1;
+          counts[place] -= 1;
           onFree();
         },
       };

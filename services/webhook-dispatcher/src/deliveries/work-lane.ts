@@ -6,6 +6,7 @@ import {
   type EventContent,
   LEASE_MS,
   LEASE_RENEWED_AFTER_MS,
+  type Pace,
 } from '../events/index.ts';
 import type { LaneStore, LaneWork } from './lane-store.ts';
 import type { DeliveryMeters } from './meters.ts';
@@ -42,8 +43,9 @@ export type LaneEnd = 'held' | 'gone';
 
 /** Then the lane goes to the back of the row, so that a busy app does not keep a place to itself. */
 const EVENTS_PER_CLAIM_MAX = 50;
-/** An attempt that takes longer leaves its place to others. */
-const SLOW_AFTER_MS = 500;
+/** An attempt that takes longer than these steps together leaves its place to others. */
+const SLOW_STEP_MS = 100;
+const SLOW_STEPS = 5;
 /** Left of the lease when an attempt that takes all its time has ended. */
 const WRITE_BACK_MS = 2_000;
 
@@ -60,18 +62,15 @@ export async function workLane(
     // A process that was paused must not send what another one may have sent meanwhile.
     if (performance.now() - leaseStartMs > LEASE_MS - ATTEMPT_TIMEOUT_MS - WRITE_BACK_MS) return 'held';
     if (deps.aborted.aborted) return 'held';
-    const result = await attemptTimed(work, slot, deps);
-    if (result === undefined) return 'held';
-    const keepLane = count < EVENTS_PER_CLAIM_MAX && slot.pace() !== 'slow' && !deps.isStopping();
-    const outcome = toOutcome(
-      { lane, work, result, keepLane, pace: result.durationMs > SLOW_AFTER_MS ? 'slow' : 'prompt' },
-      deps.schedule,
-    );
+    const attempted = await attemptTimed({ lane, work, slot }, deps);
+    if (attempted === undefined) return 'held';
+    const keepLane = count < EVENTS_PER_CLAIM_MAX && !slot.isSlow() && !deps.isStopping();
+    const outcome = toOutcome({ lane, work, keepLane, ...attempted }, deps.schedule);
     leaseStartMs = performance.now() - LEASE_RENEWED_AFTER_MS;
     const recorded = await deps.store.record(outcome);
     report(outcome, work, recorded !== undefined, deps);
     if (recorded?.isKept !== true) return 'gone';
-    lane = { ...lane, sequence: lane.sequence + 1 };
+    lane = { ...lane, sequence: lane.sequence + 1, pace: outcome.pace };
     // The lease still holds, so the generation is the same, and so is the target.
     work =
       recorded.next === undefined
@@ -81,17 +80,41 @@ export async function workLane(
 }
 
 /** Undefined: the attempt was cut off because the process stops. */
-async function attemptTimed(work: LaneWork, slot: Slot, deps: WorkLaneDeps): Promise<AttemptResult | undefined> {
+async function attemptTimed(
+  { lane, work, slot }: { lane: ClaimedLane; work: LaneWork; slot: Slot },
+  deps: WorkLaneDeps,
+): Promise<Pick<Attempted, 'result' | 'pace'> | undefined> {
   const { url, secret } = work.target;
-  const slowly = setTimeout(() => slot.becomeSlow(), SLOW_AFTER_MS);
+  let pace: Pace = 'prompt';
+  const stopWatching = afterSteps(() => {
+    // One late answer may be ours, or the network's: who was prompt gets another chance before it waits among the slow.
+    pace = lane.pace === 'prompt' ? 'unknown' : 'slow';
+    slot.becomeSlow();
+  });
   try {
-    return await sendAttempt({ url, secret, body: work.content.body }, deps, deps.aborted);
+    return { result: await sendAttempt({ url, secret, body: work.content.body }, deps, deps.aborted), pace };
   } catch (error) {
     if (deps.aborted.aborted) return undefined;
     throw error;
   } finally {
-    clearTimeout(slowly);
+    stopWatching();
   }
+}
+
+/**
+ * Calls back after SLOW_STEPS · SLOW_STEP_MS of time in which this process could have seen an answer: a step that ends late,
+ * because the process was busy, counts no more than another.
+ */
+function afterSteps(callback: () => void): () => void {
+  let steps = 0;
+  const next = (): NodeJS.Timeout =>
+    setTimeout(() => {
+      steps += 1;
+      if (steps === SLOW_STEPS) callback();
+      else timer = next();
+    }, SLOW_STEP_MS);
+  let timer = next();
+  return () => clearTimeout(timer);
 }
 
 interface Attempted {
@@ -99,7 +122,7 @@ interface Attempted {
   readonly work: LaneWork;
   readonly result: AttemptResult;
   readonly keepLane: boolean;
-  readonly pace: AttemptOutcome['pace'];
+  readonly pace: Pace;
 }
 
 function toOutcome({ lane, work, result, keepLane, pace }: Attempted, schedule: RetrySchedule): AttemptOutcome {

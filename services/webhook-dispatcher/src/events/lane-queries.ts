@@ -28,8 +28,9 @@ export interface Claim {
 }
 
 /**
- * How an app's receiver answered last: soon, late or not at all; unknown in a new generation. Lanes of each pace have their
- * own places in a worker, so that receivers that hang, and those that might, keep no other waiting.
+ * How an app's receiver answered last: soon (prompt), late or not at all (slow). Unknown in a new generation, and after the
+ * first late answer of a prompt one. Lanes of each pace have their own places in a worker, so that receivers that hang, and
+ * those that might, keep no other waiting.
  */
 export type Pace = 'prompt' | 'unknown' | 'slow';
 

@@ -14,7 +14,7 @@ export interface AttemptOutcome {
   /** Go on with the lane's next event, when there is one, under the same lease; at most LEASE_RENEWED_AFTER_MS of it are over. */
   readonly keepLane: boolean;
   /** How the receiver answered: its lane then waits among its like. */
-  readonly pace: Exclude<Pace, 'unknown'>;
+  readonly pace: Pace;
   readonly at: Date;
   readonly statusCode: number | null;
   readonly error: string | null;
