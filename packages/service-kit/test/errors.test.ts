@@ -69,6 +69,24 @@ test.each([undefined, null, 'text', 5, { code: 'not_found', status: 404 }])(
   },
 );
 
+test('what the service recognises as a failure of what it depends on is a 503, and tells nothing either', async () => {
+  const { send } = await startTestApp({
+    bindings: [
+      bind(testRoutes.listThings, async () => {
+        throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' });
+      }),
+      bind(testRoutes.createThing, async () => {
+        throw new Error('a bug');
+      }),
+    ],
+    isUnavailable: (thrown) => thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNREFUSED',
+  });
+  const { status, body, text } = await send('GET', '/v1/things');
+  expect([status, body.detail.code]).toEqual([503, 'service_unavailable']);
+  expect(text).not.toContain('ECONNREFUSED');
+  expect((await send('POST', '/v1/things', { body: { name: 'x' } })).status).toBe(500);
+});
+
 test('kind unavailable is logged with its cause and answered without it', async () => {
   const { send, lines } = await answering(() => {
     throw new AppError('service_unavailable', undefined, { cause: new Error('connect ECONNREFUSED 10.0.0.7') });

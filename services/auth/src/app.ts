@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { newId } from '@svc/contracts';
+import { isConnectionFailure } from '@svc/database';
 import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
@@ -85,6 +86,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     publicBaseUrl: deps.publicBaseUrl,
     trustProxyHops: parts.config.TRUST_PROXY_HOPS,
     responseValidation: parts.config.RESPONSE_VALIDATION,
+    isUnavailable: isConnectionFailure,
     mount: (express) => mountPreflight(express, server),
     prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
   });

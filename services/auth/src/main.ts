@@ -1,4 +1,4 @@
-import { createDatabase } from '@svc/database';
+import { createDatabase, isConnectionFailure } from '@svc/database';
 import { connectMessaging, outboxRoutes, startRelay } from '@svc/messaging';
 import {
   createInternalApp,
@@ -41,6 +41,7 @@ runService({
         tokens: config.INTERNAL_API_TOKENS,
         logger,
         metrics,
+        isUnavailable: isConnectionFailure,
         ready: async () => ({ database: await canQuery(() => database.raw('SELECT 1')) }),
         lifecycle: life,
       }),

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { routesOf } from '@svc/contracts';
+import { isConnectionFailure } from '@svc/database';
 import {
   type Authenticators,
   type Binding,
@@ -98,7 +99,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
 const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): RequestListener => {
   const { config, logger, metrics, authenticate } = parts;
   return createServiceApp({
-    ...{ service: SERVICE, bindings, authenticate, logger, metrics },
+    ...{ service: SERVICE, bindings, authenticate, logger, metrics, isUnavailable: isConnectionFailure },
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
@@ -110,7 +111,7 @@ const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Req
 const createInternal = (parts: BillingParts, bindings: readonly Binding[]): RequestListener => {
   const { config, database, logger, metrics, lifecycle } = parts;
   return createInternalApp({
-    ...{ service: SERVICE, bindings, logger, metrics },
+    ...{ service: SERVICE, bindings, logger, metrics, isUnavailable: isConnectionFailure },
     tokens: config.INTERNAL_API_TOKENS,
     responseValidation: config.RESPONSE_VALIDATION,
     ...(lifecycle === undefined ? {} : { lifecycle }),

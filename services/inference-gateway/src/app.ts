@@ -1,4 +1,5 @@
 import { routes as contract } from '@svc/contracts';
+import { isConnectionFailure } from '@svc/database';
 import { outboxRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
@@ -58,7 +59,11 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const connections = await openConnections(life, { service: SERVICE, config, logger, metrics, clock });
   const usage = openUsageWriter(life, connections, { config, logger, metrics });
   const deps = openInference(life, { ...options, metrics, usage, routes });
-  const common = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
+  const common = {
+    service: SERVICE,
+    ...{ logger, metrics, isUnavailable: isConnectionFailure },
+    responseValidation: config.RESPONSE_VALIDATION,
+  } as const;
   const internal = createInternalApp({
     ...common,
     bindings: [

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { newId, routes } from '@svc/contracts';
+import { isConnectionFailure } from '@svc/database';
 import { inboxRoutes, type Messaging, openRevocations } from '@svc/messaging';
 import {
   type Binding,
@@ -115,7 +116,11 @@ function createApplications(
   { config, database, messaging, logger, metrics, life }: AppParts,
   input: ApplicationsInput,
 ) {
-  const shared = { service: SERVICE, logger, metrics, responseValidation: config.RESPONSE_VALIDATION } as const;
+  const shared = {
+    service: SERVICE,
+    ...{ logger, metrics, isUnavailable: isConnectionFailure },
+    responseValidation: config.RESPONSE_VALIDATION,
+  } as const;
   const { console_session } = createTokenAuthenticators({
     publicBaseUrl: config.PUBLIC_BASE_URL,
     jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${routes.getJwks.path}`,

@@ -9,16 +9,19 @@ import { sendJson } from './send-reply.ts';
 /** Answers what was thrown. */
 export type AnswerError = (thrown: unknown, req: IncomingMessage, res: ServerResponse) => void;
 
+/** Whether what was thrown says that something we depend on could not be reached. */
+export type IsUnavailable = (thrown: unknown) => boolean;
+
 /** Creates the one error mapper: whatever a request ends with in any application, it is answered here. */
 export const createErrorMapper =
-  (logger: Logger): AnswerError =>
+  (logger: Logger, isUnavailable: IsUnavailable = () => false): AnswerError =>
   (thrown, req, res) => {
     if (thrown instanceof RequestAborted) {
       res.destroy();
       return;
     }
     const state = stateOf(res);
-    const error = toAppError(thrown);
+    const error = toAppError(thrown, isUnavailable);
     if (state !== undefined) state.errorCode = error.code;
     if (isOurs(error)) {
       const log = state?.log ?? logger;
@@ -44,10 +47,11 @@ const answer = (res: ServerResponse, error: AppError, shape: 'detail' | 'oauth' 
   sendJson(res, status, body);
 };
 
-/** Turns anything thrown into an AppError. What is not one of ours becomes `internal_error` and reveals nothing. */
-const toAppError = (thrown: unknown): AppError => {
+/** Turns anything thrown into an AppError. What is not one of ours reveals nothing: `service_unavailable` or `internal_error`. */
+const toAppError = (thrown: unknown, isUnavailable: IsUnavailable): AppError => {
   if (thrown instanceof AppError) return thrown;
   // The router cannot decode a path such as `/%zz`: no resource has that name.
   if (thrown instanceof URIError) return new AppError('not_found', undefined, { cause: thrown });
-  return new AppError('internal_error', undefined, { cause: thrown });
+  const code = isUnavailable(thrown) ? 'service_unavailable' : 'internal_error';
+  return new AppError(code, undefined, { cause: thrown });
 };

@@ -3,7 +3,7 @@ import type { RouteDefinition } from '@svc/contracts';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
-import { type AnswerError, createErrorMapper } from './answer-error.ts';
+import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
 import { type RequestState, stateOf } from './request-state.ts';
@@ -15,6 +15,7 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   contract: readonly RouteDefinition[];
   bindings: readonly Binding[];
   logger: Logger;
+  isUnavailable?: IsUnavailable | undefined;
   /** Mounts what is not in the contract, after the bound routes and before 404, 405 and 501. */
   mount: ((app: Express) => void) | undefined;
   /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
@@ -29,7 +30,7 @@ export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
   const openRequest = createRequestOpener(options);
-  const answerError = createErrorMapper(options.logger);
+  const answerError = createErrorMapper(options.logger, options.isUnavailable);
   const app = createExpressApp(table, { ...options, openRequest, answerError });
   // What runs before the routes may change what is asked for, so nothing may be looked up ahead of it.
   const fixed = options.prepare === undefined ? fixedPaths(table) : new Map<string, PathEntry>();

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { createServiceAuthenticator } from '../authentication/service-credential.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
+import type { IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
 import { createApp } from './create-app.ts';
 import { stateOf } from './request-state.ts';
@@ -22,6 +23,8 @@ export interface InternalAppOptions {
   /** The lifecycle: once it stops, `/readyz` is 503 so that no new requests are sent here. */
   lifecycle?: { readonly isStopping: boolean };
   responseValidation?: boolean;
+  /** As for the public application. */
+  isUnavailable?: IsUnavailable;
   contract?: readonly RouteDefinition[];
 }
 
@@ -38,6 +41,7 @@ export const createInternalApp = (options: InternalAppOptions): RequestListener 
     trustProxyHops: 0,
     isHttps: false,
     responseValidation: options.responseValidation ?? false,
+    isUnavailable: options.isUnavailable,
     mount: (app) => {
       app.get('/healthz', asProbe('healthz'), answerHealth);
       app.get('/readyz', asProbe('readyz'), answerReadiness(options));

@@ -3,6 +3,7 @@ import { type RouteDefinition, routesOf, type ServiceName } from '@svc/contracts
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
+import type { IsUnavailable } from './answer-error.ts';
 import type { Authenticators, Binding } from './binding.ts';
 import { createApp } from './create-app.ts';
 
@@ -19,6 +20,8 @@ export interface ServiceAppOptions {
   trustProxyHops?: number;
   /** Checks every answer against the contract; for development and tests. */
   responseValidation?: boolean;
+  /** Recognises failures of what the service depends on, such as its database: those are 503 instead of 500. */
+  isUnavailable?: IsUnavailable;
   /** Mounts what is not in the contract, after the bound routes and before 404. */
   mount?: (app: Express) => void;
   /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
@@ -42,6 +45,7 @@ export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
     trustProxyHops: options.trustProxyHops ?? 1,
     isHttps: options.publicBaseUrl?.startsWith('https:') ?? false,
     responseValidation: options.responseValidation ?? false,
+    isUnavailable: options.isUnavailable,
     mount: options.mount,
     prepare: options.prepare,
     ...(options.newRequestId === undefined ? {} : { newRequestId: options.newRequestId }),
