@@ -9,6 +9,7 @@ import { startApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import { providerKeysFrom } from '../../src/routes/index.ts';
 import { type BillingStandIn, startBilling, TOKEN } from './billing-stand-in.ts';
+import { type Door, openDoor } from './door.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PROVIDER_KEY = 'the-key-of-the-provider';
@@ -19,6 +20,8 @@ export interface TestGateway {
   readonly url: string;
   readonly internalUrl: string;
   readonly database: TestDatabase;
+  /** Between the gateway and its database, where that can fail. */
+  readonly databaseDoor: Door | undefined;
   readonly nats: TestNats;
   readonly tokens: TestTokens;
   readonly billing: BillingStandIn;
@@ -41,16 +44,19 @@ export interface TestGatewayOptions {
   /** Makes the routes file from the provider's address. */
   readonly routes?: (providerUrl: string) => string;
   readonly clock?: () => number;
+  /** A database that can be shut away, and a NATS server of its own. */
+  readonly canFail?: boolean;
 }
 
 export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
   const [database, nats, tokens, billing, provider] = await Promise.all([
     testDatabase({ migrations: MIGRATIONS }),
-    testNats(),
+    testNats({ own: options.canFail }),
     testTokens(),
     startBilling(),
     createSandboxProvider({ port: 0, apiKey: PROVIDER_KEY }),
   ]);
+  const databaseDoor = options.canFail ? await openDoor(database.url) : undefined;
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
   const routesFile = join(directory, 'routes.yaml');
   const routesText = (options.routes ?? defaultRoutes)(`${provider.url}/v1`);
@@ -63,7 +69,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   });
   const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
   const environment = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseDoor?.url ?? database.url,
     NATS_URL: nats.url,
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
     PORT: '0',
@@ -90,6 +96,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     url: app.url,
     internalUrl: app.internalUrl,
     database,
+    databaseDoor,
     nats,
     tokens,
     billing,
@@ -102,7 +109,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     stopService: life.stop,
     stop: async () => {
       await life.stop();
-      await Promise.all([billing.stop(), provider.stop(), tokens.stop(), nats.stop()]);
+      await Promise.all([billing.stop(), provider.stop(), tokens.stop(), nats.stop(), databaseDoor?.remove()]);
       await database.drop();
       await rm(directory, { recursive: true });
     },

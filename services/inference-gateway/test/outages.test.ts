@@ -1,0 +1,108 @@
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, type TestGateway } from './support/start-gateway.ts';
+
+/** A look-up that fails for our own reasons is 503: never 401 or 402, which blame the caller, and never free inference. */
+let gateway: TestGateway;
+let session: string;
+let token: string;
+
+beforeAll(async () => {
+  gateway = await startGateway({ canFail: true, environment: { USAGE_QUEUE_RECORDS_MAX: '3' } });
+  [session, token] = await Promise.all([
+    gateway.tokens.consoleSession({ userId: newId('usr') }),
+    gateway.tokens.accessToken(),
+  ]);
+});
+afterAll(() => gateway.stop());
+afterEach(async () => {
+  gateway.databaseDoor?.open();
+  gateway.billing.outage = undefined;
+  await waitFor(async () => (await fetch(`${gateway.internalUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+});
+
+const createKey = async (): Promise<string> => {
+  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Test' }),
+  });
+  return JSON.parse(await created.text()).key;
+};
+const post = async (path: string, credential: string, body: object) => {
+  const answer = await fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], ...body }),
+  });
+  return { answer, body: JSON.parse(await answer.text()) };
+};
+const ask = (key: string) => post('/v1/chat/completions', key, { model: 'svc-chat' });
+const askDelegated = () => post('/v1/integrations/inference/chat/completions', token, {});
+const recordsOf = (ids: readonly (string | null)[]) =>
+  gateway.database.knex('usage_records').whereIn('request_id', ids).where({ outcome: 'settled' });
+
+describe('the database is down', () => {
+  test('a key that is not known yet is 503, and works when it is back', async () => {
+    const key = await createKey();
+    gateway.databaseDoor?.shut();
+    gateway.provider.resetCounts();
+    const { answer, body } = await ask(key);
+    expect([answer.status, body.error.code]).toEqual([503, 'service_unavailable']);
+    expect(gateway.provider.counts().requests).toBe(0);
+    gateway.databaseDoor?.open();
+    await waitFor(async () => (await ask(key)).answer.status === 200, { timeoutMs: 20_000 });
+  });
+
+  test('what is served meanwhile is recorded later, and no more is served than can be kept', async () => {
+    const key = await createKey();
+    await ask(key);
+    gateway.databaseDoor?.shut();
+    gateway.provider.resetCounts();
+    const answers = [];
+    for (let count = 0; count < 8; count += 1) answers.push(await (count % 2 === 0 ? ask(key) : askDelegated()));
+    const served = answers.filter(({ answer }) => answer.status === 200);
+    expect(served.length).toBeGreaterThan(0);
+    expect(new Set(answers.map(({ answer }) => answer.status))).toEqual(new Set([200, 503]));
+    expect(gateway.provider.counts().billed.requests).toBe(served.length);
+    gateway.databaseDoor?.open();
+    const ids = served.map(({ answer }) => answer.headers.get('x-request-id'));
+    await waitFor(async () => (await recordsOf(ids)).length === served.length, { timeoutMs: 20_000 });
+  });
+
+  test('keys and usage cannot be managed: 503, not 401', async () => {
+    gateway.databaseDoor?.shut();
+    for (const path of ['/v1/gateway/keys', '/v1/gateway/usage']) {
+      const answer = await fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${session}` } });
+      expect(answer.status, await answer.text()).toBe(503);
+    }
+  });
+});
+
+describe('billing is down', () => {
+  test.each([0, 500, 401, 402])('with %i: 503 for keys and apps alike', async (outage) => {
+    const key = await createKey();
+    gateway.provider.resetCounts();
+    gateway.billing.outage = outage;
+    for (const { answer } of [await ask(key), await askDelegated()]) expect(answer.status).toBe(503);
+    expect(gateway.provider.counts().requests).toBe(0);
+  });
+});
+
+describe('NATS is down', () => {
+  test('what is served is recorded, and told when it is back; nobody is refused as a stranger', async () => {
+    const key = await createKey();
+    await gateway.nats.pause();
+    const answers = [await ask(key), await askDelegated()];
+    for (const { answer } of answers) expect([200, 503]).toContain(answer.status);
+    await gateway.nats.start();
+    const ids = answers
+      .filter(({ answer }) => answer.status === 200)
+      .map(({ answer }) => answer.headers.get('x-request-id'));
+    await waitFor(async () => (await recordsOf(ids)).length === ids.length);
+    await waitFor(async () => (await gateway.database.knex('outbox').whereNull('published_at').first()) === undefined, {
+      timeoutMs: 20_000,
+    });
+  });
+});
