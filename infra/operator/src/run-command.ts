@@ -5,6 +5,7 @@ import { type AddressBook, OperatorError } from './address-book.ts';
 import type { CallService, Command } from './command.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { outboxCommands } from './commands/outbox.ts';
+import { refundCommands } from './commands/refund.ts';
 import { routesCommands } from './commands/routes.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
 import { signingSecretCommands } from './commands/signing-secrets.ts';
@@ -18,6 +19,7 @@ const commands: readonly Command[] = [
   ...deadLetterCommands,
   ...outboxCommands,
   ...uncertainCommands,
+  ...refundCommands,
   ...signingKeyCommands,
   ...signingSecretCommands,
   ...routesCommands,

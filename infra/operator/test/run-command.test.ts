@@ -50,6 +50,7 @@ describe('the command line', () => {
     ['uncertain settle req_x', 1, 'either --cost-micros or --at-estimate'],
     ['uncertain settle req_x --cost-micros 1 --at-estimate', 1, 'either --cost-micros or --at-estimate'],
     ['uncertain settle req_x --cost-micros 1.5', 1, '--cost-micros is a whole number'],
+    ['refund usr_x cs_x ticket-1', 1, '--amount-micros is a whole number'],
     ['uncertain list', 1, 'the address of billing is not known'],
     ['routes check /nowhere/at-all.yaml', 1, '/nowhere/at-all.yaml cannot be read'],
   ])('"%s" ends with %i and says why', async (line, exitCode, fault) => {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { call } from './support/api.ts';
+import { signUp } from './support/people.ts';
 import { readStackFile } from './support/stack.ts';
 
 const MAIN = new URL('../../../infra/operator/src/main.ts', import.meta.url).pathname;
@@ -90,6 +92,22 @@ describe('the operator’s commands against the running product', () => {
     expect((await svc('signing-keys', 'rotate', 'another-key')).text).toContain('nothing to do');
     expect(await svc('signing-secrets', 'reencrypt')).toMatchObject({ code: 0 });
     expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
+  });
+
+  it('a top-up is given back once for each refund id, and never more than there is', async () => {
+    const person = await signUp('personal');
+    const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
+    const body = { amount_micros: 10_000_000, ...urls };
+    const topUp = await call('POST', '/v1/gateway/wallet/top-ups', { token: person.token, body });
+    const session = String(topUp.body.session_id);
+    await call('POST', `/sandbox/payments/sessions/${session}/complete`);
+    await call('POST', '/v1/subscriptions/checkout/confirm', { token: person.token, body: { session_id: session } });
+    const balance = async () => (await call('GET', '/v1/gateway/wallet', { token: person.token })).body.balance_micros;
+    const refund = (id: string, amount: string) => svc('refund', person.userId, session, id, '--amount-micros', amount);
+    for (const _again of [1, 2]) expect((await refund('ticket-1', '4000000')).text).toContain('ticket-1: refunded');
+    expect(await balance()).toBe(6_000_000);
+    expect((await refund('ticket-2', '7000000')).text).toContain('refund_not_possible');
+    expect(await balance()).toBe(6_000_000);
   });
 
   it('nothing is settled of a request that billing does not know', async () => {
