@@ -35,7 +35,7 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'error',
-    // Starting again and again, it need not compile everything each time.
+    // Starting again and again, it need not compile everything each time. Only a process that ends by itself writes it.
     NODE_COMPILE_CACHE: join(tmpdir(), `svc-auth-compiled-${port}`),
   };
   let child: ChildProcess | undefined;
@@ -47,17 +47,20 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     await waitFor(isReady, { timeoutMs: START_MS });
     if (started.exitCode !== null) throw new Error(`the process ended by itself with ${started.exitCode}`);
   };
-  const kill = async (): Promise<void> => {
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     if (child === undefined) return;
     const ended = once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill(signal);
     await ended;
     child = undefined;
   };
+  const kill = () => end('SIGKILL');
   const stop = async (): Promise<void> => {
     await kill();
     await rm(environment.NODE_COMPILE_CACHE, { recursive: true, force: true });
   };
+  await start();
+  await end('SIGTERM');
   await start();
   return { url, start, kill, stop };
 };

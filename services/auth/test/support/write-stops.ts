@@ -8,6 +8,8 @@ export type Fate = 'lost' | 'lands';
 export interface WriteStops {
   /** From now on the n-th write waits; undefined lets all of them pass. */
   arm: (n: number | undefined) => Promise<void>;
+  /** What has passed since `arm(undefined)`, in order: the table and the operation of each write, and commits. */
+  passed: () => Promise<string[]>;
   /** Whether a write waits. */
   isReached: () => Promise<boolean>;
   /** Ends the wait: the write is lost with its connection, or goes on though nobody waits for its answer. */
@@ -23,24 +25,35 @@ CREATE SCHEMA stops;
 CREATE SEQUENCE stops.writes;
 CREATE TABLE stops.plan (stop_at bigint);
 INSERT INTO stops.plan VALUES (NULL);
+CREATE TABLE stops.passed (n bigint, point text);
 
 -- A sequence does not roll back: it counts what was tried.
-CREATE FUNCTION stops.pass() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION stops.pass(p_point text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_n bigint := nextval('stops.writes');
+  v_stop_at bigint := (SELECT stop_at FROM stops.plan);
 BEGIN
-  IF current_setting('application_name') = '${SERVICE}' AND nextval('stops.writes') = (SELECT stop_at FROM stops.plan) THEN
+  IF v_stop_at IS NULL THEN
+    INSERT INTO stops.passed VALUES (v_n, p_point);
+  ELSIF v_n = v_stop_at THEN
     PERFORM pg_advisory_xact_lock_shared(${LOCK});
+  END IF;
+END $$;
+
+CREATE FUNCTION stops.at_write() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('application_name') = '${SERVICE}' THEN
+    PERFORM stops.pass(TG_TABLE_NAME || ' ' || TG_OP);
   END IF;
   RETURN NULL;
 END $$;
 
 -- Deferred to the commit, where the first row of a transaction stands for all.
-CREATE FUNCTION stops.pass_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION stops.at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF current_setting('application_name') = '${SERVICE}' AND coalesce(current_setting('stops.passed', true), '') <> 'yes' THEN
     PERFORM set_config('stops.passed', 'yes', true);
-    IF nextval('stops.writes') = (SELECT stop_at FROM stops.plan) THEN
-      PERFORM pg_advisory_xact_lock_shared(${LOCK});
-    END IF;
+    PERFORM stops.pass('commit');
   END IF;
   RETURN NULL;
 END $$;
@@ -55,12 +68,12 @@ export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
     .select('tablename');
   for (const { tablename } of tables) {
     await database.raw(
-      `CREATE TRIGGER stop BEFORE INSERT OR UPDATE OR DELETE ON public.?? FOR EACH STATEMENT EXECUTE FUNCTION stops.pass()`,
+      `CREATE TRIGGER stop BEFORE INSERT OR UPDATE OR DELETE ON public.?? FOR EACH STATEMENT EXECUTE FUNCTION stops.at_write()`,
       [tablename],
     );
     await database.raw(
       `CREATE CONSTRAINT TRIGGER stop_at_commit AFTER INSERT OR UPDATE OR DELETE ON public.??
-       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stops.pass_at_commit()`,
+       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stops.at_commit()`,
       [tablename],
     );
   }
@@ -77,10 +90,18 @@ export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
     arm: async (n) => {
       await letGo();
       await database('stops.plan').update({ stop_at: n ?? null });
+      await database('stops.passed').truncate();
       await database.raw(`SELECT setval('stops.writes', 1, false)`);
       if (n === undefined) return;
       holder = await database.transaction();
       await holder.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
+    },
+    passed: async () => {
+      const counted = await database('stops.writes').first<{ last_value: string; is_called: boolean }>();
+      const rows: { n: string; point: string }[] = await database('stops.passed').select('n', 'point');
+      const points = new Map(rows.map(({ n, point }) => [Number(n), point]));
+      const length = counted.is_called ? Number(counted.last_value) : 0;
+      return Array.from({ length }, (_, index) => points.get(index + 1) ?? 'rolled back');
     },
     isReached: async () => (await waiting().select('pid')).length > 0,
     release: async (fate) => {
