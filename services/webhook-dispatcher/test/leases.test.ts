@@ -1,6 +1,7 @@
 import { newId } from '@svc/contracts';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createLaneStore } from '../src/deliveries/lane-store.ts';
 import {
   type AttemptOutcome,
   beginGeneration,
@@ -100,4 +101,35 @@ it('a claim passes over a lane that somebody is changing, and finds it as it was
   await trx.commit();
   const [own] = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => lane.clientId === clientId);
   expect(own?.content).toMatchObject({ attempts: 1, attemptsInRound: 1 });
+});
+
+it('outcomes that lose a deadlock are written all the same, and no lane waits for its lease', async () => {
+  const clientIds = [await newLane(1), await newLane(1)].sort();
+  const claims = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => clientIds.includes(lane.clientId));
+  const store = createLaneStore(database.knex, { recall: () => undefined, find: async () => [] });
+  const trx = await database.knex.transaction();
+  const lock = (clientId?: string) =>
+    trx('lanes')
+      .where({ client_id: clientId ?? '' })
+      .forUpdate()
+      .select('client_id');
+  // It would notice the circle itself only later: the outcomes lose.
+  await trx.raw("SET LOCAL deadlock_timeout = '30s'");
+  await lock(clientIds[1]);
+  const recorded = Promise.all(
+    claims.map(({ lane }) =>
+      store.record({
+        ...{ lane, attempt: 1, result: 'delivered', retryDelayMs: 0, keepLane: false, pace: 'prompt' },
+        ...{ at: new Date(), statusCode: 204, error: null, durationMs: 1 },
+      }),
+    ),
+  );
+  const isWaiting = async () => {
+    const { rows } = await trx.raw('SELECT 1 FROM pg_locks WHERE NOT granted');
+    return rows.length > 0;
+  };
+  await waitFor(isWaiting, { timeoutMs: 10_000 });
+  await lock(clientIds[0]);
+  await trx.commit();
+  expect((await recorded).map((outcome) => outcome?.clientId).sort()).toEqual(clientIds);
 });

@@ -95,12 +95,15 @@ export const BODY = JSON.stringify({
   ...{ user: { svc_user_id: newId('usr') }, data: { message: 'From a benchmark.' } },
 });
 
-/** Stores events for each of these apps at once, as the dispatcher stores them. */
+/** Stores events for each of these apps at once, as the dispatcher stores them: it locks lanes in the order of their apps. */
 export const storeBacklog = async (database: pg.Pool, clientIds: readonly string[], perApp: number): Promise<void> => {
   await database.query(
-    `WITH grown AS (
+    `WITH locked AS (
+       SELECT client_id FROM lanes WHERE client_id = ANY($3) ORDER BY client_id FOR NO KEY UPDATE
+     ), grown AS (
        UPDATE lanes SET last_sequence = last_sequence + $1::int, due_at = coalesce(due_at, now())
-       WHERE client_id = ANY($3) RETURNING client_id, generation, last_sequence - $1::int AS before
+       FROM locked WHERE lanes.client_id = locked.client_id
+       RETURNING lanes.client_id, generation, last_sequence - $1::int AS before
      ), placed AS (
        SELECT client_id, generation, before + n AS sequence,
          'evt_' || substr(client_id, 11) || lpad((before + n)::text, 6, '0') AS event_id

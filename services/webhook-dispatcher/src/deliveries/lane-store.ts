@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConnectionFailure } from '@svc/database';
+import { isConnectionFailure, isDeadlock } from '@svc/database';
 import type { Knex } from 'knex';
 import type { DeliveryTarget, DeliveryTargets } from '../configurations/index.ts';
 import {
@@ -76,7 +76,9 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (attempt >= RECORD_TRIES_MAX || !isConnectionFailure(error)) throw error;
+      // Given up, the whole batch would be sent once more when its leases are over.
+      const mayPass = isConnectionFailure(error) || isDeadlock(error);
+      if (attempt >= RECORD_TRIES_MAX || !mayPass) throw error;
       await sleep(RECORD_RETRY_MS);
     }
   }
