@@ -84,11 +84,12 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     env: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
     launch: Launch,
   ): Promise<RunningService> => {
-    const [port, internalPort] = [await freePort(), await freePort()];
+    const port = env['PORT'] ?? String(await freePort());
+    const internalPort = env['INTERNAL_PORT'] ?? String(await freePort());
     const [url, internalUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${internalPort}`];
     const settings = {
       ...{ NATS_URL: nats.url, PUBLIC_BASE_URL: url, INTERNAL_API_TOKENS: internalToken },
-      ...{ PORT: String(port), INTERNAL_PORT: String(internalPort) },
+      ...{ PORT: port, INTERNAL_PORT: internalPort },
       // As in production.
       ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
       ...env,
