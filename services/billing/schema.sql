@@ -76,6 +76,7 @@ CREATE OR REPLACE FUNCTION public.admit_delegated_many(p_request_ids text[], p_s
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET lock_timeout TO '1s'
 AS $function$
     DECLARE asked record;
     BEGIN
@@ -162,6 +163,7 @@ CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_u
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET lock_timeout TO '1s'
 AS $function$
     DECLARE asked record;
     BEGIN
@@ -412,6 +414,16 @@ AS $function$
         FROM generate_series(1, turns) AS turn,
           LATERAL settle_turn(p_request_ids, p_outcomes, p_costs, seen, turn::int, p_currency) AS s
         ORDER BY s.place;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_together(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
+ RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
+ LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
+AS $function$
+    BEGIN
+      RETURN QUERY SELECT * FROM settle_many(p_request_ids, p_outcomes, p_costs, p_currency);
     END $function$
 ;
 

@@ -25,6 +25,8 @@ import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
 
 const NAME = 'billing';
+/** With the second after which a group is given up, less than gateways wait for an admission. */
+const LOCK_TIMEOUT_MS = 3_500;
 /** The proof reads every reservation and entry there is. */
 const CHECK_TIMEOUT_MS = 3_600_000;
 
@@ -35,7 +37,11 @@ async function start(life: Lifecycle): Promise<void> {
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
-  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
+  const database = createDatabase(config.DATABASE_URL, {
+    applicationName: NAME,
+    poolMax: config.DATABASE_POOL_MAX,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+  });
   life.onStop('database', () => database.destroy());
   const offer = await openPlanOffer(database, plans);
   const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, logger, metrics });

@@ -230,3 +230,31 @@ describe('a refusal', () => {
     expect(await walPosition()).toBe(before);
   });
 });
+
+describe('accounts whose rows somebody else holds for long', () => {
+  it('hold up nobody else, and are decided and settled in their order once they are let go', async () => {
+    const subscribers = await Promise.all(Array.from({ length: 8 }, () => billing.subscribe()));
+    const [held, free] = [subscribers.slice(0, 2), subscribers.slice(2)];
+    const open = await Promise.all(held.map(async ({ userId }) => (await billing.admit(userId)).requestId));
+    const settle = (requestId: string) => billing.settle(requestId, { outcome: 'settled', cost_micros: 7 });
+    const asked = await billing.db.transaction(async (trx) => {
+      const userIds = held.map(({ userId }) => userId);
+      await trx('accounts').whereIn('svc_user_id', userIds).select('svc_user_id').forNoKeyUpdate();
+      const admitted = [...held, ...held].map(({ userId }) => verdictOf(userId));
+      const settled = open.map(settle);
+      // Once beside those that wait in a group, once while they wait alone.
+      for (let time = 0; time < 2; time += 1) {
+        const others = await Promise.all(free.map(({ userId }) => billing.admit(userId)));
+        expect(others.map(({ answer }) => answer.body.verdict)).toEqual(free.map(() => 'admitted'));
+        const ends = await Promise.all(others.map(({ requestId }) => settle(requestId)));
+        expect(ends).toEqual(free.map(() => 'settled'));
+      }
+      return { admitted, settled };
+    });
+    expect(await Promise.all(asked.settled)).toEqual(['settled', 'settled']);
+    const [first, second, third, fourth] = await Promise.all(asked.admitted);
+    expect([first, second]).toEqual(['admitted', 'admitted']);
+    for (const verdict of [third, fourth]) expect(['admitted', 'subscription_requests_pending']).toContain(verdict);
+    expect(await checkBalances(billing.db)).toEqual([]);
+  });
+});

@@ -4,7 +4,9 @@ import type { Knex } from 'knex';
 import { groupCalls } from './group-calls.ts';
 import type { ReservationMeters } from './meters.ts';
 import {
+  admitDelegated,
   admitDelegatedMany,
+  admitKeyed,
   admitKeyedMany,
   type DelegatedAnswer,
   type DelegatedQuestion,
@@ -30,21 +32,23 @@ const keyOf = ({ userId }: { readonly userId: string }): string => userId;
  */
 export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionRequest) => Promise<Admission>) => {
   const { database, pastDueGraceDays, meters } = deps;
-  const admitDelegated = groupCalls<DelegatedQuestion, DelegatedAnswer>({
-    run: (questions) => admitDelegatedMany(database, questions, pastDueGraceDays),
+  const askDelegated = groupCalls<DelegatedQuestion, DelegatedAnswer>({
+    together: (questions) => admitDelegatedMany(database, questions, pastDueGraceDays),
+    alone: (question) => admitDelegated(database, question, pastDueGraceDays),
     keyOf,
   });
-  const admitKeyed = groupCalls<KeyedQuestion, KeyedAnswer>({
-    run: (questions) => admitKeyedMany(database, questions),
+  const askKeyed = groupCalls<KeyedQuestion, KeyedAnswer>({
+    together: (questions) => admitKeyedMany(database, questions),
+    alone: (question) => admitKeyed(database, question),
     keyOf,
   });
   return async (request) => {
     if (request.kind === 'delegated') {
-      const answer = await admitDelegated(toDelegatedQuestion(request));
+      const answer = await askDelegated(toDelegatedQuestion(request));
       meters.admission(request.kind, answer.verdict);
       return toDelegatedAdmission(answer);
     }
-    const answer = await admitKeyed(toKeyedQuestion(request));
+    const answer = await askKeyed(toKeyedQuestion(request));
     meters.admission(request.kind, answer.verdict);
     return toKeyedAdmission(answer, request.requests_per_minute);
   };

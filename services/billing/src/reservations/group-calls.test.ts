@@ -9,14 +9,13 @@ interface Call {
 /** Groups that stay under way until the test lets them end. */
 const heldGroups = () => {
   const groups: { names: string[]; end(): void }[] = [];
-  const call = groupCalls<Call, string>({
-    keyOf: ({ owner }) => owner,
-    run: async (calls) => {
-      const names = calls.map(({ name }) => name);
-      await new Promise<void>((resolve) => groups.push({ names, end: resolve }));
-      return names.map((name) => `answer to ${name}`);
-    },
-  });
+  const together = async (calls: readonly Call[]) => {
+    const names = calls.map(({ name }) => name);
+    await new Promise<void>((resolve) => groups.push({ names, end: resolve }));
+    return names.map((name) => `answer to ${name}`);
+  };
+  const alone = async (only: Call) => String((await together([only]))[0]);
+  const call = groupCalls<Call, string>({ keyOf: ({ owner }) => owner, together, alone });
   return { groups, call };
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -67,17 +66,44 @@ describe('grouped calls', () => {
     );
   });
   it('of a group that fails are made again, each alone, so that only the one at fault fails', async () => {
-    const sizes: number[] = [];
+    const made: string[] = [];
+    const makeOne = async ({ name }: Call) => {
+      made.push(name);
+      if (name === 'bad') throw new Error('bad');
+      return name;
+    };
     const call = groupCalls<Call, string>({
       keyOf: ({ owner }) => owner,
-      run: async (calls) => {
-        sizes.push(calls.length);
-        if (calls.some(({ name }) => name === 'bad')) throw new Error('bad');
-        return calls.map(({ name }) => name);
-      },
+      together: (calls) => Promise.all(calls.map(makeOne)),
+      alone: makeOne,
     });
     const results = await Promise.allSettled(['a', 'bad', 'c'].map((name) => call({ owner: name, name })));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(sizes).toEqual([3, 1, 1, 1]);
+    expect(made).toEqual(['a', 'bad', 'c', 'a', 'bad', 'c']);
+  });
+  it('that wait for a row alone hold up only those of their own row', async () => {
+    const made: string[] = [];
+    const held = Promise.withResolvers<void>();
+    const lockTimeout = Object.assign(new Error('held'), { code: '55P03' });
+    const call = groupCalls<Call, string>({
+      keyOf: ({ owner }) => owner,
+      together: async (calls) => {
+        if (calls.some(({ owner }) => owner.startsWith('held'))) throw lockTimeout;
+        return calls.map(({ name }) => name);
+      },
+      alone: async ({ owner, name }) => {
+        if (owner.startsWith('held')) await held.promise;
+        made.push(name);
+        return name;
+      },
+    });
+    const waiting = ['held 1', 'held 2', 'held 3'].map((owner) => call({ owner, name: `first of ${owner}` }));
+    expect(await call({ owner: 'cool', name: 'beside them' })).toBe('beside them');
+    waiting.push(call({ owner: 'held 1', name: 'second of held 1' }));
+    expect(await call({ owner: 'cool', name: 'after them' })).toBe('after them');
+    expect(made).toEqual(['beside them']);
+    held.resolve();
+    await Promise.all(waiting);
+    expect(made.indexOf('second of held 1')).toBeGreaterThan(made.indexOf('first of held 1'));
   });
 });

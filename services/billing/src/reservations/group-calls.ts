@@ -1,10 +1,15 @@
-import { isConnectionFailure } from '@svc/database';
+import { isConnectionFailure, isLockTimeout } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 
 /** How calls are grouped. */
 export interface GroupingOptions<I, O> {
-  /** Makes the calls of one group as one and answers in their order. Making a call again must do no harm. */
-  readonly run: (calls: readonly I[]) => Promise<readonly O[]>;
+  /**
+   * Makes the calls of one group as one and answers in their order. Fails soon where somebody else holds a row of theirs. Making
+   * a call again must do no harm.
+   */
+  readonly together: (calls: readonly I[]) => Promise<readonly O[]>;
+  /** Makes a call whose group has failed, and waits for its row as long as its caller may. */
+  readonly alone: (call: I) => Promise<O>;
   /** Whose row a call works on. */
   readonly keyOf: (call: I) => string;
 }
@@ -13,6 +18,8 @@ export interface GroupingOptions<I, O> {
 const GROUP_MAX = 64;
 /** Groups under way: one is decided while the disk takes the other. With more they would be smaller, and each costs a commit. */
 const UNDER_WAY_MAX = 2;
+/** Calls under way that are made alone, each on a connection of its own. */
+const ALONE_MAX = 4;
 /** With more calls than these waiting, an account has a group to itself. */
 const CROWD_MIN = 3;
 /** Calls of one account that may wait: it fills its own line and nobody else's. */
@@ -28,14 +35,28 @@ interface Waiting<I, O> {
 
 /**
  * Makes calls that arrive together as one, so that they share a round trip and a commit. Accounts take turns: each has a line of
- * its own and one group under way, and a crowd on one account travels alone, so that nobody else waits for its row. A call is
- * answered after its group has committed. Throws `service_unavailable` where too many wait.
+ * its own and one group under way, and a crowd on one account travels alone, so that nobody else waits for its row. Where a group
+ * fails, as when somebody else holds a row, each of its calls is made alone, in the order of its line, while groups go on. A call
+ * is answered after its group has committed. Throws `service_unavailable` where too many wait.
  */
 export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => Promise<O>) => {
   /** Accounts whose turn will come, in that order, and those with a group under way. */
   const lines = new Map<string, Waiting<I, O>[]>();
   const underWay = new Map<string, Waiting<I, O>[]>();
   let [groups, waiting, isWoken] = [0, 0, false];
+  const runAlone = limitedTo(ALONE_MAX);
+  const free = (key: string): void => {
+    const rest = underWay.get(key) ?? [];
+    underWay.delete(key);
+    if (rest.length > 0) lines.set(key, rest);
+  };
+  const makeAlone = async (key: string, calls: readonly Waiting<I, O>[]): Promise<void> => {
+    for (const { call, resolve, reject } of calls) {
+      await runAlone(() => options.alone(call).then(resolve, reject));
+    }
+    free(key);
+    start();
+  };
 
   const start = (): void => {
     isWoken = false;
@@ -48,12 +69,13 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
         underWay.set(key, lines.get(key) ?? []);
         lines.delete(key);
       }
-      void make(options.run, group).finally(() => {
+      void makeTogether(options, group).then((failed) => {
         groups -= 1;
+        const again = Map.groupBy(failed, ({ call }) => options.keyOf(call));
         for (const key of keys) {
-          const rest = underWay.get(key) ?? [];
-          underWay.delete(key);
-          if (rest.length > 0) lines.set(key, rest);
+          const calls = again.get(key);
+          if (calls === undefined) free(key);
+          else void makeAlone(key, calls);
         }
         start();
       });
@@ -90,17 +112,37 @@ const takeGroup = <I, O>(lines: ReadonlyMap<string, Waiting<I, O>[]>): Waiting<I
   return group;
 };
 
-/** A call that makes its group fail must not fail the others: then each is made alone. */
-const make = async <I, O>(run: GroupingOptions<I, O>['run'], group: readonly Waiting<I, O>[]): Promise<void> => {
+/** Answers the calls that are to be made alone: a call that makes its group fail must not fail the others. */
+const makeTogether = async <I, O>(
+  { together }: GroupingOptions<I, O>,
+  group: readonly Waiting<I, O>[],
+): Promise<readonly Waiting<I, O>[]> => {
   try {
-    const answers = await run(group.map(({ call }) => call));
+    const answers = await together(group.map(({ call }) => call));
     group.forEach(({ resolve, reject }, place) => {
       const answer = answers[place];
       if (answer === undefined) reject(new Error('a call of a group was not answered'));
       else resolve(answer);
     });
   } catch (error) {
-    if (group.length === 1 || isConnectionFailure(error)) for (const { reject } of group) reject(error);
-    else for (const one of group) await make(run, [one]);
+    const isToTryAgain = isLockTimeout(error) || (group.length > 1 && !isConnectionFailure(error));
+    if (isToTryAgain) return group;
+    for (const { reject } of group) reject(error);
   }
+  return [];
+};
+
+/** Runs so many at once; the others wait for their turn, in their order. */
+const limitedTo = (max: number): ((run: () => Promise<void>) => Promise<void>) => {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (run) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    await run();
+    // Whoever waits longest takes the place over.
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  };
 };

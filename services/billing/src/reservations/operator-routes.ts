@@ -21,6 +21,6 @@ const settleUncertain = async (deps: SettlementDeps, requestId: string, costMicr
   if (state === undefined) throw new AppError('not_found');
   if (state !== 'uncertain') return { request_id: requestId, state, settled: false };
   const outcome = costMicros === null ? 'estimate' : 'settled';
-  const [result] = await applyOutcomes(deps, [{ requestId, outcome, costMicros }], 'operator');
+  const [result] = await applyOutcomes(deps, [{ requestId, outcome, costMicros }], { source: 'operator' });
   return { request_id: requestId, state: result?.state ?? state, settled: result?.effect === 'settled' };
 };

@@ -23,17 +23,32 @@ export interface DelegatedAnswer {
 }
 
 const ADMIT_DELEGATED = {
+  name: 'admit_delegated',
+  text: 'SELECT * FROM admit_delegated($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
+};
+const ADMIT_DELEGATED_MANY = {
   name: 'admit_delegated_many',
   text: 'SELECT * FROM admit_delegated_many($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
 };
 
-/** Decides on delegated requests in one round trip; answers in their order. */
+/** Decides on a delegated request in one round trip. */
+export async function admitDelegated(
+  database: Knex,
+  question: DelegatedQuestion,
+  graceDays: number,
+): Promise<DelegatedAnswer> {
+  const { requestId, userId, clientId, service, estimateMicros, idempotencyKey } = question;
+  const values = [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays];
+  return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, values));
+}
+
+/** Decides on delegated requests in one round trip; answers in their order. Gives up soon where a row is held. */
 export async function admitDelegatedMany(
   database: Knex,
   questions: readonly DelegatedQuestion[],
   graceDays: number,
 ): Promise<DelegatedAnswer[]> {
-  const rows = await runPrepared<Placed<DelegatedAnswer>>(database, ADMIT_DELEGATED, [
+  const rows = await runPrepared<Placed<DelegatedAnswer>>(database, ADMIT_DELEGATED_MANY, [
     questions.map(({ requestId }) => requestId),
     questions.map(({ userId }) => userId),
     questions.map(({ clientId }) => clientId),
@@ -63,11 +78,22 @@ export interface KeyedAnswer {
   readonly rate_reset_ms: number;
 }
 
-const ADMIT_KEYED = { name: 'admit_keyed_many', text: 'SELECT * FROM admit_keyed_many($1, $2, $3, $4, $5, $6)' };
+const ADMIT_KEYED = { name: 'admit_keyed', text: 'SELECT * FROM admit_keyed($1, $2, $3, $4, $5, $6)' };
+const ADMIT_KEYED_MANY = {
+  name: 'admit_keyed_many',
+  text: 'SELECT * FROM admit_keyed_many($1, $2, $3, $4, $5, $6)',
+};
 
-/** Decides on API-key requests in one round trip; answers in their order. */
+/** Decides on an API-key request in one round trip. */
+export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
+  const { requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros } = question;
+  const values = [requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros];
+  return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, values));
+}
+
+/** As `admitDelegatedMany`, for API-key requests. */
 export async function admitKeyedMany(database: Knex, questions: readonly KeyedQuestion[]): Promise<KeyedAnswer[]> {
-  const rows = await runPrepared<Placed<KeyedAnswer>>(database, ADMIT_KEYED, [
+  const rows = await runPrepared<Placed<KeyedAnswer>>(database, ADMIT_KEYED_MANY, [
     questions.map(({ requestId }) => requestId),
     questions.map(({ userId }) => userId),
     questions.map(({ keyId }) => keyId),
@@ -91,19 +117,21 @@ export interface SettlementInput {
 }
 
 const SETTLE_MANY = { name: 'settle_many', text: 'SELECT * FROM settle_many($1, $2, $3, $4)' };
+const SETTLE_TOGETHER = { name: 'settle_together', text: 'SELECT * FROM settle_together($1, $2, $3, $4)' };
 
 interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
   readonly request_id: string;
   readonly over_hold_micros: number | null;
 }
 
-/** Ends reservations, in the order given. */
+/** Ends reservations, in the order given. Together: those of several callers, given up soon where a row is held. */
 export async function settleMany(
   database: Knex,
   settlements: readonly SettlementInput[],
-  currency: string,
+  { currency, isTogether = false }: { currency: string; isTogether?: boolean },
 ): Promise<SettledRequest[]> {
-  const rows = await runPrepared<SettlementRow>(database, SETTLE_MANY, [
+  const statement = isTogether ? SETTLE_TOGETHER : SETTLE_MANY;
+  const rows = await runPrepared<SettlementRow>(database, statement, [
     settlements.map(({ requestId }) => requestId),
     settlements.map(({ outcome }) => outcome),
     settlements.map(({ costMicros }) => costMicros),

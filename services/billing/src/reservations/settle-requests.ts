@@ -19,7 +19,7 @@ export const settleRequests = async (
   deps: SettlementDeps,
   settlements: readonly Settlement[],
   source: SettlementSource,
-): Promise<SettledRequest[]> => applyOutcomes(deps, settlements.map(toInput), source);
+): Promise<SettledRequest[]> => applyOutcomes(deps, settlements.map(toInput), { source });
 
 /**
  * Creates the operation behind calls: as `settleRequests`, with calls that tell of one request each, as gateways do at the end of
@@ -29,7 +29,12 @@ export const createSettlement = (
   deps: SettlementDeps,
 ): ((settlements: readonly Settlement[]) => Promise<readonly SettledRequest[]>) => {
   const settleOne = groupCalls<Settlement, SettledRequest>({
-    run: (settlements) => settleRequests(deps, settlements, 'call'),
+    together: (settlements) => applyOutcomes(deps, settlements.map(toInput), { source: 'call', isTogether: true }),
+    alone: async (settlement) => {
+      const [settled] = await settleRequests(deps, [settlement], 'call');
+      if (settled === undefined) throw new Error('a settlement was not answered');
+      return settled;
+    },
     keyOf: ({ request_id }) => request_id,
   });
   return async (settlements) => {
@@ -43,9 +48,10 @@ export const createSettlement = (
 export const applyOutcomes = async (
   deps: SettlementDeps,
   inputs: readonly SettlementInput[],
-  source: SettlementSource,
+  { source, isTogether = false }: { source: SettlementSource; isTogether?: boolean },
 ): Promise<SettledRequest[]> => {
-  const results = await giveUpUnadmitted(deps, inputs, await settleMany(deps.database, inputs, deps.currency));
+  const told = await settleMany(deps.database, inputs, { currency: deps.currency, isTogether });
+  const results = await giveUpUnadmitted(deps, inputs, told);
   for (const result of results) {
     deps.meters.settlement(result.effect, source);
     report(deps.logger, result, source);
@@ -68,7 +74,7 @@ const giveUpUnadmitted = async (
   const ids = given.map(({ requestId }) => requestId);
   const admitted = ids.length === 0 ? [] : await giveUpRequests(database, ids);
   const late = admitted.map((requestId) => ({ requestId, outcome: 'released' as const, costMicros: null }));
-  const ended = late.length === 0 ? [] : await settleMany(database, late, currency);
+  const ended = late.length === 0 ? [] : await settleMany(database, late, { currency });
   const byId = new Map(ended.map((result) => [result.requestId, result]));
   return results.map((result, place) =>
     isIgnored(result, place) ? (byId.get(result.requestId) ?? { ...result, effect: 'ignored' }) : result,
