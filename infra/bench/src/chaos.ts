@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
 import pg from 'pg';
-import { type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
+import { type GatewayUnderTest, startGateway, startProvider } from './gateway-under-test.ts';
 import { type Client, openClient } from './harness/http.ts';
 import { createRandom } from './harness/random.ts';
 import { say } from './harness/report.ts';
@@ -81,11 +80,7 @@ export const runChaos = async (plan: {
 };
 
 const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Promise<World> => {
-  const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
-  const providerUrl = `http://127.0.0.1:${port}`;
-  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
-  const provider = await stack.startScript(script, { PORT: String(port), SANDBOX_PROVIDER_KEY: providerKey });
-  await provider.ready(`${providerUrl}/healthz`);
+  const { providerUrl, providerKey } = await startProvider(stack);
   const ports = async () => ({ PORT: String(await freePort()), INTERNAL_PORT: String(await freePort()) });
   const services = await startGateway(stack, {
     ...{ tokens, providerUrl, providerKey, env: await ports() },

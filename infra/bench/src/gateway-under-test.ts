@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { newId } from '@svc/contracts';
+import { freePort } from '@svc/embedded-servers';
 import type { TestTokens } from '@svc/testing';
 import pg from 'pg';
 import { openClient } from './harness/http.ts';
@@ -30,6 +31,16 @@ export interface GatewayUnderTestOptions {
   readonly billingEnv?: Readonly<Record<string, string>>;
   readonly launch?: ServiceLaunch;
 }
+
+/** Starts the sandbox provider in a process of its own. */
+export const startProvider = async (stack: Stack): Promise<{ providerUrl: string; providerKey: string }> => {
+  const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const providerUrl = `http://127.0.0.1:${port}`;
+  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
+  const provider = await stack.startScript(script, { PORT: String(port), SANDBOX_PROVIDER_KEY: providerKey });
+  await provider.ready(`${providerUrl}/healthz`);
+  return { providerUrl, providerKey };
+};
 
 /** Starts billing and the gateway with the routes of the local stack, all of them to one provider. */
 export const startGateway = async (stack: Stack, options: GatewayUnderTestOptions): Promise<GatewayUnderTest> => {

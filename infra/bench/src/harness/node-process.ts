@@ -31,19 +31,22 @@ export interface Launch {
   readonly core?: number;
   /** Options of Node itself. */
   readonly flags?: readonly string[];
+  /** What the script is told on its command line. */
+  readonly args?: readonly string[];
 }
 
 /** Starts a script with exactly this environment beside PATH. Its output goes to a file, so that reading it costs nobody anything. */
 export const startNode = async (
   script: string,
   env: Readonly<Record<string, string>>,
-  { logFile, core, flags = [] }: Launch & { readonly logFile: string },
+  { logFile, core, flags = [], args = [] }: Launch & { readonly logFile: string },
 ): Promise<NodeProcess> => {
   const log = openSync(logFile, 'a');
   // taskset replaces itself by what it runs, so the pid is that of Node.
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const [command = '', ...args] = [...pinned, process.execPath, '--disable-warning=DEP0060', ...flags, script];
-  const child = spawn(command, args, {
+  const line = [...pinned, process.execPath, '--disable-warning=DEP0060', ...flags, script, ...args];
+  const [command = '', ...rest] = line;
+  const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },
     stdio: ['ignore', log, log, 'ipc'],
   });

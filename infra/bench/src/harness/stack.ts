@@ -16,8 +16,8 @@ export interface RunningService {
   readonly internalUrl: string;
   readonly databaseUrl: string;
   readonly process: NodeProcess;
-  /** One more process of the same service, on the same database and with the same environment. */
-  replica(): Promise<RunningService>;
+  /** One more process of the same service, on the same database and with the same environment but for this. */
+  replica(env?: Readonly<Record<string, string>>): Promise<RunningService>;
 }
 
 /** A server that can be taken away and brought back on its port, with its data. */
@@ -96,7 +96,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     };
     const own = await startScript(main, settings, launch);
     await own.ready(`${internalUrl}/readyz`);
-    const replica = () => startService(main, env, launch);
+    const replica: RunningService['replica'] = (other) => startService(main, { ...env, ...other }, launch);
     return { url, internalUrl, databaseUrl: env.DATABASE_URL, process: own, replica };
   };
   return {
