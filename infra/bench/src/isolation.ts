@@ -1,4 +1,4 @@
-import { connect } from 'nats';
+import { connect, type JetStreamClient } from 'nats';
 import { loadText, printTable, say } from './harness/report.ts';
 import { readable, summarize } from './harness/statistics.ts';
 import {
@@ -17,6 +17,10 @@ const PUBLISHED_AT_ONCE = 500;
 const PUBLISH_TIMEOUT_MS = 60_000;
 const STORED_TIMEOUT_MS = 600_000;
 const POLL_MS = 250;
+const OTHERS = 20;
+/** As many as last for the telling of a suspension of its full size. */
+const OTHER_FACTS = Math.ceil(SUSPENDED / 250);
+const OTHER_PAUSE_MS = 50;
 
 /** Measures what hanging receivers cost the others, then how an app with very many connections is suspended. */
 export const measureIsolation = async (): Promise<void> => {
@@ -70,10 +74,12 @@ const measureSuspension = async (world: World): Promise<void> => {
   const { database, stack } = world;
   // Its receiver hangs: what is measured is the storing.
   const [clientId = ''] = await world.addApps(1, '/hang');
+  const others = await world.addApps(OTHERS, '/hook');
   const nats = await connect({ servers: stack.natsUrl });
   const jetstream = nats.jetstream();
   const startedAt = performance.now();
   let told = 0;
+  const telling = tellOthers(world, jetstream, others);
   await Promise.all(
     Array.from({ length: PUBLISHED_AT_ONCE }, async () => {
       while (told < SUSPENDED) {
@@ -84,7 +90,6 @@ const measureSuspension = async (world: World): Promise<void> => {
     }),
   );
   const toldSeconds = (performance.now() - startedAt) / 1000;
-  await nats.drain();
   const stored = async () => {
     const { rows } = await database.query<{ count: number; transactions: number; last: string }>(
       `SELECT count(*)::int AS count, count(DISTINCT xmin::text)::int AS transactions, max(sequence)::text AS last
@@ -100,6 +105,8 @@ const measureSuspension = async (world: World): Promise<void> => {
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const { transactions, last } = await stored();
+  const meanwhile = await telling;
+  await nats.drain();
   // The users were numbered as they were told.
   const { rows } = await database.query<{ disordered: number }>(
     `SELECT count(*)::int AS disordered FROM (
@@ -124,6 +131,30 @@ const measureSuspension = async (world: World): Promise<void> => {
       ],
     ],
   );
+  say(`Meanwhile from the telling of a fact about another app to its receiver, ${OTHERS} apps, one stream for all:\n`);
+  printTable(
+    ['samples', 'p50 ms', 'p99 ms', 'max ms'],
+    [[String(meanwhile.count), meanwhile.p50, meanwhile.p99, meanwhile.max]],
+  );
+};
+
+/** Tells other apps of new connections while the suspension is being told, and takes the time until they hear of them. */
+const tellOthers = async ({ receiver, database }: World, jetstream: JetStreamClient, others: readonly string[]) => {
+  const toldAt = new Map<string, number>();
+  const arrivals = await arrivalsOf(receiver, OTHER_FACTS, async () => {
+    while (toldAt.size < OTHER_FACTS) {
+      const fact = connectionCreated(others[toldAt.size % others.length] ?? '');
+      toldAt.set(fact.id, performance.timeOrigin + performance.now());
+      await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });
+      await new Promise((resolve) => setTimeout(resolve, OTHER_PAUSE_MS));
+    }
+  });
+  const { rows } = await database.query<{ event_id: string; fact_id: string }>(
+    'SELECT event_id, fact_id FROM events WHERE client_id = ANY($1)',
+    [others],
+  );
+  const factOf = new Map(rows.map((row) => [row.event_id, row.fact_id]));
+  return summarize(arrivals.map(([id, at]) => at - (toldAt.get(factOf.get(id) ?? '') ?? Number.NaN)));
 };
 
 const MILLISECOND = 1;
