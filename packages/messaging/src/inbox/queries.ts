@@ -1,6 +1,13 @@
+import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 
 const PRUNE_BATCH = 1_000;
+/** Of every transaction of every consumer, with up to hundreds of ids. */
+const INSERT_INBOX = {
+  name: 'insert_inbox',
+  text: `INSERT INTO inbox (consumer, event_id) SELECT $1, event_id FROM unnest($2::uuid[]) AS given (event_id)
+    ON CONFLICT (consumer, event_id) DO NOTHING RETURNING event_id`,
+};
 
 /** An event by its consumer, as both keys of the inbox. */
 export interface DeadLetter {
@@ -21,12 +28,7 @@ export async function insertInbox(
   eventIds: readonly string[],
 ): Promise<Set<string>> {
   // In one order everywhere, so that two batches with common events cannot wait for each other in a circle.
-  const rows = [...eventIds].sort().map((event_id) => ({ consumer, event_id }));
-  const inserted: { event_id: string }[] = await trx('inbox')
-    .insert(rows)
-    .onConflict(['consumer', 'event_id'])
-    .ignore()
-    .returning('event_id');
+  const inserted = await runPrepared<{ event_id: string }>(trx, INSERT_INBOX, [consumer, [...eventIds].sort()]);
   return new Set(inserted.map(({ event_id }) => event_id));
 }
 
