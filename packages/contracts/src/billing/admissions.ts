@@ -67,6 +67,24 @@ export const admissionSchema = z.object({
 /** Billing's decision. */
 export type Admission = z.infer<typeof admissionSchema>;
 
+/** Questions in one call. */
+export const ADMISSIONS_MAX = 64;
+
+/** Questions that came together. One that is no question reads as null, so that it fails alone. */
+export const admissionsRequestSchema = z.object({
+  admissions: z.array(admissionRequestSchema.nullable().catch(null)).min(1).max(ADMISSIONS_MAX),
+});
+
+/** One line of the answer to questions that came together: the decision on one of them, or why there is none. */
+export const admissionLineSchema = z.object({
+  place: z.int().min(0).meta({ description: 'Where the question stood, from 0.' }),
+  admission: admissionSchema.optional(),
+  error: z.string().optional().meta({ description: 'The code of the error, where there is no decision.' }),
+});
+
+/** One line of the answer to questions that came together. */
+export type AdmissionLine = z.infer<typeof admissionLineSchema>;
+
 /** How a request ended, as the gateway knows it. */
 export const requestOutcomeSchema = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('settled'), cost_micros: nonNegativeMicrosSchema }),
