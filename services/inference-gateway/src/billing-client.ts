@@ -1,6 +1,8 @@
 import {
+  ADMISSIONS_MAX,
   type Admission,
   type AdmissionRequest,
+  admissionLineSchema,
   internalRoutes,
   type RequestOutcome,
   type RouteDefinition,
@@ -8,7 +10,8 @@ import {
 import { AppError, type Logger } from '@svc/service-kit';
 import { Agent } from 'undici';
 import type { z } from 'zod';
-import { collectBody, openUpstream } from './providers/index.ts';
+import { collectBody, openUpstream, type UpstreamAnswer } from './providers/index.ts';
+import { shareCalls } from './share-calls.ts';
 
 /** What the gateway asks of billing. */
 export interface BillingClient {
@@ -43,40 +46,46 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** What billing says to nearly every request of an account without limits, word for word: nothing is to be parsed. */
 const ADMITTED: Admission = { verdict: 'admitted' };
 const ADMITTED_TEXT = JSON.stringify(ADMITTED);
+const LINE_START = '{"place":';
+const ADMITTED_LINE_END = `,"admission":${ADMITTED_TEXT}}`;
 
 /**
  * Creates the client of billing's internal routes. It stands on the same bare exchange as requests to providers, as every
- * request waits for it: the readable streams of an ordinary client would cost more than the rest of the admission.
+ * request waits for it: the readable streams of an ordinary client would cost more than the rest of the admission. Admissions
+ * that come together share a call, which costs as much for many as for one.
  */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
   const { admissionTimeoutMs, logger } = options;
   const agent = new Agent({ connections: CONNECTIONS_MAX, pipelining: 1, connect: { timeout: admissionTimeoutMs } });
   const ask = createAsk(agent, options);
+  const admission = shareCalls<Asked>({
+    membersMax: ADMISSIONS_MAX,
+    make: (asked) => admitTogether(ask, asked, admissionTimeoutMs),
+  });
   return {
     admit: (request) =>
-      ask(internalRoutes.admitRequest, {
-        path: internalRoutes.admitRequest.path,
-        body: request,
-        requestId: request.request_id,
-        timeoutMs: admissionTimeoutMs,
-      })
-        .then((text) => (text === ADMITTED_TEXT ? ADMITTED : parseAnswer(internalRoutes.admitRequest, text)))
-        .catch(unavailable),
+      new Promise((resolve, reject) => {
+        const isTaken = admission({ request, resolve, reject, askedAtMs: performance.now() });
+        if (!isTaken) reject(unavailable(new Error('too many admissions wait')));
+      }),
     settle: async (requestId, result) => {
-      await ask(internalRoutes.settleRequests, {
+      const asked = ask(internalRoutes.settleRequests, {
         path: internalRoutes.settleRequests.path,
         body: { settlements: [{ request_id: requestId, result }] },
         requestId,
         timeoutMs: SETTLEMENT_TIMEOUT_MS,
-      }).catch((error: unknown) =>
-        logger.warn({ request_id: requestId, err: error }, 'billing was not told at once, the fact will tell it'),
-      );
+      });
+      await asked
+        .then(readText)
+        .catch((error: unknown) =>
+          logger.warn({ request_id: requestId, err: error }, 'billing was not told at once, the fact will tell it'),
+        );
     },
     entitlements: async (userId, requestId) => {
       const path = internalRoutes.getEntitlements.path.replace('{svc_user_id}', encodeURIComponent(userId));
       const asked = ask(internalRoutes.getEntitlements, { path, requestId, timeoutMs: admissionTimeoutMs });
-      return (await asked.then((text) => parseAnswer(internalRoutes.getEntitlements, text)).catch(unavailable))
-        .services;
+      const answer = asked.then(readText).then((text) => parseAnswer(internalRoutes.getEntitlements, text));
+      return (await answer.catch(failUnavailable)).services;
     },
     close: () => agent.destroy(),
   };
@@ -89,13 +98,15 @@ interface Call {
   readonly timeoutMs: number;
 }
 
+type Ask = (route: RouteDefinition, input: Call) => Promise<UpstreamAnswer>;
+
 type CalledRoute = RouteDefinition & { readonly responses: { readonly 200: { readonly schema: z.ZodType } } };
 
-/** Asks one route, and answers the text of its 200. Rejects with whatever else it was. */
-const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions) => {
+/** Asks one route, and answers its 200 with the body unread. Rejects with whatever else it was. */
+const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions): Ask => {
   const { origin, pathname } = new URL(baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
-  return async (route: RouteDefinition, input: Call): Promise<string> => {
+  return async (route, input) => {
     const limits = {
       firstByteTimeoutMs: input.timeoutMs,
       idleTimeoutMs: input.timeoutMs,
@@ -116,17 +127,101 @@ const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions) => {
       },
       limits,
     );
-    const bytes = await collectBody(answer, ANSWER_BYTES_MAX);
-    if (answer.status !== 200) throw new Error(`${route.operationId} was answered with status ${answer.status}`);
-    return bytes.toString();
+    if (answer.status === 200) return answer;
+    await readText(answer);
+    throw new Error(`${route.operationId} was answered with status ${answer.status}`);
   };
 };
+
+const readText = async (answer: UpstreamAnswer): Promise<string> =>
+  (await collectBody(answer, ANSWER_BYTES_MAX)).toString();
 
 const parseAnswer = <R extends CalledRoute>(route: R, text: string): z.output<R['responses'][200]['schema']> =>
   // The schema is the route's own; only its inference is lost on the way through the generic.
   route.responses[200].schema.parse(JSON.parse(text)) as z.output<R['responses'][200]['schema']>;
 
 /** Whatever goes wrong between two of our services is ours to mend, and never free inference. */
-const unavailable = (error: unknown): never => {
-  throw new AppError('service_unavailable', undefined, { cause: error });
+const unavailable = (cause: unknown): AppError => new AppError('service_unavailable', undefined, { cause });
+
+const failUnavailable = (error: unknown): never => {
+  throw unavailable(error);
+};
+
+/** A question to billing, and who waits for the decision. */
+interface Asked {
+  readonly request: AdmissionRequest;
+  readonly resolve: (admission: Admission) => void;
+  readonly reject: (error: AppError) => void;
+  /** Milliseconds of the monotonic clock. */
+  readonly askedAtMs: number;
+}
+
+/** Asks for all in one call. Each is answered as soon as its own decision is there; those without one are refused. */
+const admitTogether = async (ask: Ask, asked: readonly Asked[], admissionTimeoutMs: number): Promise<void> => {
+  const [first] = asked;
+  if (first === undefined) return;
+  const open = new Map(asked.entries());
+  const decide = (place: number, admission: Admission): void => {
+    open.get(place)?.resolve(admission);
+    open.delete(place);
+  };
+  try {
+    // None waits longer than the first, and the first no longer than it may.
+    const timeoutMs = Math.ceil(admissionTimeoutMs - (performance.now() - first.askedAtMs));
+    if (timeoutMs <= 0) throw new Error('too many admissions wait');
+    const call = { requestId: first.request.request_id, timeoutMs };
+    if (asked.length === 1) {
+      decide(0, await admitAlone(ask, call, first.request));
+    } else {
+      const { path } = internalRoutes.admitRequests;
+      const body = { admissions: asked.map(({ request }) => request) };
+      await readDecisions(await ask(internalRoutes.admitRequests, { ...call, path, body }), decide);
+    }
+    if (open.size > 0) throw new Error('billing did not decide');
+  } catch (error) {
+    for (const { reject } of open.values()) reject(unavailable(error));
+  }
+};
+
+const admitAlone = async (
+  ask: Ask,
+  call: Pick<Call, 'requestId' | 'timeoutMs'>,
+  body: AdmissionRequest,
+): Promise<Admission> => {
+  const { path } = internalRoutes.admitRequest;
+  const text = await readText(await ask(internalRoutes.admitRequest, { ...call, path, body }));
+  return text === ADMITTED_TEXT ? ADMITTED : parseAnswer(internalRoutes.admitRequest, text);
+};
+
+/** Reads decisions line by line, as they are made. Rejects where a line is none, or the call breaks off. */
+const readDecisions = (answer: UpstreamAnswer, decide: (place: number, admission: Admission) => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let rest = '';
+    const take = (chunk: Buffer): void => {
+      const lines = `${rest}${chunk.toString()}`.split('\n');
+      rest = lines.pop() ?? '';
+      if (rest.length > ANSWER_BYTES_MAX) throw new Error('a line is too long');
+      for (const line of lines) takeDecision(line, decide);
+    };
+    answer.read({
+      onData: (chunk) => {
+        try {
+          take(chunk);
+        } catch (error) {
+          answer.abort();
+          reject(error);
+        }
+      },
+      onEnd: resolve,
+      onFailure: reject,
+    });
+  });
+
+const takeDecision = (line: string, decide: (place: number, admission: Admission) => void): void => {
+  if (line.endsWith(ADMITTED_LINE_END)) {
+    decide(Number.parseInt(line.slice(LINE_START.length), 10), ADMITTED);
+    return;
+  }
+  const { place, admission } = admissionLineSchema.parse(JSON.parse(line));
+  if (admission !== undefined) decide(place, admission);
 };

@@ -5,6 +5,7 @@ import {
   type Admission,
   type AdmissionRequest,
   admissionRequestSchema,
+  admissionsRequestSchema,
   type RequestOutcome,
   type ReservationState,
   settlementsRequestSchema,
@@ -64,6 +65,15 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
   const path = req.url ?? '';
   if (path === '/internal/admissions')
     return send(res, 200, admit(billing, admissionRequestSchema.parse(JSON.parse(text))));
+  if (path === '/internal/admissions/batch') {
+    const { admissions } = admissionsRequestSchema.parse(JSON.parse(text));
+    const lines = admissions.map((request, place) => ({
+      place,
+      admission: admit(billing, admissionRequestSchema.parse(request)),
+    }));
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    return void res.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
   if (path === '/internal/settlements') {
     await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
