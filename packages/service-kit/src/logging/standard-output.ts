@@ -23,13 +23,14 @@ export const standardOutput = (): StandardOutput => {
 const openStandardOutput = (): StandardOutput => {
   const stream = pino.destination({ fd: 1, sync: true, minLength: BYTES_MAX });
   let timer: NodeJS.Timeout | undefined;
+  // Not flushSync, which waits for the disk where output goes to a file: what the system has been given survives this process.
   const flushNow = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    stream.flushSync();
+    stream.flush();
   };
   // However the process ends, short of being killed: the last lines tell why.
-  process.once('exit', flushNow);
+  process.once('exit', () => stream.flushSync());
   return {
     stream,
     flush: (isUrgent) => {
