@@ -11,7 +11,7 @@ import { toUsageFact, type UsageRecord } from './usage-record.ts';
 /** Records that one transaction, and so one fact, holds. */
 const BATCH_RECORDS_MAX = 200;
 /** Under load a transaction waits so long after the one before, and then holds more: most of its cost is its own. */
-const PACE_MS = 20;
+const PACE_MS = 50;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 /** Records that are refused so often are split up, to find the one at fault. */
