@@ -105,7 +105,7 @@ const load = async (databaseUrl: string): Promise<string[]> => {
     );
   });
   await inChunks(HISTORY, async (from, to) => {
-    const user = id('usr', `1 + (n * 7919) % ${ACCOUNTS}`);
+    const user = id('usr', `1 + (n::bigint * 7919) % ${ACCOUNTS}`);
     await database.query(
       `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros,
          settled_by, week_start, month_start, created_at, ended_at)
