@@ -94,7 +94,7 @@ const EXCHANGE_UNUSED = {
 /**
  * Makes many exchanges in one round trip and one commit: uses up each code or token that nobody has used before, under a grant
  * that holds and that nobody else is busy with, and stores the refresh token that it is exchanged for. Answers for each
- * whether it did; the others are as they were.
+ * whether it did; of the others at most the time of the last use of their grant has moved.
  */
 export const exchangeUnused = async (
   executor: Executor,
