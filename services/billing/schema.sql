@@ -94,16 +94,27 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
- RETURNS record
+CREATE OR REPLACE FUNCTION public.admit_for_key(p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_is_again boolean[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
 AS $function$
+    #variable_conflict use_variable
     DECLARE
       w wallets%ROWTYPE;
       k key_budgets%ROWTYPE;
       at timestamptz;
       month timestamptz;
+      earlier text[];
+      free bigint;
+      used int;
+      verdicts text[];
+      remaining int[];
+      taken_ids text[];
+      taken_holds bigint[];
+      held bigint;
+      inserted int := 0;
+      held_ids text[];
+      held_amounts bigint[];
     BEGIN
       FOR look IN 1..2 LOOP
         IF look = 1 THEN
@@ -111,9 +122,13 @@ AS $function$
           SELECT * INTO k FROM key_budgets WHERE key_id = p_key_id;
         ELSE
           SELECT * INTO w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
-          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, month_start)
-            VALUES (p_key_id, p_svc_user_id, at, month) ON CONFLICT (key_id) DO NOTHING;
           SELECT * INTO k FROM key_budgets WHERE key_id = p_key_id FOR NO KEY UPDATE;
+          IF k.key_id IS NULL THEN
+            INSERT INTO key_budgets (key_id, svc_user_id, minute_start, month_start)
+              VALUES (p_key_id, p_svc_user_id, at, month) ON CONFLICT (key_id) DO NOTHING;
+            SELECT * INTO k FROM key_budgets WHERE key_id = p_key_id FOR NO KEY UPDATE;
+          END IF;
+          earlier := ARRAY(SELECT r.request_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids));
         END IF;
         at := billing_now();
         month := date_trunc('month', at, 'UTC');
@@ -125,57 +140,102 @@ AS $function$
           k.month_start := month;
           k.month_used_micros := 0;
         END IF;
-        verdict := CASE
-          WHEN k.minute_count >= p_per_minute THEN 'rate_limit_exceeded'
-          WHEN k.month_used_micros >= p_monthly_limit THEN 'key_monthly_limit_exceeded'
-          WHEN w.svc_user_id IS NULL OR w.balance_micros - w.held_micros < p_hold_micros THEN 'insufficient_balance'
-        END;
-        rate_remaining := greatest(p_per_minute - k.minute_count, 0);
-        rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
-        IF verdict IS NOT NULL THEN
-          resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
-            WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
-          IF recall_keyed(p_request_id, p_svc_user_id, p_key_id) IS NOT NULL THEN
-            verdict := recall_keyed(p_request_id, p_svc_user_id, p_key_id);
-            resets_at := NULL;
+        free := w.balance_micros - w.held_micros;
+        used := k.minute_count;
+        verdicts := '{}';
+        remaining := '{}';
+        taken_ids := '{}';
+        taken_holds := '{}';
+        FOR n IN 1..cardinality(p_request_ids) LOOP
+          verdict := CASE
+            WHEN used >= p_per_minute[n] THEN 'rate_limit_exceeded'
+            WHEN k.month_used_micros >= p_monthly_limits[n] THEN 'key_monthly_limit_exceeded'
+            WHEN free IS NULL OR free < p_holds[n] THEN 'insufficient_balance'
+            ELSE 'admitted'
+          END;
+          IF verdict = 'admitted' AND NOT p_is_again[n] AND NOT p_request_ids[n] = ANY (coalesce(earlier, '{}')) THEN
+            free := free - p_holds[n];
+            used := used + 1;
+            taken_ids := taken_ids || p_request_ids[n];
+            taken_holds := taken_holds || p_holds[n];
           END IF;
-          RETURN;
-        END IF;
+          verdicts := verdicts || verdict;
+          remaining := remaining || greatest(p_per_minute[n] - used, 0);
+        END LOOP;
+        EXIT WHEN taken_ids = '{}';
       END LOOP;
 
-      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
-        VALUES (p_request_id, 'api_key', p_svc_user_id, p_key_id, p_hold_micros, k.month_start, at)
-        ON CONFLICT DO NOTHING;
-      IF NOT FOUND THEN
-        verdict := recall_keyed(p_request_id, p_svc_user_id, p_key_id);
-        RETURN;
+      IF taken_ids <> '{}' THEN
+        WITH new AS (
+          INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
+            SELECT t.id, 'api_key', p_svc_user_id, p_key_id, t.hold, k.month_start, at
+            FROM unnest(taken_ids, taken_holds) AS t (id, hold)
+            ON CONFLICT DO NOTHING RETURNING request_id, estimate_micros)
+        SELECT count(*), coalesce(sum(n.estimate_micros), 0), array_agg(n.request_id) FILTER (WHERE n.estimate_micros > 0),
+            array_agg(ARRAY[-n.estimate_micros, n.estimate_micros]) FILTER (WHERE n.estimate_micros > 0)
+          INTO inserted, held, held_ids, held_amounts FROM new AS n;
+        UPDATE wallets SET held_micros = held_micros + held WHERE svc_user_id = p_svc_user_id;
+        UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count + inserted,
+            month_start = k.month_start, month_used_micros = k.month_used_micros
+          WHERE key_id = p_key_id;
+        IF held_ids IS NOT NULL THEN
+          PERFORM ledger_post_many(array_fill('hold'::text, ARRAY[cardinality(held_ids)]), held_ids,
+            array_fill(p_svc_user_id, ARRAY[cardinality(held_ids)]), w.currency, ARRAY['wallet_available', 'wallet_held'],
+            held_amounts);
+        END IF;
       END IF;
-      PERFORM wallet_hold(p_svc_user_id, p_hold_micros, p_request_id);
-      UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count + 1,
-          month_start = k.month_start, month_used_micros = k.month_used_micros
-        WHERE key_id = p_key_id;
-      rate_remaining := greatest(p_per_minute - k.minute_count - 1, 0);
-      verdict := 'admitted';
+
+      FOR n IN 1..cardinality(p_request_ids) LOOP
+        place := p_places[n];
+        verdict := verdicts[n];
+        rate_remaining := remaining[n];
+        rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
+        resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
+          WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
+        -- A request that was admitted earlier is not refused now, and an id that is in use is not admitted.
+        IF verdict <> 'admitted' OR inserted < cardinality(p_request_ids) THEN
+          verdict := coalesce(recall_keyed(p_request_ids[n], p_svc_user_id, p_key_id), verdict);
+          IF verdict IN ('admitted', 'request_id_taken') THEN resets_at := NULL; END IF;
+        END IF;
+        RETURN NEXT;
+      END LOOP;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+    BEGIN
+      SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
+        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[false], ARRAY[p_hold_micros],
+          ARRAY[p_per_minute], ARRAY[p_monthly_limit]) AS a;
     END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET lock_timeout TO '1s'
 AS $function$
     DECLARE asked record;
     BEGIN
       FOR asked IN
-        SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
-          WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)
-        ORDER BY t.svc_user_id, t.place
+        SELECT t.svc_user_id, t.key_id, array_agg(t.place ORDER BY t.place) AS places,
+          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.is_again ORDER BY t.place) AS is_again,
+          array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
+          array_agg(t.monthly_limit ORDER BY t.place) AS monthly_limits
+        FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.svc_user_id, u.key_id, u.place) > 1 AS is_again
+              FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
+                WITH ORDINALITY AS u (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)) AS t
+        GROUP BY t.svc_user_id, t.key_id ORDER BY t.svc_user_id, t.key_id
       LOOP
-        place := asked.place;
-        SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
-          FROM admit_keyed(asked.request_id, asked.svc_user_id, asked.key_id, asked.hold, asked.per_minute, asked.monthly_limit) AS a;
-        RETURN NEXT;
+        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids, asked.is_again,
+          asked.holds, asked.per_minute, asked.monthly_limits);
       END LOOP;
     END $function$
 ;
@@ -243,36 +303,41 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.ledger_assert_added()
+CREATE OR REPLACE FUNCTION public.ledger_assert_entries()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
-    DECLARE
-      posting bigint;
-      total bigint;
+    DECLARE fault record;
     BEGIN
-      SELECT e.posting_id, sum(e.amount_micros) INTO posting, total
-        FROM (SELECT DISTINCT a.posting_id FROM added AS a JOIN ledger_postings AS p ON p.id = a.posting_id
-              WHERE p.xmin <> pg_current_xact_id()::xid) AS late
-        JOIN ledger_entries AS e USING (posting_id)
-        GROUP BY e.posting_id HAVING sum(e.amount_micros) <> 0 LIMIT 1;
-      IF FOUND THEN
-        RAISE EXCEPTION 'ledger posting % sums to %, not to 0', posting, total USING ERRCODE = 'check_violation';
+      SELECT a.posting_id AS posting, sum(a.amount_micros) AS total, bool_and(p.id IS NOT NULL) AS is_posted INTO fault
+        FROM added AS a LEFT JOIN ledger_postings AS p ON p.id = a.posting_id
+        GROUP BY a.posting_id HAVING sum(a.amount_micros) <> 0 OR bool_or(p.id IS NULL) LIMIT 1;
+      IF FOUND AND NOT fault.is_posted THEN
+        RAISE EXCEPTION 'there is no ledger posting %', fault.posting USING ERRCODE = 'foreign_key_violation';
+      ELSIF FOUND THEN
+        RAISE EXCEPTION 'entries for ledger posting % sum to %, not to 0', fault.posting, fault.total
+          USING ERRCODE = 'check_violation';
       END IF;
       RETURN NULL;
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.ledger_assert_balanced()
+CREATE OR REPLACE FUNCTION public.ledger_assert_postings()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
-    DECLARE total bigint;
+    DECLARE posting bigint;
     BEGIN
-      SELECT sum(amount_micros) INTO total FROM ledger_entries WHERE posting_id = NEW.id;
-      IF total IS DISTINCT FROM 0 THEN
-        RAISE EXCEPTION 'ledger posting % sums to %, not to 0', NEW.id, total USING ERRCODE = 'check_violation';
+      SELECT a.id INTO posting FROM added AS a
+        WHERE NOT EXISTS (SELECT FROM ledger_entries AS e WHERE e.posting_id = a.id) LIMIT 1;
+      IF FOUND THEN
+        RAISE EXCEPTION 'ledger posting % has no entries', posting USING ERRCODE = 'check_violation';
       END IF;
       RETURN NULL;
     END $function$
@@ -282,13 +347,9 @@ CREATE OR REPLACE FUNCTION public.ledger_post(p_kind text, p_reference text, p_s
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-    DECLARE posting bigint;
     BEGIN
       IF 0 = ALL (p_amounts) THEN RETURN; END IF;
-      INSERT INTO ledger_postings (kind, reference, svc_user_id, currency, posted_at)
-        VALUES (p_kind, p_reference, p_svc_user_id, p_currency, billing_now()) RETURNING id INTO posting;
-      INSERT INTO ledger_entries (posting_id, book, amount_micros)
-        SELECT posting, t.book, t.amount FROM unnest(p_books, p_amounts) AS t (book, amount) WHERE t.amount <> 0;
+      PERFORM ledger_post_many(ARRAY[p_kind], ARRAY[p_reference], ARRAY[p_svc_user_id], p_currency, p_books, ARRAY[p_amounts]);
     END $function$
 ;
 
@@ -599,19 +660,6 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.wallet_hold(p_svc_user_id text, p_amount_micros bigint, p_request_id text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-    DECLARE in_currency text;
-    BEGIN
-      UPDATE wallets SET held_micros = held_micros + p_amount_micros
-        WHERE svc_user_id = p_svc_user_id RETURNING currency INTO STRICT in_currency;
-      PERFORM ledger_post('hold', p_request_id, p_svc_user_id, in_currency,
-        ARRAY['wallet_available', 'wallet_held'], ARRAY[-p_amount_micros, p_amount_micros]);
-    END $function$
-;
-
 CREATE OR REPLACE FUNCTION public.wallet_refund(p_svc_user_id text, p_amount_micros bigint, p_reference text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -760,12 +808,11 @@ CREATE TABLE ledger_entries (
   book text NOT NULL,
   amount_micros bigint NOT NULL,
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
-  CONSTRAINT ledger_entries_posting_id_fkey FOREIGN KEY (posting_id) REFERENCES ledger_postings(id),
   CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
   CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
 );
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_added();
+CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
 
 CREATE TABLE ledger_postings (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -781,7 +828,7 @@ CREATE TABLE ledger_postings (
 );
 CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE CONSTRAINT TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_assert_balanced();
+CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -267,4 +267,46 @@ describe('the balance', () => {
       { numRuns: 25 },
     );
   });
+  it('hold for requests that are decided together what they would hold one after the other', async () => {
+    const question = fc.record({
+      id: fc.nat(5),
+      key: fc.nat(1),
+      hold: fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000),
+      per_minute: fc.constantFrom(null, 2, 3),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(question, { minLength: 1, maxLength: 10 }), async (questions) => {
+        const owners = [await fund(), await fund()];
+        const [alone, together] = owners.map(({ userId, keyId }) => ({
+          asked: questions.map(({ id, key, hold, per_minute }) => [
+            ...[`${userId}-${id}`, userId, `${keyId}-${key}`, hold, per_minute, null],
+          ]),
+          held: async () => (await billing.db('wallets').where({ svc_user_id: userId }).first()).held_micros,
+        }));
+        if (alone === undefined || together === undefined) throw new Error('two accounts were made');
+        // Together, keys are decided one after the other.
+        const inTurn = questions
+          .map((_, place) => place)
+          .sort((a, b) => (questions[a]?.key ?? 0) - (questions[b]?.key ?? 0));
+        const expected: string[] = [];
+        for (const place of inTurn) {
+          const { rows } = await billing.db.raw(
+            'SELECT * FROM admit_keyed(?, ?, ?, ?, ?, ?)',
+            alone.asked[place] ?? [],
+          );
+          expected[place] = `${rows[0].verdict} ${rows[0].rate_remaining}`;
+        }
+        const columns = [0, 1, 2, 3, 4, 5].map((column) => together.asked.map((row) => row[column] ?? null));
+        const { rows } = await billing.db.raw(
+          'SELECT * FROM admit_keyed_many(?::text[], ?::text[], ?::text[], ?::bigint[], ?::int[], ?::bigint[]) ORDER BY place',
+          columns,
+        );
+        expect(
+          rows.map(({ verdict, rate_remaining }: Record<string, unknown>) => `${verdict} ${rate_remaining}`),
+        ).toEqual(expected);
+        expect(await together.held()).toBe(await alone.held());
+      }),
+      { numRuns: 25 },
+    );
+  });
 });
