@@ -116,6 +116,9 @@ describe('the checkout page', () => {
     expect((await billing.call('GET', unknown)).status).toBe(404);
     expect((await submit(unknown, 'pay')).status).toBe(404);
     expect((await billing.call('POST', `${unknown}/complete`)).status).toBe(404);
+    const page = await billing.call('GET', unknown, { headers: { accept: 'text/html', 'accept-language': 'en' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.text).toMatch(/not open any more[\s\S]*href="\/"/);
     const { path } = await start();
     const answer = await submit(path, 'steal');
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['form', 'action']]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorBodySchema } from '../core/error-body.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf } from '../core/lists.ts';
@@ -21,6 +22,12 @@ const app = { ...detail, tag: 'Usage', caller: 'oauth_access_token', scopes: ['u
 const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const;
 const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as const;
 const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;
+const missingPage = {
+  404: {
+    ...html('A page that says so to browsers; JSON with the code elsewhere.'),
+    schema: z.union([z.string(), errorBodySchema]),
+  },
+} as const;
 const sessionParams = z.object({ session_id: pathIdSchema });
 const subscriptionParams = z.object({ subscription_id: pathIdSchema });
 const form = <S extends z.ZodType>(schema: S) =>
@@ -188,7 +195,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/sessions/{session_id}',
     summary: 'Hosted checkout page',
     request: { params: sessionParams, query: sandboxShapes.sandboxPageQuerySchema },
-    responses: { 200: html('The page.') },
+    responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
   }),
   submitSandboxCheckout: defineRoute({
@@ -198,7 +205,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/sessions/{session_id}/submit',
     summary: 'Form of the checkout page: pay, answer the bank, or go back',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxCheckoutFormSchema) },
-    responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },
+    responses: { 303: { description: 'To the page, or to the success or cancel URL.' }, ...missingPage },
     errors: ['not_found'],
   }),
   completeSandboxCheckout: defineRoute({
@@ -218,7 +225,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/portal/{session_id}',
     summary: 'Hosted portal page',
     request: { params: sessionParams, query: sandboxShapes.sandboxPortalQuerySchema },
-    responses: { 200: html('The page.') },
+    responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
   }),
   submitSandboxPortal: defineRoute({
@@ -228,7 +235,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/portal/{session_id}/submit',
     summary: 'Form of the portal page',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxPortalFormSchema) },
-    responses: { 303: { description: 'Back to the portal or to the return URL.' } },
+    responses: { 303: { description: 'Back to the portal or to the return URL.' }, ...missingPage },
     errors: ['not_found'],
   }),
   playSandboxSubscription: defineRoute({

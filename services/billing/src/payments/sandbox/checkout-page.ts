@@ -1,42 +1,76 @@
+import type { ConfiguredPlan } from '@svc/contracts';
 import type { ReplyContent } from '@svc/service-kit';
-import { actionButton, actionForm, cardChoice, challengePage, type Html, html, pageReply } from './html.ts';
+import { challengePage } from './challenge-page.ts';
+import { type Html, html } from './html.ts';
+import { pageReply } from './page.ts';
+import { actionButton, actionForm, cardChoice, type PageForm } from './page-form.ts';
 import type { PageLanguage } from './page-text.ts';
 import type { SandboxSession } from './sandbox-records.ts';
+import { tick } from './symbols.ts';
 
-/** The checkout page. `isReverted`: it was paid, but another subscription was live already. */
-export const checkoutPage = (session: SandboxSession, isReverted: boolean, language: PageLanguage): ReplyContent => {
-  const { description, amountMicros, currency, interval, successUrl, cancelUrl } = session;
-  const { text } = language;
-  const redirects = [successUrl, cancelUrl];
-  const amount = language.money(amountMicros, currency);
-  const action = `/sandbox/payments/sessions/${encodeURIComponent(session.id)}/submit`;
-  if (session.status === 'open' && session.isChallenged) return challengePage({ action, amount, redirects }, language);
-  const every = interval === null ? html`` : html` <span>${text.per[interval]}</span>`;
-  const summary = html`<div><h1>${interval === null ? text.topUp : text.subscribeTo(description)}</h1>
-<p class="amount">${amount}${every}</p>
-${interval === null ? html`` : html`<p class="note">${text.renewsItself}</p>`}
-<p class="total"><span>${text.dueToday}</span><span>${amount}</span></p></div>`;
-  const body = html`${summary}<section>${payment(session, isReverted, { action, language })}</section>`;
-  return pageReply({ title: text.checkout, body, layout: 'split', language, redirects });
+/** What the checkout page shows. */
+export interface CheckoutView {
+  readonly session: SandboxSession;
+  /** What is bought, where that is a plan still on offer. */
+  readonly plan: ConfiguredPlan | undefined;
+  /** It was paid, but another subscription was live already. */
+  readonly isReverted: boolean;
+  readonly language: PageLanguage;
+}
+
+/** The checkout page. */
+export const checkoutPage = (view: CheckoutView): ReplyContent => {
+  const { session, language } = view;
+  const redirects = [session.successUrl, session.cancelUrl];
+  const form = { action: `/sandbox/payments/sessions/${encodeURIComponent(session.id)}/submit`, language };
+  if (session.status === 'open' && session.isChallenged) return challengePage(form, amountOf(view), redirects);
+  const body = html`<div>${summary(view)}</div><section>${payment(view, form)}</section>`;
+  return pageReply({ title: language.text.checkout, body, layout: 'split', language, redirects });
 };
 
-const payment = (
-  session: SandboxSession,
-  isReverted: boolean,
-  form: { readonly action: string; readonly language: PageLanguage },
-): Html => {
-  const { text } = form.language;
+const amountOf = ({ session, language }: CheckoutView): string =>
+  language.money(session.amountMicros, session.currency);
+
+const summary = (view: CheckoutView): Html => {
+  const { interval, description } = view.session;
+  const { text } = view.language;
+  const amount = amountOf(view);
+  const isPlan = interval !== null;
+  return html`<h1>${isPlan ? text.subscribeTo(description) : text.topUp}</h1>
+<p class="amount">${amount}${isPlan ? html` <span>${text.per[interval]}</span>` : html``}</p>
+${included(view)}
+<dl><div><dt>${isPlan ? description : text.topUpItem}</dt><dd>${amount}</dd></div>
+<div class="total"><dt>${text.dueToday}</dt><dd>${amount}</dd></div></dl>`;
+};
+
+const included = ({ plan, language: { text, money } }: CheckoutView): Html => {
+  if (plan === undefined) return html``;
+  const { price, services } = plan;
+  const lines = [
+    text.aWeek(money(plan.weekly_limit_micros, price.currency)),
+    text.aMonth(money(plan.monthly_limit_micros, price.currency)),
+    ...(services.chat ? [text.chat] : []),
+    ...(services.audio_transcription ? [text.audio] : []),
+  ];
+  return html`<ul>${lines.map((line) => html`<li>${tick()}<span>${line}</span></li>`)}</ul>`;
+};
+
+const payment = (view: CheckoutView, form: PageForm): Html => {
+  const { session, isReverted, language } = view;
+  const { text } = language;
   const ended = (tone: 'alert' | 'done', message: string, button: Html): Html =>
     html`<p class="${tone}" role="status">${message}</p>${actionForm(form, button)}`;
-  if (session.status === 'expired') return ended('alert', text.expired, actionButton('cancel', text.back));
-  if (isReverted) return ended('alert', text.reverted, actionButton('cancel', text.back));
-  if (session.status === 'complete') return ended('done', text.isPaid, actionButton('pay', text.proceed, true));
-  const { failure } = session;
+  if (session.status === 'expired') return ended('alert', text.expired, actionButton('cancel', text.back, 'main'));
+  if (isReverted) return ended('alert', text.reverted, actionButton('cancel', text.back, 'main'));
+  if (session.status === 'complete') return ended('done', text.isPaid, actionButton('pay', text.proceed, 'main'));
+  const { failure, interval } = session;
   const failed = failure === null ? html`` : html`<p class="alert" role="alert">${text.failures[failure]}</p>`;
-  const amount = form.language.money(session.amountMicros, session.currency);
-  return html`${failed}${actionForm(
+  const amount = amountOf(view);
+  const renews =
+    interval === null ? html`` : html`<p class="note">${text.renewsItself(`${amount} ${text.per[interval]}`)}</p>`;
+  return html`<h2>${text.card}</h2><p class="note">${text.testCards}</p>${failed}${actionForm(
     form,
-    html`${cardChoice(text.payWith, 'succeeds', form.language)}
-${actionButton('pay', text.pay(amount), true)}${actionButton('cancel', text.goBack)}`,
+    html`${cardChoice('succeeds', language)}
+${actionButton('pay', text.pay(amount), 'main')}${renews}${actionButton('cancel', text.goBack, 'link')}`,
   )}`;
 };

@@ -1,7 +1,10 @@
 import type { PortalNotice } from '@svc/contracts';
 import type { ReplyContent } from '@svc/service-kit';
 import type { PlanOffer } from '../../plans/index.ts';
-import { actionButton, actionForm, cardChoice, challengePage, type Html, html, pageReply } from './html.ts';
+import { challengePage } from './challenge-page.ts';
+import { type Html, html } from './html.ts';
+import { pageReply } from './page.ts';
+import { actionButton, actionForm, cardChoice, heldCard, type PageForm } from './page-form.ts';
 import type { PageLanguage } from './page-text.ts';
 import { hasEnded, type SandboxPortal, type SandboxSubscription } from './sandbox-records.ts';
 
@@ -24,79 +27,85 @@ export const portalPage = (view: PortalView): ReplyContent => {
   const form = { action: `/sandbox/payments/portal/${encodeURIComponent(portal.id)}/submit`, language };
   const redirects = [portal.returnUrl];
   if (portal.isChallenged && subscription !== undefined) {
-    return challengePage({ action: form.action, amount: priceOf(view, subscription), redirects }, language);
+    return challengePage(form, priceOf(view, subscription), redirects);
   }
   const said =
     notice === undefined
       ? html``
       : html`<p class="${BAD_NOTICES.has(notice) ? 'alert' : 'done'}" role="status">${text.notices[notice]}</p>`;
-  const body = html`<div>${actionForm(form, actionButton('return', text.returnTo))}</div>
+  const body = html`<div class="back">${actionForm(form, actionButton('return', `← ${text.returnTo}`, 'link'))}</div>
 <h1>${text.portal}</h1>${said}
 ${subscription === undefined ? html`<section><p>${text.none}</p></section>` : managed(view, subscription, form)}`;
   return pageReply({ title: text.portal, body, layout: 'narrow', language, redirects });
 };
 
-type Form = Parameters<typeof actionForm>[0];
-
-const managed = (view: PortalView, subscription: SandboxSubscription, form: Form): Html => {
-  const { text } = view.language;
-  const card = html`<section><h2>${text.card}</h2>${actionForm(
+const managed = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { language } = view;
+  const { text } = language;
+  const isOverdue = subscription.status === 'past_due' || subscription.status === 'unpaid';
+  return html`${isOverdue ? overdue(view, subscription, form) : html``}${current(view, subscription, form)}
+<section><h2>${text.card}</h2>${heldCard(subscription.card, language)}
+<details${isOverdue ? { markup: ' open' } : html``}><summary>${text.changeCard}</summary>${actionForm(
     form,
-    html`${cardChoice(text.card, subscription.card, view.language)}${actionButton('change_card', text.saveCard)}`,
-  )}</section>`;
-  const parts = [current(view, subscription), overdue(view, subscription, form), card];
-  if (!hasEnded(subscription.status)) parts.push(plans(view, subscription, form), ending(view, subscription, form));
-  return html`${parts}`;
+    html`${cardChoice(subscription.card, language)}${actionButton('change_card', text.saveCard)}`,
+  )}</details></section>`;
 };
 
-const current = ({ language, offer, clock }: PortalView, subscription: SandboxSubscription): Html => {
+const current = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { language, offer, clock } = view;
   const { text } = language;
   const plan = offer.find(subscription.planId);
-  const tone = subscription.status === 'active' || subscription.status === 'trialing' ? 'good' : 'bad';
-  const end = language.date(subscription.periodEnd);
-  const goesOn = subscription.cancelAtPeriodEnd ? text.endsOn(end) : text.renewsOn(end);
+  const { status } = subscription;
+  const tone = status === 'active' || status === 'trialing' ? 'good' : 'bad';
   const price =
     plan === undefined
       ? html``
-      : html`<p class="amount">${language.money(plan.price.amount_micros, plan.price.currency)} <span>${text.per[plan.price.interval]}</span></p>`;
-  return html`<section><h2>${plan?.name ?? subscription.planId} <span class="tag ${tone}">${text.statuses[subscription.status]}</span></h2>
-${price}
-${hasEnded(subscription.status) ? html`` : html`<p>${goesOn}</p>`}
-${subscription.clockAheadSeconds === 0 ? html`` : html`<p class="note">${text.clock(language.time(clock))}</p>`}</section>`;
+      : html`<p class="amount">${priceOf(view, subscription)} <span>${text.per[plan.price.interval]}</span></p>`;
+  return html`<section><h2>${plan?.name ?? subscription.planId} <span class="tag ${tone}">${text.statuses[status]}</span></h2>
+${price}${period(subscription, language)}
+${subscription.clockAheadSeconds === 0 ? html`` : html`<p class="note">${text.clock(language.time(clock))}</p>`}
+${hasEnded(status) ? html`` : html`${plans(view, subscription, form)}${ending(view, subscription, form)}`}</section>`;
 };
 
-const overdue = (view: PortalView, subscription: SandboxSubscription, form: Form): Html => {
-  if (subscription.status !== 'past_due' && subscription.status !== 'unpaid') return html``;
+/** What comes when the period ends; nothing is promised of one that is not paid. */
+const period = ({ status, periodEnd, cancelAtPeriodEnd }: SandboxSubscription, { text, date }: PageLanguage): Html => {
+  if (hasEnded(status)) return html``;
+  if (cancelAtPeriodEnd) return html`<p>${text.endsOn(date(periodEnd))}</p>`;
+  return status === 'past_due' ? html`` : html`<p>${text.renewsOn(date(periodEnd))}</p>`;
+};
+
+const overdue = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
   const { text, date } = view.language;
   const { nextAttemptAt } = subscription;
   return html`<section><h2>${text.overdueTitle}</h2>
 <p class="alert">${nextAttemptAt === null ? text.overdueForGood : text.overdue(date(nextAttemptAt))}</p>
-${actionForm(form, actionButton('pay', text.payNow(priceOf(view, subscription)), true))}</section>`;
+${actionForm(form, actionButton('pay', text.payNow(priceOf(view, subscription)), 'main'))}</section>`;
 };
 
-const plans = ({ language, offer }: PortalView, subscription: SandboxSubscription, form: Form): Html => {
+const plans = ({ language, offer }: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
   const { text } = language;
   const others = offer.plans.filter(({ id }) => id !== subscription.planId);
   if (others.length === 0) return html``;
   const options = others.map(({ id, name, price }, index) => {
     const cost = `${language.money(price.amount_micros, price.currency)} ${text.per[price.interval]}`;
     const checked = index === 0 ? { markup: ' checked' } : html``;
-    return html`<label><input type="radio" name="plan_id" value="${id}"${checked}>${name}<span>${cost}</span></label>`;
+    return html`<label class="plain"><input type="radio" name="plan_id" value="${id}"${checked}><span>${name}<small>${cost}</small></span></label>`;
   });
-  return html`<section><h2>${text.changePlan}</h2>${actionForm(
+  return html`<details><summary>${text.changePlan}</summary>${actionForm(
     form,
-    html`<fieldset><legend>${text.newPlan}</legend>${options}</fieldset><p class="note">${text.planNow}</p>
-${actionButton('change_plan', text.changePlan)}`,
-  )}</section>`;
+    html`<fieldset><legend class="unseen">${text.newPlan}</legend>${options}</fieldset><p class="note">${text.planNow}</p>
+${actionButton('change_plan', text.changePlan, 'main')}`,
+  )}</details>`;
 };
 
-const ending = ({ language }: PortalView, subscription: SandboxSubscription, form: Form): Html => {
+const ending = ({ language }: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
   const { text } = language;
+  if (subscription.cancelAtPeriodEnd) return actionForm(form, actionButton('resume', text.resume, 'main'));
   const end = language.date(subscription.periodEnd);
-  const button = subscription.cancelAtPeriodEnd
-    ? actionButton('resume', text.resume)
-    : actionButton('cancel', text.cancel);
-  return html`<section><h2>${text.cancelTitle}</h2><p>${text.cancelText(end)}</p>${actionForm(form, button)}</section>`;
+  return html`<details><summary>${text.cancelTitle}</summary>${actionForm(
+    form,
+    html`<p>${text.cancelText(end)}</p>${actionButton('cancel', text.cancel, 'danger')}`,
+  )}</details>`;
 };
 
 const priceOf = ({ offer, language }: PortalView, subscription: SandboxSubscription): string => {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type PortalNotice, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type Reply } from '@svc/service-kit';
 import type { PlanOffer } from '../../plans/index.ts';
@@ -5,11 +6,12 @@ import { advanceSubscription, clockOf, type SandboxView, updateSettings } from '
 import type { SandboxDeps } from './announce-changes.ts';
 import { playStatus } from './change-subscription.ts';
 import { checkoutPage } from './checkout-page.ts';
-import { type Locale, pageLanguage } from './page-text.ts';
+import { missingPage } from './page.ts';
+import { type Locale, type PageLanguage, pageLanguage } from './page-text.ts';
 import { paySession } from './pay-session.ts';
 import { portalPage } from './portal-page.ts';
 import { findPortal, findPortalSubscription, findSession, findSubscription, readNow } from './queries.ts';
-import type { SandboxPortal, SandboxSession } from './sandbox-records.ts';
+import type { SandboxSession } from './sandbox-records.ts';
 import { submitCheckout } from './submit-checkout.ts';
 import { submitPortal } from './submit-portal.ts';
 
@@ -29,16 +31,22 @@ export const sandboxRoutes = (deps: SandboxRouteDeps): Binding[] => [
 
 const checkoutRoutes = (deps: SandboxRouteDeps): Binding[] => [
   bind(routes.showSandboxCheckout, async ({ params, query, req }) => {
-    const session = await requireSession(deps, params.session_id);
-    const language = pageLanguage(query.locale, req.headers['accept-language']);
-    return checkoutPage(session, await isReverted(deps, session), language);
+    const session = await findSession(deps.database, params.session_id);
+    if (session === undefined) return missing(req, query.locale);
+    return checkoutPage({
+      session,
+      plan: session.planId === null ? undefined : deps.offer.find(session.planId),
+      isReverted: await isReverted(deps, session),
+      language: languageOf(req, query.locale),
+    });
   }),
-  bind(routes.submitSandboxCheckout, async ({ params, body: { action, card, locale } }) => {
+  bind(routes.submitSandboxCheckout, async ({ params, body: { action, card, locale }, req }) => {
     const id = params.session_id;
-    const session = await requireSession(deps, id);
+    const session = await findSession(deps.database, id);
+    if (session === undefined) return missing(req, locale);
     if (action === 'cancel') return seeOther(session.cancelUrl);
     const isPaid = await submitCheckout(deps, session, { action, card });
-    const isOurs = isPaid && !(await isReverted(deps, await requireSession(deps, id)));
+    const isOurs = isPaid && !(await isReverted(deps, (await findSession(deps.database, id)) ?? session));
     return seeOther(
       isOurs ? session.successUrl : pageUrl(`/sandbox/payments/sessions/${encodeURIComponent(id)}`, locale),
     );
@@ -75,17 +83,19 @@ const controlRoutes = (deps: SandboxRouteDeps): Binding[] => {
 
 const portalRoutes = (deps: SandboxRouteDeps): Binding[] => [
   bind(routes.showSandboxPortal, async ({ params, query, req }) => {
-    const portal = await requirePortal(deps, params.session_id);
+    const portal = await findPortal(deps.database, params.session_id);
+    if (portal === undefined) return missing(req, query.locale);
     const subscription = await findPortalSubscription(deps.database, portal.customer);
     const now = await readNow(deps.database);
     return portalPage({
       ...{ portal, subscription, offer: deps.offer, notice: query.notice },
       clock: subscription === undefined ? now : clockOf(subscription, now),
-      language: pageLanguage(query.locale, req.headers['accept-language']),
+      language: languageOf(req, query.locale),
     });
   }),
-  bind(routes.submitSandboxPortal, async ({ params, body: { action, plan_id: planId, card, locale } }) => {
-    const portal = await requirePortal(deps, params.session_id);
+  bind(routes.submitSandboxPortal, async ({ params, body: { action, plan_id: planId, card, locale }, req }) => {
+    const portal = await findPortal(deps.database, params.session_id);
+    if (portal === undefined) return missing(req, locale);
     if (action === 'return') return seeOther(portal.returnUrl);
     const notice = await submitPortal(deps, portal, { action, planId, card });
     return seeOther(pageUrl(`/sandbox/payments/portal/${encodeURIComponent(portal.id)}`, locale, notice));
@@ -105,14 +115,11 @@ const pageUrl = (path: string, locale: Locale | undefined, notice?: PortalNotice
   return query.size === 0 ? path : `${path}?${query}`;
 };
 
-const requireSession = async ({ database }: SandboxRouteDeps, id: string): Promise<SandboxSession> => {
-  const session = await findSession(database, id);
-  if (session === undefined) throw new AppError('not_found');
-  return session;
-};
+const languageOf = (req: IncomingMessage, locale: Locale | undefined): PageLanguage =>
+  pageLanguage(locale, req.headers['accept-language']);
 
-const requirePortal = async ({ database }: SandboxRouteDeps, id: string): Promise<SandboxPortal> => {
-  const portal = await findPortal(database, id);
-  if (portal === undefined) throw new AppError('not_found');
-  return portal;
+/** Of what was never there, or is over: a page for browsers, the code for programs. */
+const missing = (req: IncomingMessage, locale: Locale | undefined): Reply => {
+  if (!/\btext\/html\b/i.test(req.headers.accept ?? '')) throw new AppError('not_found');
+  return missingPage(languageOf(req, locale));
 };
