@@ -94,7 +94,7 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_for_key(p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_is_again boolean[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
+CREATE OR REPLACE FUNCTION public.admit_for_key(p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
 AS $function$
@@ -104,7 +104,7 @@ AS $function$
       k key_budgets%ROWTYPE;
       at timestamptz;
       month timestamptz;
-      earlier text[];
+      earlier text[] := '{}';
       free bigint;
       used int;
       verdicts text[];
@@ -153,7 +153,7 @@ AS $function$
             WHEN free IS NULL OR free < p_holds[n] THEN 'insufficient_balance'
             ELSE 'admitted'
           END;
-          IF verdict = 'admitted' AND NOT p_is_again[n] AND NOT p_request_ids[n] = ANY (coalesce(earlier, '{}')) THEN
+          IF verdict = 'admitted' AND p_request_ids[n] <> ALL (earlier) AND p_request_ids[n] <> ALL (taken_ids) THEN
             free := free - p_holds[n];
             used := used + 1;
             taken_ids := taken_ids || p_request_ids[n];
@@ -210,7 +210,7 @@ CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id t
 AS $function$
     BEGIN
       SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
-        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[false], ARRAY[p_hold_micros],
+        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[p_hold_micros],
           ARRAY[p_per_minute], ARRAY[p_monthly_limit]) AS a;
     END $function$
 ;
@@ -226,15 +226,13 @@ AS $function$
     BEGIN
       FOR asked IN
         SELECT t.svc_user_id, t.key_id, array_agg(t.place ORDER BY t.place) AS places,
-          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.is_again ORDER BY t.place) AS is_again,
-          array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
+          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
           array_agg(t.monthly_limit ORDER BY t.place) AS monthly_limits
-        FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.svc_user_id, u.key_id, u.place) > 1 AS is_again
-              FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
-                WITH ORDINALITY AS u (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)) AS t
+        FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
+          WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)
         GROUP BY t.svc_user_id, t.key_id ORDER BY t.svc_user_id, t.key_id
       LOOP
-        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids, asked.is_again,
+        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids,
           asked.holds, asked.per_minute, asked.monthly_limits);
       END LOOP;
     END $function$

@@ -7,11 +7,10 @@ import type { Knex } from 'knex';
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Requests of one key in the order in which they came; is_again: the call has named this request before. In the order rate, monthly
-    -- limit of the key, wallet. What is refused altogether is refused without a lock; the wallet's row is locked before the
-    -- key's, as settlement does.
+    -- Requests of one key, decided in this order: rate, monthly limit of the key, wallet. What is refused altogether is refused
+    -- without a lock; the wallet's row is locked before the key's, as settlement does.
     CREATE FUNCTION admit_for_key(
-      p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_is_again boolean[], p_holds bigint[],
+      p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_holds bigint[],
       p_per_minute int[], p_monthly_limits bigint[])
     RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, rate_remaining int, rate_reset_ms int)
     LANGUAGE plpgsql AS $$
@@ -21,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
       k key_budgets%ROWTYPE;
       at timestamptz;
       month timestamptz;
-      earlier text[];
+      earlier text[] := '{}';
       free bigint;
       used int;
       verdicts text[];
@@ -70,7 +69,7 @@ export async function up(knex: Knex): Promise<void> {
             WHEN free IS NULL OR free < p_holds[n] THEN 'insufficient_balance'
             ELSE 'admitted'
           END;
-          IF verdict = 'admitted' AND NOT p_is_again[n] AND NOT p_request_ids[n] = ANY (coalesce(earlier, '{}')) THEN
+          IF verdict = 'admitted' AND p_request_ids[n] <> ALL (earlier) AND p_request_ids[n] <> ALL (taken_ids) THEN
             free := free - p_holds[n];
             used := used + 1;
             taken_ids := taken_ids || p_request_ids[n];
@@ -126,15 +125,13 @@ export async function up(knex: Knex): Promise<void> {
     BEGIN
       FOR asked IN
         SELECT t.svc_user_id, t.key_id, array_agg(t.place ORDER BY t.place) AS places,
-          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.is_again ORDER BY t.place) AS is_again,
-          array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
+          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
           array_agg(t.monthly_limit ORDER BY t.place) AS monthly_limits
-        FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.svc_user_id, u.key_id, u.place) > 1 AS is_again
-              FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
-                WITH ORDINALITY AS u (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)) AS t
+        FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
+          WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)
         GROUP BY t.svc_user_id, t.key_id ORDER BY t.svc_user_id, t.key_id
       LOOP
-        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids, asked.is_again,
+        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids,
           asked.holds, asked.per_minute, asked.monthly_limits);
       END LOOP;
     END $$;
@@ -146,7 +143,7 @@ export async function up(knex: Knex): Promise<void> {
     LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
     BEGIN
       SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
-        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[false], ARRAY[p_hold_micros],
+        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[p_hold_micros],
           ARRAY[p_per_minute], ARRAY[p_monthly_limit]) AS a;
     END $$;
     DROP FUNCTION wallet_hold(text, bigint, text);

@@ -2,6 +2,7 @@ import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
+import { admitKeyed, admitKeyedMany, type KeyedAnswer } from '../src/reservations/queries.ts';
 import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
@@ -268,43 +269,25 @@ describe('the balance', () => {
     );
   });
   it('hold for requests that are decided together what they would hold one after the other', async () => {
-    const question = fc.record({
-      id: fc.nat(5),
-      key: fc.nat(1),
-      hold: fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000),
-      per_minute: fc.constantFrom(null, 2, 3),
-    });
+    const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });
+    const rates = fc.array(fc.constantFrom(null, 2, 3), { minLength: 2, maxLength: 2 });
+    const calls = fc.array(fc.record({ id: fc.nat(5), key: fc.nat(1) }), { minLength: 1, maxLength: 10 });
     await fc.assert(
-      fc.asyncProperty(fc.array(question, { minLength: 1, maxLength: 10 }), async (questions) => {
-        const owners = [await fund(), await fund()];
-        const [alone, together] = owners.map(({ userId, keyId }) => ({
-          asked: questions.map(({ id, key, hold, per_minute }) => [
-            ...[`${userId}-${id}`, userId, `${keyId}-${key}`, hold, per_minute, null],
-          ]),
-          held: async () => (await billing.db('wallets').where({ svc_user_id: userId }).first()).held_micros,
-        }));
-        if (alone === undefined || together === undefined) throw new Error('two accounts were made');
+      fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, questions) => {
+        const [alone, together] = [await fund(), await fund()];
+        const asked = ({ userId, keyId }: typeof alone) =>
+          questions.map(({ id, key }) => ({
+            ...{ requestId: `${userId}-${id}`, userId, keyId: `${keyId}-${key}`, monthlyLimitMicros: null },
+            ...{ holdMicros: holdOf[id] ?? 0, requestsPerMinute: rateOf[key] ?? null },
+          }));
+        const told = ({ verdict, rate_remaining }: KeyedAnswer) => ({ verdict, rate_remaining });
         // Together, keys are decided one after the other.
-        const inTurn = questions
-          .map((_, place) => place)
-          .sort((a, b) => (questions[a]?.key ?? 0) - (questions[b]?.key ?? 0));
-        const expected: string[] = [];
-        for (const place of inTurn) {
-          const { rows } = await billing.db.raw(
-            'SELECT * FROM admit_keyed(?, ?, ?, ?, ?, ?)',
-            alone.asked[place] ?? [],
-          );
-          expected[place] = `${rows[0].verdict} ${rows[0].rate_remaining}`;
-        }
-        const columns = [0, 1, 2, 3, 4, 5].map((column) => together.asked.map((row) => row[column] ?? null));
-        const { rows } = await billing.db.raw(
-          'SELECT * FROM admit_keyed_many(?::text[], ?::text[], ?::text[], ?::bigint[], ?::int[], ?::bigint[]) ORDER BY place',
-          columns,
-        );
-        expect(
-          rows.map(({ verdict, rate_remaining }: Record<string, unknown>) => `${verdict} ${rate_remaining}`),
-        ).toEqual(expected);
-        expect(await together.held()).toBe(await alone.held());
+        const inTurn = [...asked(alone).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
+        const expected: object[] = [];
+        for (const [place, question] of inTurn) expected[place] = told(await admitKeyed(billing.db, question));
+        expect((await admitKeyedMany(billing.db, asked(together))).map(told)).toEqual(expected);
+        const { held_micros } = await wallet(together.token);
+        expect(held_micros).toBe((await wallet(alone.token)).held_micros);
       }),
       { numRuns: 25 },
     );
