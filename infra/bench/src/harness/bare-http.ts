@@ -32,7 +32,13 @@ export const openBareClient = (url: string, token: string): BareClient => {
     socket.on('data', (text) => take(connection, String(text), idle));
     socket.on('timeout', () => socket.destroy(new Error('a call was not answered in time')));
     socket.on('error', (error) => connection.reject(error));
-    socket.on('close', () => connection.reject(new Error('the connection was closed')));
+    socket.on('close', () => {
+      // One that is closed while nobody uses it must not be used again: nothing would ever come of a call.
+      const place = idle.indexOf(connection);
+      if (place >= 0) idle.splice(place, 1);
+      open.delete(socket);
+      connection.reject(new Error('the connection was closed'));
+    });
     return connection;
   };
   return {

@@ -36,6 +36,8 @@ export interface ServiceLaunch extends Launch {
 /** The servers and services of one measurement, all of them its own. */
 export interface Stack {
   readonly natsUrl: string;
+  /** The superuser's connection string. */
+  readonly postgresUrl: string;
   readonly postgres: RestartableServer;
   readonly nats: RestartableServer;
   /** The service credential that all of them accept. */
@@ -101,6 +103,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   };
   return {
     natsUrl: nats.url,
+    postgresUrl: postgres.url,
     postgres: restartablePostgres,
     nats: restartableNats,
     internalToken,
