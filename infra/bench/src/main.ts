@@ -49,6 +49,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
   },
+  memory: {
+    about: 'resident memory of the gateway under large uploads and with a slow reader of a large stream',
+    load: async () => (await import('./memory.ts')).measureMemory,
+  },
   'gateway-peers': {
     about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',
     load: async () => (await import('./gateway-peers.ts')).measureGatewayPeers,

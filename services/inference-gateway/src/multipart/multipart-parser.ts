@@ -26,6 +26,7 @@ const PARTS_MAX = 32;
 /** RFC 2046 section 5.1.1: blanks that a gateway on the way may have added behind a delimiter. */
 const PADDING_BYTES_MAX = 64;
 const DASH = 0x2d;
+const CR = 0x0d;
 
 type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'epilogue';
 
@@ -62,10 +63,10 @@ export const createMultipartParser = (boundary: string): MultipartParser => {
     const wasBody = state === 'body';
     const at = held.indexOf(delimiter);
     if (at === -1) {
-      const length = held.length - delimiter.length + 1;
-      if (length <= 0) return undefined;
-      const bytes = held.subarray(0, length);
-      held = held.subarray(length);
+      const end = partialStart(held, delimiter);
+      if (end === 0) return undefined;
+      const bytes = held.subarray(0, end);
+      held = held.subarray(end);
       return give(bytes);
     }
     const bytes = held.subarray(0, at);
@@ -114,4 +115,15 @@ export const createMultipartParser = (boundary: string): MultipartParser => {
       if (state !== 'epilogue') throw new MultipartError('the form is not whole');
     },
   };
+};
+
+/**
+ * Offset of the bytes at the end that the delimiter may begin with; the length where there are none, as nearly always in audio:
+ * what is held is copied in front of the next bytes.
+ */
+const partialStart = (bytes: Buffer, delimiter: Buffer): number => {
+  let at = bytes.indexOf(CR, Math.max(0, bytes.length - delimiter.length + 1));
+  while (at !== -1 && !delimiter.subarray(0, bytes.length - at).equals(bytes.subarray(at)))
+    at = bytes.indexOf(CR, at + 1);
+  return at === -1 ? bytes.length : at;
 };
