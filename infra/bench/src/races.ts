@@ -1,17 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { overHttp, type Side, startBilling } from './billing-under-test.ts';
-import { openBareClient } from './harness/bare-http.ts';
+import { type BareClient, openBareClient } from './harness/bare-http.ts';
 import { say } from './harness/report.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
 
 const RACES = Number(process.env['BENCH_RACES'] ?? 2_000);
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);
-/** Accounts that are raced for at one time. */
+/** Accounts that one lane races for at one time. */
 const WAVE = 200;
+/** Waves under way, each over accounts of its own: while one is counted, others race. */
+const LANES = 3;
 /** Requests that race for the two places of one account, over two processes by turns. */
 const CONTENDERS = 3;
 const PLACES = 2;
+/** Calls for one request until one is answered; the other process is up all the time. */
+const ATTEMPTS_MAX = 100;
+const ATTEMPT_PAUSE_MS = 10;
+/** Requests in one call that releases. */
+const RELEASES_MAX = 300;
 
 /** What races came to. */
 export interface RaceResult {
@@ -47,41 +55,47 @@ export const measureRaces = async (): Promise<void> => {
 /** One of the two processes: where calls go, while it lives. */
 interface Runner {
   service: RunningService;
+  client: BareClient;
   side: Side;
   isUp: boolean;
 }
 
 /** As `measureRaces`; answers the result. */
 export const race = async (stack: Stack, plan: { races: number; kills: number }): Promise<RaceResult> => {
-  const bench = await startBilling(stack, { accounts: WAVE, history: 0 });
+  const bench = await startBilling(stack, { accounts: WAVE * LANES, history: 0 });
   bench.client.close();
-  const runnerOf = (service: RunningService): Runner => ({
-    ...{ service, isUp: true },
-    side: overHttp({ client: openBareClient(service.internalUrl, stack.internalToken) }),
-  });
+  const runnerOf = (service: RunningService): Runner => {
+    const client = openBareClient(service.internalUrl, stack.internalToken);
+    return { service, client, side: overHttp({ client }), isUp: true };
+  };
   const runners = [runnerOf(bench.service), runnerOf(await bench.service.replica())];
-  const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: 2 });
+  const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: LANES });
   const waves = Math.ceil(plan.races / WAVE);
   const killEvery = Math.max(1, Math.floor(waves / (plan.kills + 1)));
   const tally = { admitted: 0, breaches: 0, kills: 0, unanswered: 0 };
+  let begun = 0;
   let revival: Promise<void> = Promise.resolve();
-  for (let wave = 1; wave <= waves; wave += 1) {
-    const killed = wave % killEvery === 0 && tally.kills < plan.kills ? runners[tally.kills % 2] : undefined;
-    if (killed !== undefined) {
-      await revival;
-      tally.kills += 1;
+  const killOne = (): void => {
+    const turn = tally.kills;
+    tally.kills += 1;
+    const killed = runners[turn % 2];
+    if (killed === undefined) return;
+    // Somewhere in the middle of a wave, another place each time; never while the other one is down.
+    revival = revival.then(() => sleep(5 * (turn % 20))).then(() => killAndRevive(killed, runnerOf));
+  };
+  const runLane = async (accounts: readonly string[]): Promise<void> => {
+    while (begun < waves) {
+      begun += 1;
+      if (begun % killEvery === 0 && tally.kills < plan.kills) killOne();
+      const { requestIds, admitted, unanswered } = await raceOnce(accounts, runners);
+      tally.admitted += admitted;
+      tally.unanswered += unanswered;
+      tally.breaches += await countBreaches(pool, accounts);
+      await giveBack(runners, requestIds);
     }
-    const racing = raceOnce(bench.accounts, runners);
-    if (killed !== undefined) {
-      // Somewhere in the middle of the wave, another place each time.
-      setTimeout(() => (revival = killAndRevive(killed, runnerOf)), 5 * (tally.kills % 20));
-    }
-    const { requestIds, admitted, unanswered } = await racing;
-    tally.admitted += admitted;
-    tally.unanswered += unanswered;
-    tally.breaches += await countBreaches(pool);
-    await giveBack(pool, requestIds);
-  }
+  };
+  const lanes = Array.from({ length: LANES }, (_, lane) => bench.accounts.slice(lane * WAVE, (lane + 1) * WAVE));
+  await Promise.all(lanes.map(runLane));
   await revival;
   await pool.end();
   return { races: waves * WAVE, ...tally };
@@ -95,18 +109,31 @@ const raceOnce = async (accounts: readonly string[], runners: readonly Runner[])
       Array.from({ length: CONTENDERS }, async (_, contender) => {
         const requestId = newId('req');
         requestIds.push(requestId);
-        const first = runners[(place + contender) % runners.length];
-        for (const runner of [first, ...runners.filter((other) => other !== first)]) {
-          if (runner?.isUp !== true) continue;
-          const verdict = await runner.side.admit(userId, requestId).catch(() => undefined);
-          if (verdict === 'admitted') admitted += 1;
-          if (verdict !== undefined) return;
-          unanswered += 1;
-        }
+        const asked = await askUntilAnswered(runners, place + contender, ({ side }) => side.admit(userId, requestId));
+        if (asked.answer === 'admitted') admitted += 1;
+        unanswered += asked.unanswered;
       }),
     ),
   );
   return { requestIds, admitted, unanswered };
+};
+
+/** Asks the process whose turn it is, and whoever is up as long as nobody answers: the same again, as a gateway does. */
+const askUntilAnswered = async <Answer>(
+  runners: readonly Runner[],
+  turn: number,
+  ask: (runner: Runner) => Promise<Answer>,
+) => {
+  let unanswered = 0;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const runner = runners[(turn + attempt) % runners.length];
+    if (runner?.isUp !== true) continue;
+    const answer = await ask(runner).catch(() => undefined);
+    if (answer !== undefined) return { answer, unanswered };
+    unanswered += 1;
+    await sleep(ATTEMPT_PAUSE_MS);
+  }
+  throw new Error(`no process answered ${ATTEMPTS_MAX} calls`);
 };
 
 const killAndRevive = async (runner: Runner, runnerOf: (service: RunningService) => Runner): Promise<void> => {
@@ -116,19 +143,23 @@ const killAndRevive = async (runner: Runner, runnerOf: (service: RunningService)
 };
 
 /** Rows are counted, so that a wrong number on the account cannot hide a breach. */
-const countBreaches = async (pool: pg.Pool): Promise<number> => {
+const countBreaches = async (pool: pg.Pool, accounts: readonly string[]): Promise<number> => {
   const { rows } = await pool.query<{ breaches: string }>(
     `SELECT count(*) AS breaches FROM accounts AS a LEFT JOIN (
        SELECT svc_user_id, count(*) AS held FROM reservations WHERE state = 'reserved' GROUP BY svc_user_id) AS r USING (svc_user_id)
-     WHERE a.pending > $1 OR r.held > $1 OR r.held <> a.pending`,
-    [PLACES],
+     WHERE a.svc_user_id = ANY ($2) AND (a.pending > $1 OR coalesce(r.held, 0) > $1 OR coalesce(r.held, 0) <> a.pending)`,
+    [PLACES, accounts],
   );
   return Number(rows[0]?.breaches);
 };
 
-const giveBack = async (pool: pg.Pool, requestIds: readonly string[]): Promise<void> => {
-  await pool.query(
-    "SELECT count(*) FROM settle_many($1, array_fill('released'::text, ARRAY[$2::int]), array_fill(NULL::bigint, ARRAY[$2::int]), 'EUR')",
-    [requestIds, requestIds.length],
-  );
+/** Releases all that were asked for, also the refused: an admission that a killed process left behind in PostgreSQL comes too late. */
+const giveBack = async (runners: readonly Runner[], requestIds: readonly string[]): Promise<void> => {
+  for (let from = 0; from < requestIds.length; from += RELEASES_MAX) {
+    const settlements = requestIds
+      .slice(from, from + RELEASES_MAX)
+      .map((request_id) => ({ request_id, result: { outcome: 'released' } }));
+    const json = JSON.stringify({ settlements });
+    await askUntilAnswered(runners, from / RELEASES_MAX, ({ client }) => client.post('/internal/settlements', json));
+  }
 };
