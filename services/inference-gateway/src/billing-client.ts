@@ -17,8 +17,8 @@ import { shareCalls } from './share-calls.ts';
 export interface BillingClient {
   /** May money be spent on this request? Throws `service_unavailable` where billing does not say. */
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
-  /** Tells how a request ended, ahead of the fact that tells it for certain. Never throws and never takes long. */
-  readonly settle: (requestId: string, result: RequestOutcome) => Promise<void>;
+  /** Tells how a request ended, ahead of the fact that tells it for certain: answers whether billing knows. Never rejects, never takes long. */
+  readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Services that the user's paid period includes. Throws `service_unavailable` where billing does not say. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
   readonly close: () => Promise<void>;
@@ -75,11 +75,13 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
         requestId,
         timeoutMs: SETTLEMENT_TIMEOUT_MS,
       });
-      await asked
-        .then(readText)
-        .catch((error: unknown) =>
-          logger.warn({ request_id: requestId, err: error }, 'billing was not told at once, the fact will tell it'),
-        );
+      return await asked.then(readText).then(
+        () => true,
+        (error: unknown) => {
+          logger.warn({ request_id: requestId, err: error }, 'billing was not told at once, the fact will tell it');
+          return false;
+        },
+      );
     },
     entitlements: async (userId, requestId) => {
       const path = internalRoutes.getEntitlements.path.replace('{svc_user_id}', encodeURIComponent(userId));

@@ -90,6 +90,39 @@ describe('billing is down', () => {
   });
 });
 
+describe('database and billing are down when an answer is there', () => {
+  test.each([false, true])('it ends when its record is written, streamed: %s', async (stream) => {
+    const before = gateway.billing.admissions.length;
+    let end: string | undefined;
+    const asked = fetch(`${gateway.url}/v1/integrations/inference/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi [[delay_ms=200]]' }], stream }),
+    }).then(async (answer) => {
+      end = await answer.text();
+      return answer;
+    });
+    await waitFor(() => gateway.billing.admissions.length > before);
+    gateway.databaseDoor?.shut();
+    gateway.billing.outage = 0;
+    const requestId = gateway.billing.admissions[before]?.request_id ?? '';
+    const count = (...words: string[]) =>
+      gateway
+        .logs()
+        .split('\n')
+        .filter((line) => words.every((word) => line.includes(word))).length;
+    await waitFor(() => count(requestId, 'billing was not told at once') === 1);
+    // Time enough for an answer that waited for nothing else.
+    const failures = count('usage records were not written');
+    await waitFor(() => count('usage records were not written') > failures + 1);
+    expect(end).toBeUndefined();
+    gateway.databaseDoor?.open();
+    expect((await asked).status).toBe(200);
+    expect(end).toContain(stream ? '[DONE]' : 'usage');
+    expect(await recordsOf([requestId])).toHaveLength(1);
+  });
+});
+
 describe('NATS is down', () => {
   test('what is served is recorded, and told when it is back; nobody is refused as a stranger', async () => {
     const key = await createKey();

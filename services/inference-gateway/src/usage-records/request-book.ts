@@ -2,12 +2,15 @@ import type { RequestOutcome } from '@svc/contracts';
 import { type RequestEnd, type RequestIdentity, releasedEnd, toOutcome } from './usage-record.ts';
 import type { UsageWriter } from './usage-writer.ts';
 
+/** Longer than a database takes to come back after a crash, and far shorter than callers wait for a model. */
+const RECORD_TIMEOUT_MS = 10_000;
+
 /** Keeps the books of one admitted request: it ends once, whatever else happens. */
 export interface RequestBook {
   readonly identity: RequestIdentity;
   /**
    * Ends the request: its record and fact are queued for the next transaction; where billing is to know at once, it is
-   * told, for a moment's wait at most. Later ends are ignored. Never rejects.
+   * told, for a moment's wait at most, or else the record is waited for. Later ends are ignored. Never rejects.
    */
   readonly finish: (end: RequestEnd) => Promise<void>;
   /** Ends a request of which nothing is known but whether something may have been generated. */
@@ -20,8 +23,8 @@ export interface RequestBookOptions {
   /** What the request costs if its outcome is never learnt. */
   readonly estimateMicros: number;
   readonly usage: UsageWriter;
-  /** Tells billing at once; absent where the fact is soon enough. */
-  readonly settle?: (requestId: string, outcome: RequestOutcome) => Promise<void>;
+  /** Tells billing at once, and answers whether it knows; absent where the fact is soon enough. */
+  readonly settle?: (requestId: string, outcome: RequestOutcome) => Promise<boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -34,7 +37,10 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
     if (isFinished) return;
     isFinished = true;
     usage.add({ ...identity, ...end });
-    await settle?.(identity.requestId, toOutcome(end));
+    if (settle === undefined) return;
+    const isTold = await settle(identity.requestId, toOutcome(end));
+    // An answer that nobody has kept books of would be forgotten with this process.
+    if (!isTold) await usage.written(RECORD_TIMEOUT_MS);
   };
   return {
     identity,

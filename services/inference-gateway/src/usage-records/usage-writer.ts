@@ -23,6 +23,8 @@ export interface UsageWriter {
   readonly hasRoom: () => boolean;
   /** Takes a record; it is written as soon as the transaction before has ended. */
   readonly add: (record: UsageRecord) => void;
+  /** Resolves when everything taken so far is written, or after `timeoutMs`. */
+  readonly written: (timeoutMs: number) => Promise<void>;
   /** Resolves when everything taken is written; rejects after `timeoutMs`. Nothing may be added any more. */
   readonly drain: (timeoutMs: number) => Promise<void>;
 }
@@ -40,6 +42,9 @@ export interface UsageWriterOptions {
 /** Creates the writer. A lone record is written at once; one transaction is open at a time, and what arrives meanwhile shares the next. */
 export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   const queue: UsageRecord[] = [];
+  /** Records ever taken and written, and who waits for the latter to reach a number. */
+  let [takenCount, writtenCount] = [0, 0];
+  const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
   let running: Promise<void> | undefined;
   const meters = createMeters(options.metrics, () => queue.length);
 
@@ -50,6 +55,8 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
       const batch = queue.slice(0, BATCH_RECORDS_MAX);
       await writePatiently(options, batch, meters);
       queue.splice(0, batch.length);
+      writtenCount += batch.length;
+      for (const { count, resolve } of waiting) if (count <= writtenCount) resolve();
       if (queue.length > 0 && queue.length < BATCH_RECORDS_MAX) await sleep(PACE_MS);
     }
   };
@@ -66,8 +73,21 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     hasRoom: () => queue.length < options.queueRecordsMax,
     add: (record) => {
       queue.push(record);
+      takenCount += 1;
       start();
     },
+    written: (timeoutMs) =>
+      new Promise((resolve) => {
+        if (queue.length === 0) return resolve();
+        const done = (): void => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          resolve();
+        };
+        const waiter = { count: takenCount, resolve: done };
+        const timer = setTimeout(done, timeoutMs);
+        waiting.add(waiter);
+      }),
     drain: async (timeoutMs) => {
       const done = new AbortController();
       const late = sleep(timeoutMs, 'late' as const, { signal: done.signal }).catch(() => 'done' as const);
