@@ -150,7 +150,7 @@ describe('limits', () => {
     expect((await post(['prompt', 'é'.repeat(4_001)], audio())).status).toBe(422);
   });
 
-  test.each(['0', '1', '0.5'])('temperature %s passes', async (temperature) => {
+  test.each(['0', '1', '0.5', '-0', '0.30000000000000004', '1e-7'])('temperature %s passes', async (temperature) => {
     const answer = await post(['temperature', temperature], audio());
     expect(answer.status).toBe(200);
     await answer.text();
@@ -170,6 +170,13 @@ describe('invalid', () => {
     ['a temperature above one', [['temperature', '1.01'], audio()], 'temperature', 'less_than_equal'],
     ['a temperature below zero', [['temperature', '-0.01'], audio()], 'temperature', 'greater_than_equal'],
     ['a temperature that is none', [audio(), ['temperature', 'hot']], 'temperature', 'float_type'],
+    [
+      'a large file under another name',
+      [['audio', new Blob([Buffer.alloc(200_000, 255)]), 'a.mp3']],
+      'audio',
+      'extra_forbidden',
+    ],
+    ['a file for a text', [audio(), ['language', new Blob(['it']), 'it.txt']], 'language', 'string_type'],
     ['another format', [['response_format', 'srt'], audio()], 'response_format', 'enum'],
     ['a repeated field', [['language', 'it'], ['language', 'de'], audio()], 'language', 'value_error'],
   ];
@@ -196,10 +203,6 @@ describe('invalid', () => {
     [
       'a file in base64',
       `${open.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n')}UklGRg==\r\n--B--\r\n`,
-    ],
-    [
-      'more parts than any form has',
-      Array.from({ length: 40 }, (_, at) => `--B\r\nContent-Disposition: form-data; name="${at}"\r\n\r\n\r\n`).join(''),
     ],
   ])('malformed: %s', async (_name, body) => {
     const answer = await postRaw(body);

@@ -21,7 +21,8 @@ export interface FileSink {
 
 const FORM_BYTES_MAX = AUDIO_FILE_BYTES_MAX + AUDIO_FORM_OVERHEAD_BYTES_MAX;
 const FILE = 'file';
-const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
+/** A number as languages print it: 17 digits and an exponent are not rare (`0.30000000000000004`, `1e-7`). */
+const NUMBER = /^-?\d{1,16}(\.\d{1,32})?(e[+-]?\d{1,3})?$/i;
 
 /**
  * Reads the form while it arrives and hands the file on piece by piece. Resolves with the other fields once the form is
@@ -69,13 +70,19 @@ const createFormReader = (sink: FileSink) => {
   let hasFile = false;
   /** The part being read: undefined for the file. */
   let field: { readonly name: string; readonly pieces: Buffer[] } | undefined;
+  /** What no text of this name can mend is told at once: it may be a file, and large. */
+  const startField = ({ name, filename }: PartHeaders): void => {
+    if (fields.has(name)) throw fault(name, 'value_error', 'Value error, the field is repeated');
+    if (!Object.hasOwn(transcriptionFieldsSchema.shape, name)) checkFields(new Map([...fields, [name, '']]));
+    if (filename !== undefined) throw fault(name, 'string_type', 'Input should be a valid string');
+    field = { name, pieces: [] };
+  };
   return {
     fileBytes: () => fileBytes,
     startPart: async (headers: PartHeaders): Promise<void> => {
       const { name } = headers;
       if (name !== FILE) {
-        if (fields.has(name)) throw fault(name, 'value_error', 'Value error, the field is repeated');
-        field = { name, pieces: [] };
+        startField(headers);
         return;
       }
       if (hasFile) throw fault(FILE, 'value_error', 'Value error, there is more than one file');
