@@ -53,11 +53,17 @@ describe('create', () => {
     ['an empty name', { name: '  ' }, 'name', 'string_too_short'],
     ['a rate of nothing', { requests_per_minute: 0 }, 'requests_per_minute', 'greater_than_equal'],
     ['a time that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
+    ['a time that is not in UTC', { expires_at: '2099-01-01T00:00:00+02:00' }, 'expires_at', 'value_error'],
     ['an unknown field', { scopes: [] }, 'scopes', 'extra_forbidden'],
   ])('invalid: %s', async (_name, fields, field, type) => {
     const answer = await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields });
     expect(answer.status).toBe(422);
     expect((await json(answer)).detail).toContainEqual(expect.objectContaining({ loc: ['body', field], type }));
+  });
+
+  test('a time in UTC may be written with its offset', async () => {
+    const { expires_at } = await create({ expires_at: '2099-01-01T00:00:00.5+00:00' });
+    expect(expires_at).toBe('2099-01-01T00:00:00.500Z');
   });
 
   test('unauthenticated: an access token is no console session', async () => {

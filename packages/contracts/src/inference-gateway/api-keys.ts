@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
-import { timestampSchema } from '../core/time.ts';
+import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
 /** A new API key. */
 export const createKeyRequestSchema = z
   .strictObject({
     name: z.string().trim().min(1).max(80),
-    expires_at: timestampSchema.nullish(),
+    expires_at: timestampInputSchema.nullish(),
     requests_per_minute: z.int().min(1).max(100_000).nullish(),
     monthly_limit_micros: nonNegativeMicrosSchema.nullish(),
   })

@@ -4,7 +4,7 @@ import { reservationStateSchema } from '../billing/usage.ts';
 import { idSchema } from '../core/ids.ts';
 import { pageQuery } from '../core/lists.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
-import { timestampSchema } from '../core/time.ts';
+import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
 /** Kinds of inference that a route serves. */
 export const routeServiceSchema = z.enum(['chat', 'completions', 'embeddings', 'audio_transcription']);
@@ -38,8 +38,8 @@ export const gatewayUsageRecordSchema = z
 export const gatewayUsageQuerySchema = z.object({
   ...pageQuery,
   key_id: z.string().min(1).max(128).optional(),
-  from: timestampSchema.optional(),
-  to: timestampSchema.optional(),
+  from: timestampInputSchema.optional(),
+  to: timestampInputSchema.optional(),
 });
 
 /** How one request ended, as billing is told: the counts behind a cost, and nothing of the content. */
