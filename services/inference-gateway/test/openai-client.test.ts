@@ -127,7 +127,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     await waitFor(() => gateway.database.knex('usage_records').where({ output_tokens: 78 }).first());
   });
 
-  test('retries by itself what may be asked again', async () => {
+  test('retries by itself what may be asked again, and nothing that may have cost something', async () => {
     const patient = client.withOptions({ maxRetries: 2 });
     const admitted = gateway.billing.admissions.length;
     const answer = patient.chat.completions.create({
@@ -136,6 +136,9 @@ describe('the stock openai client, with only base URL and key changed', () => {
     });
     await expect(answer).rejects.toBeInstanceOf(OpenAI.InternalServerError);
     expect(gateway.billing.admissions.length - admitted).toBe(3);
+    const uncertain = patient.chat.completions.create({ model: 'svc-chat', messages: messages('[[reset]]') });
+    await expect(uncertain).rejects.toMatchObject({ status: 504, code: 'upstream_timeout_uncertain' });
+    expect(gateway.billing.admissions.length - admitted).toBe(4);
     let refusals = 2;
     gateway.billing.decide = () => {
       refusals -= 1;

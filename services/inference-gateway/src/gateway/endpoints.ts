@@ -64,7 +64,7 @@ export const chatEndpoint: Endpoint = {
     (body) => ({
       model: body.model,
       isStreamed: body['stream'] === true,
-      outputTokensMax: count(body['max_completion_tokens']) ?? count(body['max_tokens']),
+      outputTokensMax: largest(count(body['max_completion_tokens']), count(body['max_tokens'])),
       answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
     }),
   ),
@@ -100,9 +100,13 @@ export const embeddingsEndpoint: Endpoint = {
   ),
 };
 
-/** A whole number above 0; whatever else stands there is the provider's to refuse. */
+/** A whole number above 0, however large; whatever else stands there is the provider's to refuse. */
 const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
+
+/** Of two limits for the same thing nobody knows which one a provider keeps. */
+const largest = (first: number | undefined, second: number | undefined): number | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
 
 /** A prompt is one text or one list of tokens, or a list of either. */
 const promptsIn = (prompt: unknown): number =>

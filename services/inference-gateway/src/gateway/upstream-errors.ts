@@ -20,7 +20,11 @@ export const toGatewayError = (failure: UpstreamFailure): AppError => {
   const code = failure.reason === 'rejected' ? 'upstream_error' : CODES[failure.reason];
   return new AppError(code, undefined, {
     cause: failure,
-    ...(failure.retryAfter === undefined ? {} : { headers: { 'retry-after': failure.retryAfter } }),
+    headers: {
+      ...(failure.retryAfter === undefined ? {} : { 'retry-after': failure.retryAfter }),
+      // The common SDKs repeat every 5xx, unless told otherwise by this header.
+      ...(failure.isUncertain ? { 'x-should-retry': 'false' } : {}),
+    },
   });
 };
 
