@@ -85,7 +85,7 @@ const toAnswer = (request: ChatRequest, directives: Directives, text: string): C
   if (directives.tool_call !== undefined && name !== undefined) {
     const call = { name, arguments: JSON.stringify({ input: text }) };
     const tokens = countTokens(call.name + call.arguments);
-    const toolCall: ToolCall = { id: 'call_sandbox_1', type: 'function', function: call };
+    const toolCall: ToolCall = { id: 'call_1', type: 'function', function: call };
     return { text: '', chunks: evenHalves(call.arguments), tokens, toolCall, finishReason: 'tool_calls' };
   }
   const answer = generateAnswer({
