@@ -48,7 +48,7 @@ export class AppError extends Error {
 
 /** A request with faults: answered as 422 in the shape of the contract (or as the wire format's 400). */
 export const invalidRequest = (issues: readonly ValidationIssue[]): AppError =>
-  new AppError('invalid_request', 'The request is invalid.', { issues });
+  new AppError('invalid_request_error', 'The request is invalid.', { issues });
 
 /** One fault that only an operation can see, such as `invalidField(['body', 'url'], 'value_error', 'Value error, …')`. */
 export const invalidField = (loc: readonly (string | number)[], type: ValidationErrorType, msg: string): AppError =>

@@ -14,7 +14,7 @@ test('what a signed-in person changes stands in the audit log: who, what and how
   const audited = lines.filter(isAudit);
   expect(audited[0]).toMatchObject({ component: 'audit', operation: 'updateThing', target: ['thing-1'], status: 200 });
   expect(audited[0]?.actor).toMatch(/^usr_/);
-  expect(audited[1]).toMatchObject({ target: ['thing-2'], status: 422, code: 'invalid_request' });
+  expect(audited[1]).toMatchObject({ target: ['thing-2'], status: 422, code: 'invalid_request_error' });
   expect(JSON.stringify(audited)).not.toContain('canary');
 });
 

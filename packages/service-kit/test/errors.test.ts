@@ -140,8 +140,8 @@ test('wire shape: every error, also 401, 404, 405, 413, 415 and what is elsewher
     ['method', 405, error('method_not_allowed')],
     ['type', 415, error('unsupported_media_type')],
     ['size', 413, error('payload_too_large')],
-    ['json', 400, error('invalid_request')],
-    ['field', 400, error('invalid_request', 'messages.0')],
+    ['json', 400, error('invalid_request_error')],
+    ['field', 400, error('invalid_request_error', 'messages.0')],
   ]);
   expect(answers.noKey.headers.get('www-authenticate')).toBe('Bearer');
 });

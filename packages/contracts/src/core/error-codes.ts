@@ -177,7 +177,7 @@ export const errorCodes = {
     401,
     'The API key is missing, unknown, expired or deleted.',
   ),
-  invalid_request: code('inference-gateway', 'invalid', 400, 'The gateway cannot read the request.'),
+  invalid_request_error: code('inference-gateway', 'invalid', 400, 'The gateway cannot read the request.'),
   model_not_found: code('inference-gateway', 'not_found', 404, 'There is no such model.'),
   compliance_metadata_missing: code(
     'inference-gateway',

@@ -31,7 +31,7 @@ const admissionErrors = [
 const upstreamErrors = ['upstream_error', 'upstream_unavailable', 'upstream_timeout_uncertain'] as const;
 const gatewayErrors = [
   'invalid_api_key',
-  'invalid_request',
+  'invalid_request_error',
   'insufficient_balance',
   'key_monthly_limit_exceeded',
   'model_not_found',
@@ -140,7 +140,7 @@ const gatewayRoutes = {
     summary: 'One model on offer',
     request: { params: gateway.modelParams },
     responses: { 200: json('The model.', gateway.modelSchema) },
-    errors: ['invalid_api_key', 'invalid_request', 'model_not_found'],
+    errors: ['invalid_api_key', 'invalid_request_error', 'model_not_found'],
   }),
 } as const;
 

@@ -71,7 +71,7 @@ it('lets a request fail alone, and one that is no request too', async () => {
   expect(lines).toEqual([
     { place: 0, error: 'service_unavailable' },
     { place: 1, admission: { verdict: 'admitted' } },
-    { place: 2, error: 'invalid_request' },
+    { place: 2, error: 'invalid_request_error' },
   ]);
 });
 
