@@ -1,0 +1,138 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { ComplianceMetadata } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
+import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
+import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
+import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
+import { BOUND, damaged, damages, inPieces, sizes } from './pieces.ts';
+
+// Thousands of streams a second, so without sockets: the conformance tests send some of these through real ones.
+
+const chunk = (more: object): string =>
+  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], ...more })}`;
+const delta = (content: string, finish_reason: string | null) =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason }] });
+const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+const event = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }).map((content) => delta(content, null)),
+  fc.constantFrom(
+    delta('', 'stop'),
+    chunk({ usage }),
+    chunk({ choices: [{}], usage: null }),
+    ': ping',
+    'event: x\nid: 1',
+  ),
+  fc.constantFrom(
+    'data: [DONE]',
+    'data:[DONE]',
+    'data: [DONE]\ndata: x',
+    'data: {"error":{"message":"no"}}',
+    'data: {}',
+  ),
+  fc.constantFrom(
+    'data',
+    'data:',
+    'data: null',
+    'data: [1]',
+    'data: {"choices":\ndata: []}',
+    `data: "${'x'.repeat(2_000)}"`,
+  ),
+  fc.json({ maxDepth: 2 }).map((json) => `data: ${json}`),
+);
+const stream = fc
+  .record({
+    events: fc.array(event, { maxLength: 8 }),
+    lineEnd: fc.constantFrom('\n', '\r\n', '\r'),
+    tail: fc.boolean(),
+  })
+  .map(({ events, lineEnd, tail }) => {
+    const text = events.map((lines) => `${lines.replaceAll('\n', lineEnd)}${lineEnd}${lineEnd}`).join('');
+    return Buffer.from(tail ? text : text.slice(0, -lineEnd.length));
+  });
+
+/** A caller that keeps what it is sent. */
+class Caller extends EventEmitter {
+  readonly pieces: Buffer[] = [];
+  readonly destroyed = false;
+  isEnded = false;
+
+  writeHead(): void {}
+  write(bytes: Buffer | string): boolean {
+    this.pieces.push(Buffer.from(bytes));
+    return true;
+  }
+  end(bytes?: Buffer | string): void {
+    if (bytes !== undefined) this.write(bytes);
+    this.isEnded = true;
+    this.emit('finish');
+  }
+}
+
+/** What a caller sees of a stream that arrives in these pieces, and how it ends. */
+const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
+  const caller = new Caller();
+  let isAborted = false;
+  const answer: UpstreamAnswer = {
+    status: 200,
+    headers: {},
+    pause: () => {},
+    resume: () => {},
+    abort: () => {
+      isAborted = true;
+    },
+    read: (sink) => {
+      if (arrived) return;
+      arrived = true;
+      for (const piece of pieces) if (!isAborted) sink.onData(piece);
+      if (!isAborted) sink.onEnd();
+    },
+  };
+  let arrived = false;
+  const ended = await relayEvents({
+    ...{ answer, editor, limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000 } },
+    // The relay uses nothing of a response beyond what this caller has.
+    res: caller as unknown as ServerResponse,
+    beforeEnd: () => Promise.resolve(),
+    clock: () => 0,
+  }).catch((error: unknown) => ({ failure: error }));
+  caller.emit('close');
+  return { failure: ended.failure, sent: Buffer.concat(caller.pieces).toString('latin1'), isEnded: caller.isEnded };
+};
+
+const metadata: ComplianceMetadata = {
+  ...{ schema_version: '2', provider: 'P', model: 'm', data_zone: 'EU', ingress_region: 'local' },
+  ...{ upstream_request_id: 'u', gateway_request_id: 'g', timestamp: 't' },
+};
+const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
+  createChunkStamper({ mode, showsUsage: true, namesModelLate: false, attribute: () => metadata });
+/** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */
+const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
+
+const editors: [string, () => StreamEditor][] = [
+  ['stamped', stamper('full')],
+  ['as they came', stamper('headers')],
+  ['delegated', () => createChunkRewriter({ id: 'chatcmpl-1', created: 1, showsUsage: false })],
+];
+
+test.each(editors)('any stream, in any pieces, passes alike or ends as decided: %s', async (name, editor) => {
+  await fc.assert(
+    fc.asyncProperty(stream, damages, sizes, async (bytes, changes, lengths) => {
+      const sent = damaged(bytes, changes);
+      const whole = await relay([sent], editor());
+      const cut = await relay(inPieces(sent, lengths), editor());
+      expect({ ...cut, sent: inLines(cut.sent) }).toEqual({ ...whole, sent: inLines(whole.sent) });
+      const { failure } = whole;
+      if (failure !== undefined && !(failure instanceof AppError)) expect(failure).toBeInstanceOf(UpstreamFailure);
+      // What was opened is ended; what was not is left to be answered as an error.
+      expect(whole.isEnded).toBe(failure === undefined || whole.sent !== '');
+      if (failure === undefined) expect(whole.sent.trimEnd().endsWith('[DONE]') || name === 'as they came').toBe(true);
+      if (failure === undefined && name === 'as they came')
+        expect(sent.toString('latin1')).toContain(whole.sent.trimEnd());
+    }),
+    BOUND,
+  );
+});
