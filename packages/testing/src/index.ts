@@ -7,4 +7,5 @@ export { type TestClock, testClock } from './test-clock.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
 export { type TestNats, testNats } from './test-nats.ts';
 export { type TestTokens, testTokens } from './test-tokens.ts';
+export { type CollectedSpan, readSpans, type TraceCollector, traceCollector } from './trace-collector.ts';
 export { waitFor } from './wait-for.ts';

@@ -1,0 +1,107 @@
+import { appendFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A span as the collector got it. */
+export interface CollectedSpan {
+  readonly service: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  /** The whole span as it came. */
+  readonly text: string;
+}
+
+/** A stand-in for a collector that speaks OTLP over HTTP, in JSON. */
+export interface TraceCollector {
+  readonly url: string;
+  readonly spans: readonly CollectedSpan[];
+  /** Headers of the last batch. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** How the collector behaves. */
+export interface TraceCollectorOptions {
+  /** Called for each batch instead of taking it. */
+  readonly answer?: (res: ServerResponse) => void;
+  /** Every batch is appended here too, a line each, for readers in other processes. */
+  readonly file?: string;
+}
+
+/** Starts a collector on a socket of its own. */
+export async function traceCollector(options: TraceCollectorOptions = {}): Promise<TraceCollector> {
+  const spans: CollectedSpan[] = [];
+  let headers: Readonly<Record<string, unknown>> = {};
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    headers = req.headers;
+    if (options.answer !== undefined) {
+      options.answer(res);
+      return;
+    }
+    const text = Buffer.concat(chunks).toString();
+    if (options.file === undefined) spans.push(...readSpans(text));
+    else await appendFile(options.file, `${text}\n`);
+    res.setHeader('content-type', 'application/json');
+    res.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on TCP has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    spans,
+    get headers() {
+      return headers;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number; readonly doubleValue?: number };
+}
+
+interface Batch {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<CollectedSpan, 'attributes' | 'service' | 'text'> & {
+        readonly attributes: readonly Attribute[];
+      })[];
+    }[];
+  }[];
+}
+
+/** Reads the spans of one batch. */
+export function readSpans(text: string): CollectedSpan[] {
+  // The exporter's own wire format; a batch of another shape fails the test that reads it.
+  const { resourceSpans } = JSON.parse(text) as Batch;
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(toRecord(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
+        ...span,
+        service,
+        parentSpanId: span.parentSpanId || undefined,
+        attributes: toRecord(span.attributes),
+        text: JSON.stringify(span),
+      })),
+    );
+  });
+}
+
+function toRecord(attributes: readonly Attribute[]): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue ?? '']),
+  );
+}

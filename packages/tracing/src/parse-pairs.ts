@@ -1,0 +1,16 @@
+/** Reads `name=value,name=value` with percent-encoded values, as OpenTelemetry's variables hold them. */
+export const parsePairs = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split(',').flatMap((pair) => {
+      const at = pair.indexOf('=');
+      return at < 1 ? [] : [[pair.slice(0, at).trim(), decode(pair.slice(at + 1).trim())]];
+    }),
+  );
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
