@@ -1,4 +1,6 @@
+import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
+import { type TracedConnection, traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
 /** Longer than any query of a request may take; migrations have their own limit. */
@@ -25,6 +27,7 @@ export interface DatabaseOptions {
  * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
+  const tracing = activeTracing();
   return knex({
     client: 'pg',
     connection: connectionConfig(url, options),
@@ -36,6 +39,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
       propagateCreateError: true,
+      ...(tracing === undefined ? {} : { afterCreate: traceEach(tracing) }),
     },
     acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
@@ -58,3 +62,13 @@ export function connectionConfig(url: string, options: DatabaseOptions) {
 }
 
 function ignore(): void {}
+
+type Created = (failure: unknown, connection: TracedConnection) => void;
+
+/** What the pool does with each new connection while traces are on; while they are off, queries are the driver's own. */
+function traceEach(tracing: Tracing) {
+  return (connection: TracedConnection, done: Created) => {
+    traceConnection(connection, tracing);
+    done(undefined, connection);
+  };
+}
