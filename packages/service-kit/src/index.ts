@@ -59,3 +59,4 @@ export { createLogger, type Logger, type LoggerOptions } from './logging/create-
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';
 export { reduceError } from './logging/reduce-error.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
+export { openTraces, type TraceConfig } from './traces/open-traces.ts';

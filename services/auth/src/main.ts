@@ -5,6 +5,7 @@ import {
   createLogger,
   createMetrics,
   loadConfig,
+  openTraces,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -18,6 +19,7 @@ runService({
     const logger = createLogger({ service: 'auth', level: config.LOG_LEVEL });
     life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
     logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+    await openTraces(life, { service: 'auth', config, logger });
     const metrics = createMetrics('auth');
 
     const database = createDatabase(config.DATABASE_URL, {
@@ -25,7 +27,13 @@ runService({
       applicationName: 'svc-auth',
     });
     life.onStop('database', () => database.destroy());
-    const messaging = await connectMessaging({ url: config.NATS_URL, name: 'auth', logger, metrics });
+    const messaging = await connectMessaging({
+      url: config.NATS_URL,
+      name: 'auth',
+      replicas: config.NATS_STREAM_REPLICAS,
+      logger,
+      metrics,
+    });
     life.onStop('messaging', () => messaging.close());
     const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: 'auth' });
     life.onStop('relay', () => relay.stop());

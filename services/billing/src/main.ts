@@ -13,6 +13,7 @@ import {
   createTokenAuthenticators,
   type Lifecycle,
   loadConfig,
+  openTraces,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -35,6 +36,7 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
+  await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
@@ -44,7 +46,8 @@ async function start(life: Lifecycle): Promise<void> {
   });
   life.onStop('database', () => database.destroy());
   const offer = await openPlanOffer(database, plans);
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, logger, metrics });
+  const replicas = config.NATS_STREAM_REPLICAS;
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });
   life.onStop('messaging', () => messaging.close());
   const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: NAME });
   life.onStop('relay', () => relay.stop());

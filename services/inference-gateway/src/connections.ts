@@ -41,7 +41,8 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
   });
   life.onStop('database', () => database.destroy());
   await keepPartitions(life, database, options);
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: service, logger, metrics });
+  const replicas = config.NATS_STREAM_REPLICAS;
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: service, replicas, logger, metrics });
   life.onStop('messaging', () => messaging.close());
   const revocations = await openRevocations(messaging);
   life.onStop('revocations', () => revocations.stop());

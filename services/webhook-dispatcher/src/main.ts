@@ -1,6 +1,14 @@
 import { createDatabase } from '@svc/database';
 import { connectMessaging } from '@svc/messaging';
-import { createLogger, createMetrics, type Lifecycle, loadConfig, runService, summarizeConfig } from '@svc/service-kit';
+import {
+  createLogger,
+  createMetrics,
+  type Lifecycle,
+  loadConfig,
+  openTraces,
+  runService,
+  summarizeConfig,
+} from '@svc/service-kit';
 import { z } from 'zod';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
@@ -14,10 +22,12 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+  await openTraces(life, { service: NAME, config, logger });
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
   life.onStop('database', () => database.destroy());
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, logger, metrics });
+  const replicas = config.NATS_STREAM_REPLICAS;
+  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });
   life.onStop('messaging', () => messaging.close());
   const app = await createApp({ config, database, messaging, logger, metrics, life });
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes, type RouteDefinition } from '@svc/contracts';
+import { currentSpan, type SpanAttributes, traced } from '@svc/tracing';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
@@ -72,7 +73,8 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     close: () => agent.close(),
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
       // CallInput is RawInput with the route's own types.
-      const answer = await send(route, input as RawInput, { ...options, agent });
+      const asked = () => send(route, input as RawInput, { ...options, agent });
+      const answer = await traced({ name: route.operationId, kind: 'client', attributes: attributesOf(route) }, asked);
       if (answer.status >= 400) throw toError(route, answer);
       const response = route.responses[answer.status];
       if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
@@ -106,6 +108,7 @@ const send = async (
         accept: 'application/json',
         ...(options.operator === undefined ? {} : { [OPERATOR_HEADER]: options.operator }),
         ...(input.requestId === undefined ? {} : { 'x-request-id': input.requestId }),
+        ...traceHeaders(),
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: input.body === undefined ? null : JSON.stringify(input.body),
@@ -119,6 +122,18 @@ const send = async (
   } catch (error) {
     throw new AppError('service_unavailable', undefined, { cause: error });
   }
+};
+
+const attributesOf = ({ operationId, method, path }: RouteDefinition): SpanAttributes => ({
+  'svc.operation': operationId,
+  'http.request.method': method,
+  'http.route': path,
+});
+
+/** Only between services of ours: nobody else is told which trace a request belongs to. */
+const traceHeaders = (): Readonly<Record<string, string>> => {
+  const span = currentSpan();
+  return span === undefined ? {} : { traceparent: span.traceparent };
 };
 
 const pathOf = (route: RouteDefinition, input: RawInput): string => {

@@ -1,6 +1,8 @@
 import { setting } from './setting.ts';
 
 const TOKEN_CHARACTERS_MIN = 16;
+const PAIRS = /^[^\s=,]+=[^,]*(,\s*[^\s=,]+=[^,]*)*$/;
+const RATIO = /^(0(\.\d+)?|1(\.0+)?)$/;
 
 /** Variables that every service has; spread into its own schema, and override one by naming it again. */
 export const commonSettings = {
@@ -22,6 +24,13 @@ export const commonSettings = {
     description: 'Address of the NATS server, with credentials where it wants them.',
     protocols: ['nats', 'tls', 'ws', 'wss'],
     secret: true,
+  }),
+  NATS_STREAM_REPLICAS: setting.integer({
+    description:
+      'Copies that NATS keeps of each stream: 3 in a cluster. The same for all services; streams that have another number are changed at start.',
+    min: 1,
+    max: 5,
+    default: 1,
   }),
   PUBLIC_BASE_URL: setting.url({
     description: 'The one base URL of the product as callers see it; also the issuer of every token.',
@@ -54,6 +63,41 @@ export const commonSettings = {
     min: 0,
     max: 60_000,
     default: 0,
+  }),
+  OTEL_TRACES_EXPORTER: setting.choice({
+    description: 'Whether traces are sent. Unset: where a collector is named.',
+    values: ['otlp', 'none'],
+    optional: true,
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url({
+    description:
+      'Base address of the collector of traces, which speaks OTLP over HTTP; http://127.0.0.1:4318 where traces are sent and none is named.',
+    optional: true,
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: setting.string({
+    description: 'Headers that the collector wants, such as a key.',
+    pattern: PAIRS,
+    expected: '`name=value` pairs separated by commas, values percent-encoded',
+    secret: true,
+    optional: true,
+  }),
+  OTEL_EXPORTER_OTLP_TIMEOUT: setting.integer({
+    description: 'Milliseconds that the collector may take for a batch of spans.',
+    min: 100,
+    max: 60_000,
+    default: 10_000,
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting.string({
+    description: 'Share of traces that are sent, by trace id. The same for all services, or traces have holes.',
+    pattern: RATIO,
+    expected: 'a number from 0 to 1',
+    default: '1',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: setting.string({
+    description: 'What every span says of the deployment, such as `deployment.environment.name=production`.',
+    pattern: PAIRS,
+    expected: '`name=value` pairs separated by commas, values percent-encoded',
+    optional: true,
   }),
   RESPONSE_VALIDATION: setting.boolean({
     description: 'Check every answer against the contract before it is sent; for development and tests.',

@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
+import { activeTracing } from '@svc/tracing';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
@@ -9,6 +10,7 @@ import { createRequestOpener, type OpenRequestOptions } from './open-request.ts'
 import { type RequestState, stateOf } from './request-state.ts';
 import { allowedMethods, createRouteTable, type PathEntry, shapeNear, toExpressPath } from './route-table.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
+import { traceRequest } from './trace-request.ts';
 
 /** What both kinds of application are made of. */
 export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
@@ -34,7 +36,7 @@ export const createApp = (options: AppOptions): RequestListener => {
   const app = createExpressApp(table, { ...options, openRequest, answerError });
   // What runs before the routes may change what is asked for, so nothing may be looked up ahead of it.
   const fixed = options.prepare === undefined ? fixedPaths(table) : new Map<string, PathEntry>();
-  return (req, res) => {
+  const answer: RequestListener = (req, res) => {
     const { url = '', method = '' } = req;
     const search = url.indexOf('?');
     const binding = fixed.get(search === -1 ? url : url.slice(0, search))?.bindings.get(boundMethod(method));
@@ -47,6 +49,11 @@ export const createApp = (options: AppOptions): RequestListener => {
     serveRoute(binding, { req, res, state, params: {} }, options).catch((error: unknown) =>
       answerError(error, req, res),
     );
+  };
+  return (req, res) => {
+    const tracing = activeTracing();
+    if (tracing === undefined) answer(req, res);
+    else traceRequest(tracing, answer, req, res);
   };
 };
 

@@ -18,7 +18,7 @@ const REQUEST_ID = idPattern('req');
 /** A caller that was answered early may send the rest of its body for this long, so that it reads the answer. */
 const UNREAD_BODY_MS = 5_000;
 /** Counted where the caller left before any answer; never sent. */
-const STATUS_CALLER_GONE = 499;
+export const STATUS_CALLER_GONE = 499;
 const HSTS = 'max-age=31536000';
 
 /** Gives every request its id, its security headers, one log line and its metrics, whatever becomes of it. */
@@ -66,6 +66,7 @@ const closeRequest = (
   metrics.observeRequest({ operation, method, status, seconds: milliseconds / 1000 });
   const fields = {
     request_id: state.requestId,
+    trace_id: state.traceId,
     operation,
     route: state.route?.path,
     method,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
+import { currentSpan } from '@svc/tracing';
 import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
 import { clientAddress } from './client-address.ts';
@@ -23,6 +24,8 @@ export class RequestState {
   probe: string | undefined;
   callerKind: string | undefined;
   errorCode: string | undefined;
+  /** Set while traces are on. */
+  readonly traceId = currentSpan()?.traceId;
   /** Set where the audit log is to tell of this request. */
   audit: AuditFields | undefined;
   readonly #options: RequestStateOptions;

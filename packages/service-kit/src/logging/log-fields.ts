@@ -5,6 +5,7 @@
 const logFieldNames = [
   // The request.
   'request_id',
+  'trace_id',
   'operation',
   'route',
   'method',

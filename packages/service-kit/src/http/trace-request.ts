@@ -1,0 +1,45 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Tracing } from '@svc/tracing';
+import { STATUS_CALLER_GONE } from './open-request.ts';
+import { stateOf } from './request-state.ts';
+
+/** Asked every few seconds by whoever watches the process: traces of them tell nothing. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+const SERVER_FAULT = 500;
+
+/** Answers a request as one step of a trace: its caller's, or a new one. */
+export const traceRequest = (
+  tracing: Tracing,
+  answer: RequestListener,
+  req: IncomingMessage,
+  res: ServerResponse,
+): void => {
+  if (PROBES.has(req.url ?? '')) {
+    answer(req, res);
+    return;
+  }
+  const { traceparent } = req.headers;
+  const span = tracing.begin({
+    name: 'request',
+    kind: 'server',
+    parent: typeof traceparent === 'string' ? traceparent : undefined,
+  });
+  res.once('close', () => {
+    const state = stateOf(res);
+    const status = res.headersSent ? res.statusCode : STATUS_CALLER_GONE;
+    const method = state?.route?.method ?? 'other';
+    span.rename(state?.route === undefined ? 'unmatched' : `${method} ${state.route.path}`);
+    span.add({
+      'http.request.method': method,
+      'http.route': state?.route?.path,
+      'http.response.status_code': status,
+      'svc.operation': state?.operation,
+      'svc.request_id': state?.requestId,
+      'svc.caller': state?.callerKind,
+      'error.type': state?.errorCode,
+    });
+    const isCutOff = !res.writableFinished;
+    span.end(status >= SERVER_FAULT ? (state?.errorCode ?? String(status)) : isCutOff ? 'aborted' : undefined);
+  });
+  tracing.within(span, () => answer(req, res));
+};
