@@ -31,6 +31,7 @@ CREATE TABLE outbox (
   occurred_at timestamp with time zone DEFAULT now() NOT NULL,
   published_at timestamp with time zone,
   stream_seq bigint,
+  traceparent text,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))

@@ -19,7 +19,7 @@ export {
   type OutboxStatement,
   outboxStatement,
 } from './outbox/append-to-outbox.ts';
-export { outboxMigration } from './outbox/outbox-tables.ts';
+export { outboxMigration, outboxTraceMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
 export { withOutbox } from './outbox/with-outbox.ts';
 export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';

@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import type { JsMsg } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
+import { type ReceivedMessage, traceHandling } from '../connection/trace-messages.ts';
 import { classifyFailure, type Failure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './failure.ts';
-import { type Delivery, metaOf, parseMessage } from './parse-message.ts';
+import { type Delivery, parseMessage, toDelivery } from './parse-message.ts';
 import { insertDeadLetter, insertInbox, insertVersionFailure, upsertVersion } from './queries.ts';
 import { takeTurn, VersionGap } from './take-turn.ts';
 
@@ -38,7 +39,7 @@ export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg
   for (const message of messages) {
     const event = parseMessage(message);
     if (event !== undefined && !isExhausted(deps, message)) {
-      deliveries.push({ event, meta: metaOf(message) });
+      deliveries.push(toDelivery(event, message));
       together.push(message);
     } else if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
   }
@@ -70,7 +71,7 @@ export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<Hand
     return await park(deps, message, { retriable: false, databaseDown: false, code: 'messaging.never_settled' });
   }
   try {
-    const outcome = await commitOne(deps, { event, meta: metaOf(message) });
+    const outcome = await commitOne(deps, toDelivery(event, message));
     message.ack();
     count(deps, outcome, 1);
     return { databaseDown: false };
@@ -80,8 +81,8 @@ export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<Hand
 }
 
 async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> {
-  return await deps.database.transaction(async (trx) => {
-    const { consumer } = deps;
+  const { consumer } = deps;
+  return await inTracedTransaction(deps, [delivery], async (trx) => {
     const { event } = delivery;
     const fresh = await insertInbox(trx, consumer, [event.id]);
     if (fresh.size === 0) return 'duplicate';
@@ -91,9 +92,21 @@ async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<Consume
   });
 }
 
+async function inTracedTransaction<T>(
+  { database, consumer }: HandlerDeps,
+  deliveries: readonly Delivery[],
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return await traceHandling(consumer, deliveries.map(toReceived), () => database.transaction(work));
+}
+
+function toReceived({ event: { id, subject }, traceparent }: Delivery): ReceivedMessage {
+  return { id, subject, traceparent };
+}
+
 /** Answers how many had an effect. */
 async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> {
-  return await deps.database.transaction(async (trx) => {
+  return await inTracedTransaction(deps, deliveries, async (trx) => {
     const ids = deliveries.map(({ event }) => event.id);
     const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
     const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);

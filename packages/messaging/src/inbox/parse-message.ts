@@ -1,6 +1,7 @@
 import { eventEnvelopeSchema } from '@svc/contracts';
 import type { JsMsg } from 'nats';
 import { findEvent, type ReceivedEvent } from '../connection/event-types.ts';
+import { traceparentOf } from '../connection/trace-messages.ts';
 
 /** How often and from where a message came. */
 export interface DeliveryMeta {
@@ -13,6 +14,8 @@ export interface DeliveryMeta {
 export interface Delivery {
   readonly event: ReceivedEvent;
   readonly meta: DeliveryMeta;
+  /** The trace in which it was sent. */
+  readonly traceparent: string | undefined;
 }
 
 /** Reads a message as the contract says; unknown fields are dropped. Undefined when it is not such a fact. */
@@ -32,8 +35,12 @@ export function parseFact(subject: string, text: string): ReceivedEvent | undefi
   return { ...envelope.data, data: data.data } as ReceivedEvent;
 }
 
-/** Where a message came from. */
-export function metaOf({ info, seq }: JsMsg): DeliveryMeta {
+/** A fact with what is known of its message. */
+export function toDelivery(event: ReceivedEvent, message: JsMsg): Delivery {
+  return { event, meta: metaOf(message), traceparent: traceparentOf(message) };
+}
+
+function metaOf({ info, seq }: JsMsg): DeliveryMeta {
   return { deliveries: info.deliveryCount, stream: info.stream, streamSequence: seq };
 }
 

@@ -36,7 +36,8 @@ async function replay(trx: Knex.Transaction, deps: HandlerDeps, letter: StoredDe
   const fresh = await insertInbox(trx, deps.consumer, [event.id]);
   const outcome = fresh.size === 0 ? 'duplicate' : (await isStale(trx, deps, event)) ? 'stale' : 'handled';
   if (outcome === 'handled') {
-    await deps.effect(trx, [{ event, meta: { deliveries: deliveries + 1, stream, streamSequence: stream_seq } }]);
+    const meta = { deliveries: deliveries + 1, stream, streamSequence: stream_seq };
+    await deps.effect(trx, [{ event, meta, traceparent: undefined }]);
   }
   await updateDeadLetterResolved(trx, letter.id);
   return resolution(letter.id, outcome);

@@ -1,3 +1,4 @@
+import { currentSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
 import {
   type EventInput,
@@ -46,7 +47,7 @@ export async function appendToOutbox(
 /** An `INSERT` into the outbox, with `?` where its bindings belong. */
 export interface OutboxStatement {
   readonly sql: string;
-  readonly bindings: readonly (string | number)[];
+  readonly bindings: readonly (string | number | null)[];
 }
 
 /**
@@ -54,10 +55,10 @@ export interface OutboxStatement {
  * fact is not as the contract says.
  */
 export function outboxStatement(event: OutboxEvent): OutboxStatement {
-  const { id, aggregate, version, stream, subject, payload } = eventRow(event);
+  const { id, aggregate, version, stream, subject, payload, traceparent } = eventRow(event);
   return {
-    sql: 'INSERT INTO outbox (id, aggregate, version, stream, subject, payload) VALUES (?, ?, ?, ?, ?, ?)',
-    bindings: [id, aggregate, version, stream, subject, payload],
+    sql: 'INSERT INTO outbox (id, aggregate, version, stream, subject, payload, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    bindings: [id, aggregate, version, stream, subject, payload, traceparent],
   };
 }
 
@@ -80,5 +81,7 @@ function revocationRow({ revocation }: OutboxRevocation) {
 function row(entry: { subject: string; aggregate: string; version: number; payload: object }) {
   const payload = JSON.stringify(entry.payload);
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX) throw new RangeError(`${entry.subject} is too large to publish`);
-  return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload };
+  const span = currentSpan();
+  const traceparent = span?.isSampled === true ? span.traceparent : null;
+  return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload, traceparent };
 }

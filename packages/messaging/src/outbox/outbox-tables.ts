@@ -29,3 +29,11 @@ export async function outboxMigration(knex: Knex): Promise<void> {
     COMMENT ON TABLE outbox_streams IS 'The last message that each stream acknowledged, to see when a broker lost what it had.';
   `);
 }
+
+/** Adds the trace in which a fact came to be; called from a later migration. Instant, whatever the table's size. */
+export async function outboxTraceMigration(knex: Knex): Promise<void> {
+  await knex.raw(`
+    ALTER TABLE outbox ADD COLUMN traceparent text;
+    COMMENT ON COLUMN outbox.traceparent IS 'W3C Trace Context of the request that caused the fact, where it is traced.';
+  `);
+}

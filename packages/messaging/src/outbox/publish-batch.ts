@@ -1,6 +1,8 @@
 import type { DatabaseSession } from '@svc/database';
+import { errorCodeOf } from '@svc/tracing';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
+import { beginPublishing, traceHeaders } from '../connection/trace-messages.ts';
 import { type AcknowledgedRow, listUnpublished, markPublished, type UnpublishedRow } from './queries.ts';
 
 const BATCH = 200;
@@ -43,9 +45,18 @@ export async function publishBatch(
 
 async function publishRow(messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> {
   const body = stream === REVOCATIONS_STREAM ? row.payload : envelope(row);
-  const options = { msgID: row.id, timeout: ACK_TIMEOUT_MS, expect: { streamName: stream } };
-  const ack = await messaging.untilDisconnect(messaging.jetstream.publish(row.subject, encoder.encode(body), options));
-  return { seq: row.seq, id: row.id, streamSeq: ack.seq };
+  const span = row.traceparent === null ? undefined : beginPublishing(row, row.traceparent);
+  const headers = traceHeaders(span?.traceparent ?? row.traceparent);
+  const options = { msgID: row.id, timeout: ACK_TIMEOUT_MS, expect: { streamName: stream }, ...headers };
+  try {
+    const sent = messaging.jetstream.publish(row.subject, encoder.encode(body), options);
+    const ack = await messaging.untilDisconnect(sent);
+    span?.end();
+    return { seq: row.seq, id: row.id, streamSeq: ack.seq };
+  } catch (error) {
+    span?.end(errorCodeOf(error));
+    throw error;
+  }
 }
 
 /** The contract's envelope around the payload, which is already JSON text. */

@@ -15,6 +15,8 @@ export interface UnpublishedRow {
   readonly subject: string;
   readonly payload: string;
   readonly occurred_at: Date;
+  /** The trace in which it came to be. */
+  readonly traceparent: string | null;
 }
 
 /** A row that the stream has acknowledged under this sequence number. */
@@ -41,7 +43,7 @@ export async function tryRelayLock(session: DatabaseSession): Promise<boolean> {
 /** The first rows that a stream has not acknowledged. */
 export async function listUnpublished(session: DatabaseSession, stream: string, limit: number) {
   return await session.query<UnpublishedRow>(
-    `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at
+    `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at, traceparent
      FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
     [stream, limit],
   );

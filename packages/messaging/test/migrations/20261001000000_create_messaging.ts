@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
-import { inboxMigration, outboxMigration } from '../../src/index.ts';
+import { inboxMigration, outboxMigration, outboxTraceMigration } from '../../src/index.ts';
 
 export async function up(knex: Knex): Promise<void> {
   await outboxMigration(knex);
+  await outboxTraceMigration(knex);
   await inboxMigration(knex);
   await knex.raw(`
     CREATE TABLE app (client_id text PRIMARY KEY, version bigint NOT NULL);

@@ -1,0 +1,81 @@
+import { traceCollector, waitFor } from '@svc/testing';
+import { activeTracing, type RunningTraces, startTracing } from '@svc/tracing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBatchConsumer, startConsumer } from '../src/index.ts';
+import { noteEffect, readEffects, registerApp } from './support/effects.ts';
+import { createStage, type Stage } from './support/stage.ts';
+
+let stage: Stage;
+let traces: RunningTraces;
+let collector: Awaited<ReturnType<typeof traceCollector>>;
+beforeAll(async () => {
+  collector = await traceCollector();
+  traces = await startTracing({
+    ...{ service: 'auth', endpoint: collector.url, headers: {}, timeoutMs: 5_000, ratio: 1, resourceAttributes: {} },
+    onExport: (failure) => expect(failure).toBeUndefined(),
+  });
+  stage = await createStage();
+});
+afterAll(async () => {
+  await stage.end();
+  await traces.stop();
+  await collector.close();
+});
+
+const subjects = ['auth.app.registered.v1'] as const;
+
+/** Registers an app as a request would, in a trace of its own; answers that trace's id. */
+async function registerTraced(): Promise<string> {
+  const tracing = activeTracing();
+  const span = tracing?.begin({ name: 'request', kind: 'server' });
+  await tracing?.within(span, () => registerApp(stage.knex));
+  span?.end();
+  return String(span?.traceId);
+}
+
+test('a trace goes through PostgreSQL, the outbox and NATS to the effect, each fact in its own', async () => {
+  const messaging = await stage.connect();
+  const { knex } = stage;
+  const requests = [await registerTraced(), await registerTraced()];
+  // Nobody traces this one: its fact goes the same way without leaving a span.
+  await registerApp(knex);
+  stage.relay(messaging).hint();
+  const handle = (trx: Parameters<typeof noteEffect>[0], event: Parameters<typeof noteEffect>[1]) =>
+    noteEffect(trx, event);
+  stage.keep(startConsumer({ messaging, database: knex, name: 'test_single', subjects, handle }));
+  await waitFor(async () => (await readEffects(knex)).total === 3);
+  stage.keep(
+    startBatchConsumer({
+      ...{ messaging, database: knex, name: 'test_batch', subjects },
+      handle: async (trx, events) => {
+        for (const event of events) await noteEffect(trx, event);
+      },
+    }),
+  );
+  await waitFor(async () => (await readEffects(knex)).total === 6);
+  const ended = () => collector.spans.filter(({ name }) => name.startsWith('process ')).length === 4;
+  await waitFor(async () => ended());
+
+  for (const traceId of requests) {
+    const spans = collector.spans.filter((span) => span.traceId === traceId);
+    const [root] = spans.filter(({ name }) => name === 'request');
+    const [send] = spans.filter(({ name }) => name === 'send auth.app.registered.v1');
+    const processes = spans.filter(({ name }) => name === 'process auth.app.registered.v1');
+    expect(send?.parentSpanId).toBe(root?.spanId);
+    expect(processes.map(({ parentSpanId }) => parentSpanId)).toEqual([send?.spanId, send?.spanId]);
+    expect(processes.map(({ attributes }) => attributes['messaging.consumer.group.name']).sort()).toEqual([
+      'test_batch',
+      'test_single',
+    ]);
+    const steps = (parent: string | undefined) =>
+      spans.filter(({ parentSpanId }) => parentSpanId === parent).map(({ name }) => name);
+    expect(steps(root?.spanId)).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT']));
+    const [single] = processes.filter(
+      ({ attributes }) => attributes['messaging.consumer.group.name'] === 'test_single',
+    );
+    expect(steps(single?.spanId)).toEqual(['BEGIN', 'insert_inbox', 'INSERT', 'COMMIT']);
+  }
+  // Polling, and what belongs to no trace, made none.
+  expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set(requests));
+  expect(collector.spans.map(({ text }) => text).join()).not.toMatch(/An app|app_|usr_/);
+});
