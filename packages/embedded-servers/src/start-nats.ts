@@ -18,6 +18,15 @@ export interface NatsServer extends RunningServer {
   readonly url: string;
 }
 
+/** What a server knows of the cluster that it is part of. */
+export interface NatsCluster {
+  /** Of this server; unique in the cluster. */
+  readonly serverName: string;
+  readonly port: number;
+  /** Where the others listen for it. */
+  readonly peerPorts: readonly number[];
+}
+
 /** How to run nats-server. */
 export interface NatsOptions {
   readonly storeDir: string;
@@ -25,6 +34,8 @@ export interface NatsOptions {
   readonly port?: number | undefined;
   readonly onLog?: ((line: string) => void) | undefined;
   readonly binary?: string | undefined;
+  /** Alone by default. */
+  readonly cluster?: NatsCluster | undefined;
 }
 
 /**
@@ -40,7 +51,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   if (!(await isPortFree(port))) throw new PortTakenError(port, 'NATS');
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const configFile = `${storeDir}.conf`;
-  writeFileSync(configFile, serverConfig(storeDir, port), { mode: 0o600 });
+  writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
   const server = await runServer({
     ...{ name: 'NATS', command: binary, args: ['--config', configFile], identity: {}, port, dataDir: storeDir },
     stopSignals: ['SIGTERM'],
@@ -51,9 +62,9 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   return { ...server, url: `nats://127.0.0.1:${port}` };
 }
 
-function serverConfig(storeDir: string, port: number): string {
+function serverConfig(storeDir: string, port: number, cluster: NatsCluster | undefined): string {
   return [
-    'server_name: svc_local',
+    `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
     `max_payload: ${PAYLOAD_BYTES_MAX}`,
     'jetstream {',
@@ -61,8 +72,14 @@ function serverConfig(storeDir: string, port: number): string {
     '  sync_interval: always',
     `  max_file_store: ${STORE_BYTES_MAX}`,
     '}',
+    ...(cluster === undefined ? [] : clusterConfig(cluster)),
     '',
   ].join('\n');
+}
+
+function clusterConfig({ port, peerPorts }: NatsCluster): string[] {
+  const routes = peerPorts.map((peer) => `"nats://127.0.0.1:${peer}"`);
+  return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
 }
 
 /** NATS greets each connection with one INFO line, which tells whether JetStream is on. */

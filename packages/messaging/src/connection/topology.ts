@@ -8,6 +8,7 @@ import {
   StorageType,
   type StreamConfig,
 } from 'nats';
+import { REVOCATIONS_STREAM } from './event-types.ts';
 
 const GIB = 1024 ** 3;
 const DAY_MS = 24 * 3600 * 1000;
@@ -33,6 +34,9 @@ export async function ensureTopology(jsm: JetStreamManager, js: JetStreamClient,
     maxValueSize: REVOCATION_VALUE_BYTES_MAX,
     replicas,
   });
+  // The client makes a bucket, and leaves one that is there as it is.
+  const { config } = await jsm.streams.info(REVOCATIONS_STREAM);
+  if (config.num_replicas !== replicas) await jsm.streams.update(REVOCATIONS_STREAM, { num_replicas: replicas });
 }
 
 function streamConfig(name: string, subjects: readonly string[], replicas: number) {
