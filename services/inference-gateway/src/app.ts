@@ -22,6 +22,7 @@ import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import { createDispatcher, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
+import { createOpenStreams } from './streaming/index.ts';
 import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
@@ -162,6 +163,7 @@ const openInference = (
     dispatcher,
     gates: openGates(options),
     inFlight,
+    streams: createOpenStreams(options.metrics),
     upstreamLimits: {
       firstByteTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
       idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_MS,

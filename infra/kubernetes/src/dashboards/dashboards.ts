@@ -99,6 +99,7 @@ const inference: Dashboard = {
           quantile(0.9, 'operation', 'http_request_duration_seconds_bucket{service="inference-gateway"}'),
           '{{operation}}',
         ),
+        single('Open streams', 'short', 'sum by (kind) (streams_open)', '{{kind}}'),
         single('Requests and streams at providers', 'short', 'sum(upstream_requests_in_flight)', 'under way'),
         {
           title: 'Routes held back',

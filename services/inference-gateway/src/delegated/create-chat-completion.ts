@@ -89,7 +89,7 @@ const streamFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
   const answer = await forward(deps, chat, route);
   const editor = createChunkRewriter({ ...publicIdentity(deps, chat), showsUsage: wantsUsage(chat.request) });
   const { tally } = editor;
-  const end = await relayEvents({
+  const stream = relayEvents({
     answer,
     res: chat.context.res,
     editor,
@@ -113,6 +113,7 @@ const streamFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
       ),
     clock: deps.clock,
   });
+  const end = await deps.streams.during('delegated', stream);
   if (end.failure !== undefined) {
     chat.context.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
   }

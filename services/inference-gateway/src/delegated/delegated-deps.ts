@@ -2,7 +2,7 @@ import type { BillingClient } from '../billing-client.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { UpstreamDeps } from '../providers/index.ts';
 import type { RouteTable } from '../routes/index.ts';
-import type { StreamLimits } from '../streaming/index.ts';
+import type { OpenStreams, StreamLimits } from '../streaming/index.ts';
 import type { UsageWriter } from '../usage-records/index.ts';
 
 /** What delegated inference works with. */
@@ -11,6 +11,7 @@ export interface DelegatedDeps extends UpstreamDeps {
   readonly usage: UsageWriter;
   readonly routes: () => RouteTable;
   readonly inFlight: InFlight;
+  readonly streams: OpenStreams;
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
   /** Output tokens that a request without a limit of its own is expected to need. */

@@ -139,7 +139,8 @@ const streamFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenR
       ),
     clock: deps.clock,
   });
-  const end = await stream.catch((error: unknown) => forgive(deps, { forwarded, route, upstream: answer }, error));
+  const counted = deps.streams.during('api_key', stream);
+  const end = await counted.catch((error: unknown) => forgive(deps, { forwarded, route, upstream: answer }, error));
   if (end.failure !== undefined) {
     context.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
   }

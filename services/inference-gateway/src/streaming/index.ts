@@ -1,6 +1,7 @@
 export type { Edited } from './client-writer.ts';
 export { DONE, eventData } from './event-data.ts';
 export { createEventSplitter, type EventSplitter, EventTooLongError } from './event-splitter.ts';
+export { createOpenStreams, type OpenStreams } from './open-streams.ts';
 export {
   type RelayOptions,
   relayEvents,
