@@ -8,6 +8,7 @@ import {
   type RouteDefinition,
 } from '@svc/contracts';
 import { AppError, type Logger } from '@svc/service-kit';
+import { activeTracing, currentSpan, errorCodeOf, type TraceSpan, withinSpan } from '@svc/tracing';
 import { Agent } from 'undici';
 import type { z } from 'zod';
 import { collectBody, openUpstream, type UpstreamAnswer } from './providers/index.ts';
@@ -60,12 +61,13 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
   const ask = createAsk(agent, options);
   const admission = shareCalls<Asked>({
     membersMax: ADMISSIONS_MAX,
-    make: (asked) => admitTogether(ask, asked, admissionTimeoutMs),
+    // Told in the trace of the first: whoever woke the sharing is nobody in particular.
+    make: (asked) => withinSpan(asked[0]?.span, () => admitTogether(ask, asked, admissionTimeoutMs)),
   });
   return {
     admit: (request) =>
       new Promise((resolve, reject) => {
-        const isTaken = admission({ request, resolve, reject, askedAtMs: performance.now() });
+        const isTaken = admission({ request, resolve, reject, askedAtMs: performance.now(), span: currentSpan() });
         if (!isTaken) reject(unavailable(new Error('too many admissions wait')));
       }),
     settle: async (requestId, result) => {
@@ -114,25 +116,45 @@ const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions): Ask 
       idleTimeoutMs: input.timeoutMs,
       totalTimeoutMs: input.timeoutMs,
     };
-    const answer = await openUpstream(
-      agent,
-      {
-        origin,
-        method: route.method,
-        path: `${basePath}${input.path}`,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'x-request-id': input.requestId,
-          ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: input.body === undefined ? null : JSON.stringify(input.body),
+    const span = currentSpan() === undefined ? undefined : beginCall(route);
+    const request = {
+      origin,
+      method: route.method,
+      path: `${basePath}${input.path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-request-id': input.requestId,
+        ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(span === undefined ? {} : { traceparent: span.traceparent }),
       },
-      limits,
-    );
+      body: input.body === undefined ? null : JSON.stringify(input.body),
+    };
+    const asked = openUpstream(agent, request, limits);
+    const answer = await (span === undefined ? asked : endWith(span, asked));
     if (answer.status === 200) return answer;
     await readText(answer);
     throw new Error(`${route.operationId} was answered with status ${answer.status}`);
   };
+};
+
+/** The step until the head of billing's answer. */
+const beginCall = ({ operationId, method, path }: RouteDefinition): TraceSpan | undefined =>
+  activeTracing()?.begin({
+    name: operationId,
+    kind: 'client',
+    attributes: { 'svc.operation': operationId, 'http.request.method': method, 'http.route': path },
+  });
+
+const endWith = async (span: TraceSpan, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> => {
+  try {
+    const answer = await asked;
+    span.add({ 'http.response.status_code': answer.status });
+    span.end();
+    return answer;
+  } catch (error) {
+    span.end(errorCodeOf(error));
+    throw error;
+  }
 };
 
 const readText = async (answer: UpstreamAnswer): Promise<string> =>
@@ -156,6 +178,7 @@ interface Asked {
   readonly reject: (error: AppError) => void;
   /** Milliseconds of the monotonic clock. */
   readonly askedAtMs: number;
+  readonly span: TraceSpan | undefined;
 }
 
 /** Asks for all in one call. Each is answered as soon as its own decision is there; those without one are refused. */

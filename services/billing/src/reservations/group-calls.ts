@@ -1,5 +1,6 @@
 import { isConnectionFailure, isLockTimeout } from '@svc/database';
 import { AppError } from '@svc/service-kit';
+import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
 
 /** How calls are grouped. */
 export interface GroupingOptions<I, O> {
@@ -29,6 +30,7 @@ const WAITING_MAX = 5_000;
 
 interface Waiting<I, O> {
   readonly call: I;
+  readonly span: TraceSpan | undefined;
   readonly resolve: (answer: O) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -51,8 +53,8 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
     if (rest.length > 0) lines.set(key, rest);
   };
   const makeAlone = async (key: string, calls: readonly Waiting<I, O>[]): Promise<void> => {
-    for (const { call, resolve, reject } of calls) {
-      await runAlone(() => options.alone(call).then(resolve, reject));
+    for (const { call, span, resolve, reject } of calls) {
+      await runAlone(() => withinSpan(span, () => options.alone(call)).then(resolve, reject));
     }
     free(key);
     start();
@@ -69,7 +71,8 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
         underWay.set(key, lines.get(key) ?? []);
         lines.delete(key);
       }
-      void makeTogether(options, group).then((failed) => {
+      // Told in the trace of the first: whoever woke the grouping is nobody in particular.
+      void withinSpan(group[0]?.span, () => makeTogether(options, group)).then((failed) => {
         groups -= 1;
         const again = Map.groupBy(failed, ({ call }) => options.keyOf(call));
         for (const key of keys) {
@@ -89,7 +92,7 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
         reject(new AppError('service_unavailable', undefined, { cause: new Error('too many calls wait') }));
         return;
       }
-      line.push({ call, resolve, reject });
+      line.push({ call, span: currentSpan(), resolve, reject });
       waiting += 1;
       if (!underWay.has(key)) lines.set(key, line);
       // What is read from other connections in the same turn of the event loop shares the group.

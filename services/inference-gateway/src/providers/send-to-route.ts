@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
+import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
 import type { Dispatcher } from 'undici';
 import type { Route } from '../routes/index.ts';
 import {
@@ -44,19 +45,30 @@ export interface RouteRequest {
  */
 export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
   const permit = deps.gates.enter(request.route);
+  const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
   let verdict: RouteVerdict = 'unknown';
   try {
     const answer = await exchange(deps, request, permit.leave);
     verdict = 'served';
+    span?.end();
     return answer;
   } catch (error) {
     permit.leave();
+    span?.end(error instanceof UpstreamFailure ? error.reason : 'unknown');
     if (error instanceof UpstreamFailure) verdict = verdictOf(error);
     throw error;
   } finally {
     permit.judge(verdict, deps.clock());
   }
 };
+
+/** The step until the head of the provider's answer. The provider is not told of the trace. */
+const beginExchange = ({ id, provider, service }: Route): TraceSpan | undefined =>
+  activeTracing()?.begin({
+    name: `ask provider ${service}`,
+    kind: 'client',
+    attributes: { 'svc.provider': provider.name, 'svc.upstream_route': id },
+  });
 
 /** What a provider refuses because of the request alone says that it serves others. */
 const verdictOf = (failure: UpstreamFailure): RouteVerdict => {

@@ -1,4 +1,5 @@
 import type { RequestOutcome } from '@svc/contracts';
+import { currentSpan, withinSpan } from '@svc/tracing';
 import { type RequestEnd, type RequestIdentity, releasedEnd, toOutcome } from './usage-record.ts';
 import type { UsageWriter } from './usage-writer.ts';
 
@@ -32,13 +33,16 @@ export interface RequestBookOptions {
 /** Opens the book of an admitted request. */
 export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   const { identity, usage, settle, clock } = options;
+  // A stream ends on the provider's connection, which belongs to no trace.
+  const span = currentSpan();
   let isFinished = false;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
-    usage.add({ ...identity, ...end });
+    usage.add({ ...identity, ...end }, span);
     if (settle === undefined) return;
-    const isTold = await settle(identity.requestId, toOutcome(end));
+    const tell = () => settle(identity.requestId, toOutcome(end));
+    const isTold = await (span === undefined ? tell() : withinSpan(span, tell));
     // An answer that nobody has kept books of would be forgotten with this process.
     if (!isTold) await usage.written(RECORD_TIMEOUT_MS);
   };

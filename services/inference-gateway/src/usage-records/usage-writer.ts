@@ -3,6 +3,7 @@ import { newId } from '@svc/contracts';
 import { isInvalidData } from '@svc/database';
 import { outboxStatement } from '@svc/messaging';
 import type { Logger, Metrics } from '@svc/service-kit';
+import { type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
 import { z } from 'zod';
 import { insertUsageRecords } from './queries.ts';
@@ -21,8 +22,8 @@ const REFUSALS_MAX = 3;
 export interface UsageWriter {
   /** Whether new requests may be taken: false while too many records wait for the database. */
   readonly hasRoom: () => boolean;
-  /** Takes a record; it is written as soon as the transaction before has ended. */
-  readonly add: (record: UsageRecord) => void;
+  /** Takes a record; it is written as soon as the transaction before has ended, as a step of the first trace in it. */
+  readonly add: (record: UsageRecord, span?: TraceSpan) => void;
   /** Resolves when everything taken so far is written, or after `timeoutMs`. */
   readonly written: (timeoutMs: number) => Promise<void>;
   /** Resolves when everything taken is written; rejects after `timeoutMs`. Nothing may be added any more. */
@@ -42,6 +43,7 @@ export interface UsageWriterOptions {
 /** Creates the writer. A lone record is written at once; one transaction is open at a time, and what arrives meanwhile shares the next. */
 export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   const queue: UsageRecord[] = [];
+  const spans = new WeakMap<UsageRecord, TraceSpan>();
   /** Records ever taken and written, and who waits for the latter to reach a number. */
   let [takenCount, writtenCount] = [0, 0];
   const waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
@@ -53,7 +55,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     await Promise.resolve();
     while (queue.length > 0) {
       const batch = queue.slice(0, BATCH_RECORDS_MAX);
-      await writePatiently(options, batch, meters);
+      await withinSpan(firstSampled(batch, spans), () => writePatiently(options, batch, meters));
       queue.splice(0, batch.length);
       writtenCount += batch.length;
       for (const { count, resolve } of waiting) if (count <= writtenCount) resolve();
@@ -71,7 +73,8 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   };
   return {
     hasRoom: () => queue.length < options.queueRecordsMax,
-    add: (record) => {
+    add: (record, span) => {
+      if (span !== undefined) spans.set(record, span);
       queue.push(record);
       takenCount += 1;
       start();
@@ -97,6 +100,10 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     },
   };
 };
+
+/** A transaction for many requests is told in the trace of one of them. */
+const firstSampled = (batch: readonly UsageRecord[], spans: WeakMap<UsageRecord, TraceSpan>): TraceSpan | undefined =>
+  batch.map((record) => spans.get(record)).find((span) => span?.isSampled === true);
 
 type Meters = ReturnType<typeof createMeters>;
 
