@@ -90,6 +90,16 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.map((pod) => pod.name).toSorted()).toEqual(name === 'local' ? [] : [...serviceNames]);
   });
 
+  test('only with traces on do services reach a collector, and nothing else beside it', () => {
+    const collector = elsewhere('monitoring', { 'app.kubernetes.io/name': 'opentelemetry-collector' });
+    const open = pods.flatMap((from) =>
+      [...PORTS, 4317, 4318]
+        .filter((port) => mayConnect(manifests, from, collector, tcp(port)))
+        .map((port) => `${from.name}:${port}`),
+    );
+    expect(open.toSorted()).toEqual(name === 'with-single-sign-on' ? WITH_DATABASE.map((each) => `${each}:4318`) : []);
+  });
+
   test('every pod may ask for names, and only there', () => {
     const dns = elsewhere('kube-system', { 'k8s-app': 'kube-dns' });
     for (const pod of pods) {

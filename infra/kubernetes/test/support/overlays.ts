@@ -1,7 +1,7 @@
 import { type Fields, fieldsAt, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
 import { render } from './kustomize/render.ts';
 
-/** Every environment there is, and production with the component that no overlay uses. */
+/** Every environment there is, and production with the components that no overlay uses. */
 export const overlayNames = ['local', 'staging', 'production', 'with-single-sign-on'] as const;
 export type OverlayName = (typeof overlayNames)[number];
 
