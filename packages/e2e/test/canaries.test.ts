@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { waitFor } from '@svc/testing';
 import { connect as connectNats } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
@@ -43,7 +44,7 @@ const collectStreams = async (written: Written): Promise<void> => {
     const messages: string[] = [];
     for (let sequence = state.first_seq; sequence <= state.last_seq; sequence += 1) {
       const message = await manager.streams.getMessage(config.name, { seq: sequence }).catch(() => undefined);
-      if (message) messages.push(`${message.subject} ${message.string()}`);
+      if (message) messages.push(`${message.subject} ${[...message.header].join()} ${message.string()}`);
     }
     written.set(`stream ${config.name}`, messages.join('\n'));
   }
@@ -59,6 +60,13 @@ const collectMetrics = async (written: Written): Promise<void> => {
     written.set(`metrics ${name}`, metrics);
   }
   expect(services.length).toBeGreaterThanOrEqual(4);
+};
+
+/** Waits until the trace of a request has arrived: spans are sent in batches, and what came before it is there then too. */
+const collectTraces = async (written: Written, requestId: string): Promise<void> => {
+  const read = () => readFile(inject('tracesFile'), 'utf8');
+  await waitFor(async () => (await read()).includes(requestId), { timeoutMs: 20_000 });
+  written.set('traces', await read());
 };
 
 /** A file, its name and its prompt, in a form that is right and in one that is not. */
@@ -100,7 +108,7 @@ const callGateway = async (session: string, canary: string): Promise<void> => {
 };
 
 describe('secrets and content', () => {
-  it('appear in no log, table, message or metric, whatever goes well or wrong', async () => {
+  it('appear in no log, table, message, metric or trace, whatever goes well or wrong', async () => {
     const canary = `canary${crypto.randomUUID().replaceAll('-', '')}`;
     const receiver = await startReceiver();
     const business = await signUp('business');
@@ -142,7 +150,8 @@ describe('secrets and content', () => {
     });
     await call('GET', '/v1/integrations/usage', { token: canary });
     await call('GET', `/v1/integrations/usage?access_token=${canary}`);
-    await call('GET', `/v1/models`, { token: canary });
+    await call('GET', `/v1/models`, { token: canary, headers: { traceparent: canary, tracestate: `${canary}=1` } });
+    const last = await call('GET', '/v1/models', { token: canary });
 
     const secrets: Record<string, string> = {
       'the prompt, the answer and what was sent in wrong places': canary,
@@ -156,7 +165,9 @@ describe('secrets and content', () => {
       'the webhook signing secret': String(webhook.body.signing_secret),
     };
     const written: Written = new Map();
+    await collectTraces(written, String(last.headers.get('x-request-id')));
     await Promise.all([collectLogs(written), collectTables(written), collectStreams(written), collectMetrics(written)]);
+    expect(written.get('traces')).not.toContain(user.email);
     expect([...written.values()].join('').length).toBeGreaterThan(10_000);
     const found = Object.entries(secrets).flatMap(([what, secret]) =>
       [...written].filter(([, text]) => text.includes(secret)).map(([place]) => `${what} in ${place}`),

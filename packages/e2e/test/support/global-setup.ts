@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestAuthority, freePort, type Identity } from '@svc/testing';
+import { createTestAuthority, freePort, type Identity, traceCollector } from '@svc/testing';
 import type { TestProject } from 'vitest/node';
 import { startStack } from './stack.ts';
 
@@ -13,16 +13,21 @@ declare module 'vitest' {
     dataDir: string;
     certificate: Identity;
     receiverPorts: number[];
+    /** What the collector of traces was sent, a batch to a line. */
+    tracesFile: string;
   }
 }
 
-/** Starts the whole product once for all journeys, with webhook receivers of this machine allowed. */
+/** Starts the whole product once for all journeys, with webhook receivers of this machine allowed and traces on. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
   const dataDir = join(folder, 'data');
   const authority = await createTestAuthority();
   const certificate = await authority.issue({ names: ['localhost'] });
   const receiverPorts = await Promise.all(Array.from({ length: RECEIVER_PORTS }, () => freePort()));
+  const tracesFile = join(folder, 'traces.jsonl');
+  await writeFile(tracesFile, '');
+  const collector = await traceCollector({ file: tracesFile });
   const stack = await startStack(dataDir, {
     PORT: String(await freePort()),
     WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
@@ -30,13 +35,16 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     WEBHOOK_BACKOFF_BASE_MS: '50',
     RESERVATION_UNCERTAIN_AFTER_SECONDS: '3',
     SWEEP_INTERVAL_MS: '500',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   });
   project.provide('baseUrl', stack.baseUrl);
   project.provide('dataDir', dataDir);
   project.provide('certificate', certificate);
   project.provide('receiverPorts', receiverPorts);
+  project.provide('tracesFile', tracesFile);
   return async () => {
     await stack.stop();
+    await collector.close();
     authority.remove();
     await rm(folder, { recursive: true, force: true });
   };

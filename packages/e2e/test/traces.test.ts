@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { type CollectedSpan, readSpans, waitFor } from '@svc/testing';
+import { expect, inject, it } from 'vitest';
+import { call } from './support/api.ts';
+import { chat, connect } from './support/partner.ts';
+import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
+import { startReceiver } from './support/receiver.ts';
+
+const readTraces = async (): Promise<CollectedSpan[]> =>
+  (await readFile(inject('tracesFile'), 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : readSpans(line)));
+
+/** The trace that a request began, once a span of this name is in it. */
+const traceWith = (isRoot: (span: CollectedSpan) => boolean, lastName: string): Promise<CollectedSpan[]> =>
+  waitFor(
+    async () => {
+      const spans = await readTraces();
+      const { traceId } = spans.find(isRoot) ?? {};
+      const trace = spans.filter((span) => span.traceId === traceId);
+      return trace.some(({ name }) => name === lastName) ? trace : undefined;
+    },
+    { timeoutMs: 20_000, intervalMs: 200 },
+  );
+
+/** From the first span down to the last, by the names of what is on the way. */
+const wayTo = (trace: readonly CollectedSpan[], last: CollectedSpan | undefined): string[] => {
+  const parent = trace.find(({ spanId }) => spanId === last?.parentSpanId);
+  return last === undefined ? [] : [...wayTo(trace, parent), `${last.service}: ${last.name}`];
+};
+
+const find = (trace: readonly CollectedSpan[], service: string, name: string) =>
+  trace.find((span) => span.service === service && span.name === name);
+
+const CHAT = 'POST /v1/integrations/inference/chat/completions';
+
+it.each([
+  { what: 'an answer', more: {} },
+  { what: 'a stream', more: { stream: true } },
+])('one trace follows $what from the gateway over admission, PostgreSQL and NATS to settlement', async ({ more }) => {
+  const app = await registerApp(await signUp('business'));
+  const user: Person = await signUp('personal');
+  await subscribe(user);
+  const { accessToken } = await connect(user, app);
+  const answer = await chat(accessToken, 'hello', more);
+  const requestId = answer.headers.get('x-request-id');
+  const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
+  const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
+
+  expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admissions'))).toEqual([
+    `inference-gateway: ${CHAT}`,
+    'inference-gateway: admitRequest',
+    'billing: POST /internal/admissions',
+  ]);
+  const admission = trace.find(({ attributes }) => String(attributes['db.query.summary']).startsWith('admit'));
+  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admissions');
+  expect(wayTo(trace, find(trace, 'billing', 'process inference.usage.recorded.v1'))).toEqual([
+    `inference-gateway: ${CHAT}`,
+    'inference-gateway: send inference.usage.recorded.v1',
+    'billing: process inference.usage.recorded.v1',
+  ]);
+  expect(find(trace, 'inference-gateway', 'ask provider chat')).toBeDefined();
+  expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
+});
+
+it('one trace follows a consent over NATS to the dispatcher, and no receiver is told of it', async () => {
+  const receiver = await startReceiver();
+  const business = await signUp('business');
+  const app = await registerApp(business);
+  await call('PUT', `/v1/integrations/apps/${app.clientId}/webhook`, {
+    token: business.token,
+    body: { url: receiver.url },
+  });
+  const user = await signUp('personal');
+  await connect(user, app);
+  const delivery = await receiver.waitForEvent('integration.connected', user.userId);
+  expect(delivery.headers).not.toHaveProperty('traceparent');
+  const isRoot = ({ name }: CollectedSpan) => name === 'POST /v1/integrations/oauth/authorize';
+  const trace = await traceWith(isRoot, 'process auth.connection.created.v1');
+  expect(wayTo(trace, find(trace, 'webhook-dispatcher', 'process auth.connection.created.v1'))).toEqual([
+    'auth: POST /v1/integrations/oauth/authorize',
+    'auth: send auth.connection.created.v1',
+    'webhook-dispatcher: process auth.connection.created.v1',
+  ]);
+  await receiver.close();
+});
