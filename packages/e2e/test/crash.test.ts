@@ -10,17 +10,23 @@ import { readStackFile } from './support/stack.ts';
 const CHATS = 50;
 const KILL_AT = 15;
 const SENDERS = 2;
-const TRIES_MAX = 600;
+const TRIES_OF_ONE_MAX = 12;
 const RETRY_AFTER_MS = 100;
+/** Always the same words, so that every chat costs the same. */
+const MESSAGE = 'Say something about Lake Como. [[delay_ms=20]]';
 
-/** Sends chats, two at a time, until `CHATS` were answered; what fails is tried anew, as a new request. */
-const runChats = async (accessToken: string, onAnswered: (count: number) => void): Promise<string[]> => {
+/** Sends chats, two at a time for each token, until so many were answered; what fails is tried anew, as a new request. */
+const runChats = async (
+  accessTokens: readonly string[],
+  chats: number,
+  onAnswered: (count: number) => void,
+): Promise<string[]> => {
   const answered: string[] = [];
   let tries = 0;
-  const send = async (): Promise<void> => {
-    while (answered.length < CHATS && tries < TRIES_MAX) {
+  const send = async (accessToken: string): Promise<void> => {
+    while (answered.length < chats && tries < chats * TRIES_OF_ONE_MAX) {
       tries += 1;
-      const answer = await chat(accessToken, `Message ${tries}. [[delay_ms=20]]`).catch(() => undefined);
+      const answer = await chat(accessToken, MESSAGE).catch(() => undefined);
       if (answer?.status === 200) {
         answered.push(String(answer.headers.get('x-request-id')));
         onAnswered(answered.length);
@@ -30,7 +36,7 @@ const runChats = async (accessToken: string, onAnswered: (count: number) => void
       await sleep(RETRY_AFTER_MS);
     }
   };
-  await Promise.all(Array.from({ length: SENDERS }, send));
+  await Promise.all(accessTokens.flatMap((token) => Array.from({ length: SENDERS }, () => send(token))));
   return answered;
 };
 
@@ -60,14 +66,14 @@ interface ReservationRow {
   estimate_micros: string;
 }
 
-/** Billing's own record of a user's requests. */
-const reservationsOf = async (user: Person): Promise<ReservationRow[]> => {
+/** Billing's own record of what users have asked for. */
+const reservationsOf = async (...users: Person[]): Promise<ReservationRow[]> => {
   const { database_urls: urls } = await readStackFile(inject('dataDir'));
   const client = new pg.Client({ connectionString: urls['billing'] ?? '' });
   await client.connect();
   const { rows } = await client.query<ReservationRow>(
-    'SELECT request_id, state, cost_micros, estimate_micros FROM reservations WHERE svc_user_id = $1',
-    [user.userId],
+    'SELECT request_id, state, cost_micros, estimate_micros FROM reservations WHERE svc_user_id = ANY ($1)',
+    [users.map(({ userId }) => userId)],
   );
   await client.end();
   return rows;
@@ -89,7 +95,7 @@ describe('a service killed in the middle of fifty chats', () => {
       const usage = async () => (await call('GET', '/v1/integrations/usage', { token: accessToken })).body;
 
       let killed: Promise<number> | undefined;
-      const answered = await runChats(accessToken, (count) => {
+      const answered = await runChats([accessToken], CHATS, (count) => {
         if (count >= KILL_AT) killed ??= killService(service);
       });
       expect(answered.length).toBeGreaterThanOrEqual(CHATS);
@@ -124,3 +130,78 @@ describe('a service killed in the middle of fifty chats', () => {
     });
   }
 });
+
+const KILLED = ['nats', 'billing', 'postgres', 'inference-gateway'] as const;
+const USERS = 6;
+const CHATS_OF_ALL = 200;
+const SEED = 20_261_122;
+
+/** Numbers from 0 to 1 that are the same in every run (a Lehmer generator). */
+const seeded = (seed: number) => {
+  let state = seed;
+  return (): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+};
+
+/** Requests that the provider has billed. */
+const billedByProvider = async (): Promise<number> => {
+  const provider = (await readStackFile(inject('dataDir'))).processes['sandbox-provider']?.url ?? '';
+  const counts: { billed: { requests: number } } = JSON.parse(await (await fetch(`${provider}/sandbox/counts`)).text());
+  return counts.billed.requests;
+};
+
+it('gateway, billing, NATS and PostgreSQL killed at seeded moments: settled is what the provider counts, but for what nobody can know', {
+  timeout: 150_000,
+}, async () => {
+  const app = await registerApp(await signUp('business'));
+  const users = await Promise.all(Array.from({ length: USERS }, () => signUp('personal')));
+  const accessTokens = await Promise.all(
+    users.map(async (user) => {
+      await subscribe(user);
+      return (await connect(user, app)).accessToken;
+    }),
+  );
+  const before = await billedByProvider();
+  const random = seeded(SEED);
+  const moments = KILLED.map((_, part) => Math.floor(((part + random()) / KILLED.length) * CHATS_OF_ALL));
+  let kills: Promise<unknown> = Promise.resolve();
+  let due = 0;
+  const answered = await runChats(accessTokens, CHATS_OF_ALL, (count) => {
+    const name = KILLED[due];
+    if (name === undefined || count < (moments[due] ?? 0)) return;
+    due += 1;
+    kills = kills.then(() => killService(name));
+  });
+  await kills;
+  expect([answered.length >= CHATS_OF_ALL, due]).toEqual([true, KILLED.length]);
+
+  const isAnswered = new Set(answered);
+  const unended = async () =>
+    (await reservationsOf(...users)).filter(
+      ({ state, request_id: id }) => state === 'reserved' || (state === 'uncertain' && isAnswered.has(id)),
+    );
+  await expect.poll(unended, { timeout: 60_000 }).toEqual([]);
+  const rows = await reservationsOf(...users);
+  const settled = rows.filter((row) => row.state === 'settled' && Number(row.cost_micros) > 0);
+  const uncertain = rows.filter((row) => row.state === 'uncertain');
+  const billed = (await billedByProvider()) - before;
+  // Each costs the same, and whoever was answered is settled at that.
+  expect(new Set(settled.map((row) => row.cost_micros)).size).toBe(1);
+  expect(answered.filter((id) => !settled.some((row) => row.request_id === id))).toEqual([]);
+  // What the provider has billed is settled, or was under way when somebody died.
+  expect(settled.length).toBeLessThanOrEqual(billed);
+  expect(billed).toBeLessThanOrEqual(settled.length + uncertain.length);
+  expect(uncertain.length).toBeLessThanOrEqual(KILLED.length * USERS * SENDERS);
+  const counted = [...settled.map((row) => row.cost_micros), ...uncertain.map((row) => row.estimate_micros)];
+  const used = await Promise.all(
+    accessTokens.map(async (token) =>
+      Number((await call('GET', '/v1/integrations/usage', { token })).body.weekly.used_micros),
+    ),
+  );
+  expect(sum(used)).toBe(sum(counted));
+});
+
+const sum = (amounts: readonly (string | number | null)[]): number =>
+  amounts.reduce<number>((total, amount) => total + Number(amount), 0);
