@@ -9,12 +9,12 @@ beforeAll(async () => {
 afterAll(() => billing.stop());
 
 const RETURNS = { success_url: 'http://127.0.0.1:9/done?a=1#x', cancel_url: 'https://shop.example/back?b=%20' };
-const start = async () => {
+const start = async (successUrl = RETURNS.success_url) => {
   const userId = newId('usr');
   const token = await billing.tokens.consoleSession({ userId });
   const { body } = await billing.call('POST', '/v1/subscriptions/checkout', {
     token,
-    json: { plan_id: 'basic', ...RETURNS },
+    json: { plan_id: 'basic', ...RETURNS, success_url: successUrl },
   });
   return { userId, token, id: body.session_id, path: `/sandbox/payments/sessions/${body.session_id}` };
 };
@@ -54,6 +54,12 @@ describe('the checkout page', () => {
     expect((await submit(path, 'pay')).headers.get('location')).toBe(paid.headers.get('location'));
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
     expect((await see(path)).text).toContain('is paid');
+  });
+  it('leads to an address outside of ASCII as browsers write it', async () => {
+    const { path, id } = await start('https://caffè.example/grazie?à=ü');
+    expect((await submit(path, 'pay')).headers.get('location')).toBe(
+      `https://xn--caff-8oa.example/grazie?%C3%A0=%C3%BC&session_id=${id}`,
+    );
   });
   it('leads back on cancel, byte for byte, and stays open', async () => {
     const { path } = await start();

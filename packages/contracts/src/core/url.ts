@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { URL_CHARACTERS_MAX } from './limits.ts';
 
+/** What parsers read leniently (a missing slash, a backslash, white space) means something else to each of them. */
+const STRICT_SHAPE = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Says whether a URL may be sent a browser: https, or http on a loopback host; no userinfo. */
 export const isBrowserReturnUrl = (text: string): boolean => {
-  const url = URL.parse(text);
+  const url = STRICT_SHAPE.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);

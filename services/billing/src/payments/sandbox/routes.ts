@@ -105,7 +105,11 @@ const portalRoutes = (deps: SandboxRouteDeps): Binding[] => [
 const isReverted = async ({ database }: SandboxRouteDeps, { subscriptionId }: SandboxSession): Promise<boolean> =>
   subscriptionId !== null && (await findSubscription(database, subscriptionId))?.wasReverted === true;
 
-const seeOther = (location: string): Reply => ({ status: 303, headers: { location } });
+/** Sends the browser on. A header is ASCII: an address that is not is encoded, every other one stays as it is. */
+const seeOther = (url: string): Reply => {
+  const location = /^[\x21-\x7e]*$/.test(url) ? url : new URL(url).href;
+  return { status: 303, headers: { location } };
+};
 
 const pageUrl = (path: string, locale: Locale | undefined, notice?: PortalNotice): string => {
   const query = new URLSearchParams({

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { isBrowserReturnUrl } from './url.ts';
+
+describe('a URL to which a browser is sent back', () => {
+  it.each([
+    'https://a.example',
+    'HTTPS://a.example/ok?x=1#part',
+    'https://a.example/caffè?x=è',
+    'http://localhost:3000/x',
+    'http://127.0.0.1/x',
+    'http://[::1]:8080/x',
+  ])('may be %s', (url) => {
+    expect(isBrowserReturnUrl(url)).toBe(true);
+  });
+  it.each([
+    '',
+    'a.example',
+    '//a.example',
+    'https:a.example',
+    'https:/a.example',
+    'https://',
+    'http://a.example/',
+    'http://localhost.a.example/',
+    'https://user:password@a.example/',
+    'https://a.example\\@b.example',
+    ' https://a.example',
+    'https://a.example/a b',
+    'https://a.example/\r\nx: 1',
+    'https://a.example/\u0085',
+    'javascript:alert(1)',
+  ])('may not be %j', (url) => {
+    expect(isBrowserReturnUrl(url)).toBe(false);
+  });
+});
