@@ -746,7 +746,6 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text])))
 );
-CREATE INDEX checkout_sessions_by_account ON checkout_sessions USING btree (svc_user_id, id);
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,
@@ -824,7 +823,6 @@ CREATE TABLE ledger_postings (
   CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
 );
-CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
@@ -862,7 +860,6 @@ CREATE TABLE plans (
   includes_audio_transcription boolean NOT NULL,
   weekly_limit_micros bigint NOT NULL,
   monthly_limit_micros bigint NOT NULL,
-  stripe_price_id text,
   is_offered boolean NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   CONSTRAINT plans_pkey PRIMARY KEY (id),
@@ -870,7 +867,6 @@ CREATE TABLE plans (
   CONSTRAINT plans_monthly_limit_micros_check CHECK ((monthly_limit_micros >= 0)),
   CONSTRAINT plans_weekly_limit_micros_check CHECK ((weekly_limit_micros >= 0))
 );
-CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
 
 CREATE TABLE reservations (
   request_id text NOT NULL,
@@ -930,7 +926,6 @@ CREATE TABLE sandbox_sessions (
   cancel_url text NOT NULL,
   status text DEFAULT 'open'::text NOT NULL,
   subscription_id text,
-  was_declined boolean DEFAULT false NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   is_announced boolean DEFAULT true NOT NULL,
   is_challenged boolean DEFAULT false NOT NULL,

@@ -31,7 +31,6 @@ export async function replaceOffer(trx: Knex.Transaction, plans: readonly Config
     includes_audio_transcription: plan.services.audio_transcription,
     weekly_limit_micros: plan.weekly_limit_micros,
     monthly_limit_micros: plan.monthly_limit_micros,
-    stripe_price_id: plan.stripe_price_id ?? null,
     is_offered: true,
     updated_at: trx.raw('billing_now()'),
   }));
