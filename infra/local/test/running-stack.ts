@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { identifyProcess } from '../src/process/process-identity.ts';
+import { identifyProcess } from '@svc/embedded-servers';
 import type { StackDescription } from '../src/stack/stack-file.ts';
 
 const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));

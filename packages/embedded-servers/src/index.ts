@@ -9,6 +9,7 @@ export {
   ServerStartError,
 } from './errors.ts';
 export { freePort } from './free-port.ts';
+export { identifyProcess, isStillRunning, type ProcessIdentity } from './process-identity.ts';
 export type { RunningServer, ServerExit } from './running-server.ts';
 export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';
 export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';

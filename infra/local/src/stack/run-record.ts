@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identifyProcess, isRunning, type ProcessIdentity } from '../process/process-identity.ts';
+import { identifyProcess, isStillRunning, type ProcessIdentity } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 import { StartError } from './start-error.ts';
 
@@ -47,7 +47,7 @@ const takeLock = (lock: string, dataDirectory: string): void => {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     }
     const owner = readJsonFile(lock);
-    if (isIdentity(owner) && isRunning(owner)) {
+    if (isIdentity(owner) && isStillRunning(owner)) {
       throw new StartError(
         `${dataDirectory} is in use: the stack runs there already, as process ${owner.pid}. ` +
           'Stop that one, or start a second copy beside it with another SVC_DATA_DIR and PORT.',
@@ -59,11 +59,11 @@ const takeLock = (lock: string, dataDirectory: string): void => {
 
 const endLeftovers = async (identities: readonly ProcessIdentity[]): Promise<void> => {
   for (const signal of [undefined, 'SIGTERM', 'SIGKILL'] as const) {
-    const left = identities.filter(isRunning);
+    const left = identities.filter(isStillRunning);
     if (left.length === 0) return;
     if (signal !== undefined) for (const { pid } of left) signalQuietly(pid, signal);
     const deadline = performance.now() + LEFTOVER_STEP_MS;
-    while (left.some(isRunning) && performance.now() < deadline) await sleep(POLL_MS);
+    while (left.some(isStillRunning) && performance.now() < deadline) await sleep(POLL_MS);
   }
 };
 

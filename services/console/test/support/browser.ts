@@ -1,24 +1,5 @@
-import { access, constants } from 'node:fs/promises';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
-
-const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** Where a Chromium is installed: `CHROMIUM_PATH`, else the usual places; undefined, and said loudly, where there is none. */
-export const findChromium = async (): Promise<string | undefined> => {
-  for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {
-    if (!path) continue;
-    const isRunnable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isRunnable) return path;
-  }
-  process.stderr.write(
-    '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium) or set CHROMIUM_PATH. ***\n\n',
-  );
-  return undefined;
-};
 
 /** Whether browser tests can run here. */
 export const hasChromium = (): boolean => inject('chromiumPath') !== '';

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findChromium } from '@svc/testing';
 import { build } from 'vite';
 import type { TestProject } from 'vitest/node';
-import { findChromium } from './browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
