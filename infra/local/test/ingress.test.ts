@@ -250,17 +250,17 @@ describe('when one side goes away', () => {
     expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
   });
 
-  it('welcomes at the root alone while the console is away; no file of it is answered in its name', async () => {
+  it('has browsers look again while the console is away; no file of it is answered in its name', async () => {
     const down = await startIngress({ console: 'http://127.0.0.1:1' });
-    const headers = { accept: 'text/html' };
-    const root = await fetch(down, { headers });
-    expect(root.status).toBe(200);
-    expect(await root.text()).toContain('svc is running');
-    for (const path of ['/docs', '/docs/partner-sdk.tgz', '/apps?x=1']) {
-      const response = await fetch(down + path, { headers });
-      expect(response.status, path).toBe(503);
-      expect(response.headers.get('retry-after'), path).not.toBeNull();
+    for (const path of ['/', '/docs', '/apps?x=1']) {
+      const page = await fetch(down + path, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect(page.status, path).toBe(503);
+      expect(page.headers.get('retry-after'), path).not.toBeNull();
+      expect(await page.text(), path).toMatch(/http-equiv="refresh"[\s\S]*svc is running/);
     }
+    const file = await fetch(`${down}/docs/partner-sdk.tgz`);
+    expect([file.status, file.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await fetch(down)).status).toBe(200);
   });
 
   it('says 503 without Retry-After where the request may have been carried out', async () => {

@@ -4,7 +4,7 @@ import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
 import type { IngressMatch } from './ingress-table.ts';
-import { answerWelcome } from './welcome-page.ts';
+import { answerWaiting } from './waiting-page.ts';
 
 /** Seconds after which a client may find a restarted service. */
 const RETRY_AFTER_SECONDS = 1;
@@ -77,9 +77,9 @@ const answerDown = (
   { match, isCertain }: { match: IngressMatch; isCertain: boolean },
 ): void => {
   if (res.destroyed) return;
-  // The console's pages may still be building; the root says meanwhile what else is here. Nothing else is answered in their name.
-  if (match.service === 'console' && isCertain && req.url?.split('?', 1)[0] === '/') {
-    answerWelcome(res, 'text/html');
+  // The console's pages may still be building: a browser is told, and looks again. No file is answered in their name.
+  if (match.service === 'console' && isCertain && req.headers.accept?.includes('text/html')) {
+    answerWaiting(res);
     return;
   }
   answerError(
