@@ -19,7 +19,11 @@ export const AppsPage = (): ReactElement => {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title={apps.emptyTitle} text={apps.emptyText} />
+            <EmptyState
+              title={apps.emptyTitle}
+              text={apps.emptyText}
+              action={<a href="/docs/quick-start">{apps.toGuide}</a>}
+            />
           ) : (
             <ul className="app-list">
               {data.map((app) => (

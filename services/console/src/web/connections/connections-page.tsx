@@ -5,6 +5,7 @@ import { useI18n } from '../i18n/index.ts';
 import {
   AppIcon,
   Button,
+  ButtonLink,
   Card,
   ConfirmDialog,
   EmptyState,
@@ -19,7 +20,7 @@ import { HistoryDialog } from './history-dialog.tsx';
 
 /** The apps that may use the subscription, and the way to end that. */
 export const ConnectionsPage = (): ReactElement => {
-  const { connections } = useI18n().messages;
+  const { connections, overview } = useI18n().messages;
   const list = useApiQuery('listConnections', {});
   const [leaving, setLeaving] = useState<Connection>();
   const [looking, setLooking] = useState<Connection>();
@@ -28,7 +29,11 @@ export const ConnectionsPage = (): ReactElement => {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title={connections.emptyTitle} text={connections.emptyText} />
+            <EmptyState
+              title={connections.emptyTitle}
+              text={connections.emptyText}
+              action={<ButtonLink to="/plans">{overview.toPlan}</ButtonLink>}
+            />
           ) : (
             <div className="stack">
               {data.map((connection) => (

@@ -23,7 +23,7 @@ export const UsageMeters = ({ usage, currency }: { usage: Usage; currency: strin
             key={label}
             label={label}
             percent={used_percent}
-            percentText={formats.percent(used_percent)}
+            percentText={used_micros > 0 && used_percent < 1 ? `<${formats.percent(1)}` : formats.percent(used_percent)}
             text={overview.usedOf(
               formats.shortMoney(used_micros, currency),
               formats.shortMoney(limit_micros, currency),

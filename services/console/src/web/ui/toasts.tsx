@@ -29,7 +29,7 @@ const ToastViewport = (): ReactElement => {
   return (
     <Toast.Viewport className="toasts" aria-label={messages.common.notifications}>
       {toasts.map((toast) => (
-        <Toast.Root key={toast.id} toast={toast} className="toast">
+        <Toast.Root key={toast.id} toast={toast} className="toast" aria-label={messages.common.notification}>
           <Toast.Content className="toast-content">
             <Icon name="check" />
             <Toast.Description />

@@ -43,7 +43,10 @@ export const EventsTable = ({
         { title: columns.attempts, render: ({ attempts }) => webhooks.attempts(attempts, ATTEMPTS_MAX) },
         {
           title: columns.next,
-          render: ({ next_attempt_at }) => (next_attempt_at === null ? common.none : <Time at={next_attempt_at} />),
+          render: ({ next_attempt_at, status }) => {
+            if (next_attempt_at !== null) return <Time at={next_attempt_at} />;
+            return status === 'queued' ? webhooks.waits : common.none;
+          },
         },
         { title: columns.last, render: (event) => <LastAttempt event={event} /> },
         {

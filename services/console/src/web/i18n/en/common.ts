@@ -21,6 +21,7 @@ export const common = {
   back: 'Back',
   newTab: '(opens in a new tab)',
   requestId: 'Request id',
+  notification: 'Notification',
   notifications: 'Notifications',
   dismiss: 'Dismiss',
 };
@@ -45,7 +46,7 @@ export const shell = {
   signingOut: 'Signing out…',
   language: 'Language',
   theme: 'Appearance',
-  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  themes: { system: 'System', light: 'Light', dark: 'Dark' },
   locales: { it: 'Italiano', en: 'English' },
   notFoundTitle: 'There is no such page',
   notFoundText: 'The address may be mistyped, or the page has moved.',

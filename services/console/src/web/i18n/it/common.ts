@@ -23,6 +23,7 @@ export const common: Messages['common'] = {
   back: 'Indietro',
   newTab: '(si apre in una nuova scheda)',
   requestId: 'Id della richiesta',
+  notification: 'Avviso',
   notifications: 'Notifiche',
   dismiss: 'Chiudi la notifica',
 };
@@ -47,7 +48,7 @@ export const shell: Messages['shell'] = {
   signingOut: 'Uscita in corso…',
   language: 'Lingua',
   theme: 'Aspetto',
-  themes: { system: 'Come il sistema', light: 'Chiaro', dark: 'Scuro' },
+  themes: { system: 'Sistema', light: 'Chiaro', dark: 'Scuro' },
   locales: { it: 'Italiano', en: 'English' },
   notFoundTitle: 'Questa pagina non esiste',
   notFoundText: 'L’indirizzo può essere sbagliato, oppure la pagina è stata spostata.',
