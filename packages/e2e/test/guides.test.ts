@@ -18,8 +18,10 @@ const COMMAND_TIMEOUT_MS = 120_000;
 /** As strict as a partner may be, and the SDK's own declarations are checked along. */
 const COMPILER_OPTIONS = {
   ...{ strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-  ...{ target: 'es2024', module: 'nodenext', noEmit: true, allowImportingTsExtensions: true, types: ['node'] },
+  ...{ target: 'es2024', noEmit: true, allowImportingTsExtensions: true, types: ['node'] },
 };
+/** How partners' compilers find packages: as Node.js does, or as bundlers do. */
+const MODULE_OPTIONS = [{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }];
 
 const blocksOf = async (source: string) => readCodeBlocks(await readFile(join(DOCS, source), 'utf8'));
 
@@ -71,9 +73,12 @@ const followSection = (title: string, sources: readonly string[]): void => {
       const cwd = shell.folder();
       const command = { cwd, env, timeout: COMMAND_TIMEOUT_MS };
       await promisify(execFile)('npm', ['install', '--silent', '--no-save', '@types/node', '@types/express'], command);
-      await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include }));
-      const complaints = await promisify(execFile)(COMPILER, ['-p', '.'], command).catch((error) => error.stdout);
-      expect(complaints).toMatchObject({ stdout: '' });
+      for (const options of MODULE_OPTIONS) {
+        const compilerOptions = { ...COMPILER_OPTIONS, ...options };
+        await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, include }));
+        const complaints = await promisify(execFile)(COMPILER, ['-p', '.'], command).catch((error) => error.stdout);
+        expect(complaints, options.module).toMatchObject({ stdout: '' });
+      }
     });
   });
 };

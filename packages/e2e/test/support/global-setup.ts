@@ -32,7 +32,8 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     PORT: String(await freePort()),
     WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
     WEBHOOK_EXTRA_CA_FILE: authority.caFile,
-    WEBHOOK_BACKOFF_BASE_MS: '50',
+    // Eight attempts are over in six seconds.
+    WEBHOOK_BACKOFF_BASE_MS: '1',
     RESERVATION_UNCERTAIN_AFTER_SECONDS: '3',
     SWEEP_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { expect, inject } from 'vitest';
+
+const BUILD_TIMEOUT_MS = 120_000;
+const PASSWORD = 'a rather long passphrase';
+
+/** Waits until the console's pages are there: the stack builds them when it is ready, and browsers look again until then. */
+export const waitForConsole = async (page: Page): Promise<void> => {
+  await page.goto(inject('baseUrl'));
+  await page.getByRole('link', { name: 'Create one' }).waitFor({ timeout: BUILD_TIMEOUT_MS });
+};
+
+/** Signs up through the console's own form and arrives on the overview. */
+export const signUpInConsole = async (page: Page, type: 'personal' | 'business') => {
+  const email = `${type}-${randomUUID()}@example.com`;
+  await page.goto(inject('baseUrl'));
+  await page.getByRole('link', { name: 'Create one' }).click();
+  if (type === 'business') {
+    await page.getByRole('radio', { name: /Business/ }).check();
+    await page.getByLabel('Business name').fill('Example Business');
+  }
+  await page.getByLabel('Your name').fill('Ada Rossi');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return { email, password: PASSWORD };
+};
+
+/** Opens a page of the console by its link in the navigation. */
+export const goTo = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+};
+
+/** Nothing that scripts could take is left where they can read it: storage, and cookies without HttpOnly. */
+export const expectNothingToSteal = async (page: Page): Promise<void> => {
+  const readable = String(
+    await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
+  );
+  expect(readable).not.toMatch(/svc_|eyJ|token/i);
+  const cookies = await page.context().cookies();
+  expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
+};
