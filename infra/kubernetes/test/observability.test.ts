@@ -130,6 +130,15 @@ describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const)
 });
 
 describe('the list of metrics', () => {
+  test('has none of ours that no dashboard shows', () => {
+    const shown = dashboards
+      .flatMap(({ rows }) => rows.flatMap(({ panels }) => panels))
+      .flatMap(({ queries }) => queries.flatMap(({ expr }) => parseQuery(expr).selectors));
+    const metrics = new Set(shown.map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, '')));
+    const own = Object.values(catalog).flatMap((families) => Object.keys(families));
+    expect(own.filter((name) => !/^(nodejs|process)_/.test(name) && !metrics.has(name))).toEqual([]);
+  });
+
   const sources = ['packages', 'services']
     .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
     .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));

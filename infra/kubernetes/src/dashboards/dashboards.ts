@@ -106,6 +106,7 @@ const inference: Dashboard = {
           unit: 'short',
           queries: [
             { expr: 'max(upstream_routes_paused)', legend: 'paused' },
+            { expr: 'sum(increase(upstream_route_pauses_total[1h]))', legend: 'pauses in an hour' },
             { expr: 'sum(rate(upstream_requests_held_back_total[5m]))', legend: 'attempts not sent per second' },
           ],
         },
@@ -200,6 +201,8 @@ const messaging: Dashboard = {
           'sum by (consumer, outcome) (rate(messages_consumed_total[5m]))',
           '{{consumer}} {{outcome}}',
         ),
+        single('Messages waiting', 'short', 'max by (consumer) (messages_waiting)', '{{consumer}}'),
+        single('Dead letters', 'short', 'max by (consumer) (dead_letters_unresolved)', '{{consumer}}'),
         single(
           'Hearing of revocations',
           'short',
