@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { newId } from '@svc/contracts';
-import { waitFor } from '@svc/testing';
+import { traceCollector, waitFor } from '@svc/testing';
+import { startTracing } from '@svc/tracing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RecordedProvider, startRecordedProvider } from './support/recorded-provider.ts';
 import { route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
@@ -190,6 +191,21 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
 });
 
 describe('what the provider is sent', () => {
+  test('says nothing of the trace that the request belongs to', async () => {
+    const collector = await traceCollector();
+    const traces = await startTracing({
+      ...{ service: 'inference-gateway', endpoint: collector.url, headers: {}, timeoutMs: 5_000, ratio: 1 },
+      ...{ resourceAttributes: {}, onExport: () => {} },
+    });
+    const { answer } = await ask('mistral', 'mistral/fixtures/chat');
+    expect(answer.status).toBe(200);
+    const expected = ['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'];
+    expect(Object.keys(provider.sent().headers).toSorted()).toEqual(expected);
+    await traces.stop();
+    await collector.close();
+    expect(collector.spans.map(({ name }) => name)).toContain('ask provider chat');
+  });
+
   test('Mistral: its own names, and nothing that it refuses', async () => {
     const more = {
       stream: true,
