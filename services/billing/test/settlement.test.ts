@@ -243,7 +243,11 @@ describe('the ledger', () => {
     await expect(
       billing.db('ledger_entries').insert({ posting_id: id, book: 'income', amount_micros: 1 }),
     ).rejects.toThrow(/sum to 1/);
-    const nowhere = ['usage', 'allowance'].map((book, place) => ({ posting_id: 0, book, amount_micros: place * 2 - 1 }));
+    const nowhere = ['usage', 'allowance'].map((book, place) => ({
+      posting_id: 0,
+      book,
+      amount_micros: place * 2 - 1,
+    }));
     await expect(billing.db('ledger_entries').insert(nowhere)).rejects.toThrow(/no ledger posting 0/);
   });
   it.each([
