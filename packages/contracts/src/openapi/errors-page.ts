@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorCodeDefinition, errorCodes } from '../core/index.ts';
-import { allRoutes } from '../routes.ts';
+import { allInternalRoutes, allRoutes } from '../routes.ts';
 
 const INTRODUCTION = `<!-- Generated from packages/contracts/src/core/error-codes.ts by \`npx pnpm generate\`; do not edit. -->
 
@@ -23,7 +23,8 @@ export const errorsPage = (): string => {
 };
 
 const usedBy = (code: string): string => {
-  const operations = allRoutes.filter((route) => route.errors.includes(code as ErrorCode)); // keys of errorCodes are its codes
+  // The keys of errorCodes are its codes.
+  const operations = [...allRoutes, ...allInternalRoutes].filter((route) => route.errors.includes(code as ErrorCode));
   if (operations.length === 0) return 'any endpoint';
   if (operations.length > 4) return `${operations.length} endpoints`;
   return operations.map((route) => `\`${route.operationId}\``).join(', ');
