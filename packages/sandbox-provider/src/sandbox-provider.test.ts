@@ -302,6 +302,10 @@ describe('refusals', () => {
   it('answers 400 to what it cannot read, 404 and 405 to what it has not', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect((await post('/v1/chat/completions', { model: 'm' })).status).toBe(400);
+    const deep = `{"model":"m","messages":[{"role":"user","content":"Hi","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}]}`;
+    expect((await fetch(`${provider.url}/v1/chat/completions`, { method: 'POST', headers, body: deep })).status).toBe(
+      400,
+    );
     expect((await post('/v1/nothing', {})).status).toBe(404);
     expect((await fetch(`${provider.url}/v1/chat/completions`, { headers })).status).toBe(405);
   });

@@ -125,6 +125,8 @@ const fail = (exchange: Exchange, error: unknown): void => {
 
 const toProviderError = (error: unknown): ProviderError => {
   if (error instanceof ProviderError) return error;
+  // Out of stack: the body is walked by recursion.
+  if (error instanceof RangeError) return new ProviderError(400, 'nested_too_deeply', 'The body is nested too deeply.');
   if (error instanceof DirectiveError) return new ProviderError(400, 'bad_directive', error.message);
   return new ProviderError(500, null, 'The sandbox failed.');
 };
