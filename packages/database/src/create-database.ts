@@ -1,10 +1,13 @@
 import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
+import pg from 'pg';
 import { type TracedConnection, traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
 /** Longer than any query of a request may take; migrations have their own limit. */
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** What the server's refusal may take to arrive: later than that, the connection is dead or the server hangs. */
+const ANSWER_GRACE_MS = 3_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -37,6 +40,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       acquireTimeoutMillis: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
       createTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
+      validate: hasAnswered,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
       propagateCreateError: true,
       ...(tracing === undefined ? {} : { afterCreate: traceEach(tracing) }),
@@ -49,16 +53,24 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
 
 /** What the `pg` driver needs for one connection with our limits. */
 export function connectionConfig(url: string, options: DatabaseOptions) {
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   return {
     connectionString: url,
     application_name: options.applicationName ?? 'svc',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    // The server's own limit is worth nothing where the server does not answer at all.
+    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     types: typeParsers,
   };
+}
+
+/** Whether a connection that lies in the pool is at rest: where an answer is still awaited, the next query would wait too. */
+function hasAnswered(connection: unknown): boolean {
+  return !(connection instanceof pg.Client) || Reflect.get(connection, 'readyForQuery') !== false;
 }
 
 function ignore(): void {}

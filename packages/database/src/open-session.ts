@@ -1,9 +1,6 @@
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions } from './create-database.ts';
 
-/** A little more than the server's own limit: when even its refusal does not arrive, the connection is dead. */
-const ANSWER_GRACE_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** One connection of its own, for what lives and dies with a connection, such as a session's advisory lock. */
@@ -16,11 +13,7 @@ export interface DatabaseSession {
 
 /** Opens one connection; rejects when the server cannot be reached within the connect time-out. */
 export async function openSession(url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> {
-  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
-  const client = new pg.Client({
-    ...connectionConfig(url, { ...options, statementTimeoutMs }),
-    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
-  });
+  const client = new pg.Client(connectionConfig(url, options));
   let open = true;
   const markClosed = () => {
     open = false;

@@ -1,9 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
 
-/** A little more than the server's own limit: when even its refusal does not arrive, the connection is dead. */
-const ANSWER_TIMEOUT_MS = 20_000;
-
 /** A statement that each connection parses and plans once. */
 export interface PreparedStatement {
   /** Unique in the service: the server keeps it under this name. */
@@ -14,7 +11,7 @@ export interface PreparedStatement {
 
 /** What is used of the driver's connection that a pool or a transaction hands out. */
 interface Connection {
-  query(query: PreparedStatement & { values: readonly unknown[]; query_timeout: number }): Promise<{ rows: unknown[] }>;
+  query(query: PreparedStatement & { values: readonly unknown[] }): Promise<{ rows: unknown[] }>;
   end(): Promise<void>;
 }
 
@@ -29,7 +26,7 @@ export async function runPrepared<T>(
 ): Promise<T[]> {
   const connection: Connection = await executor.client.acquireConnection();
   try {
-    const { rows } = await connection.query({ ...statement, values, query_timeout: ANSWER_TIMEOUT_MS });
+    const { rows } = await connection.query({ ...statement, values });
     // The caller names the columns of its own statement.
     return rows as T[];
   } catch (error) {

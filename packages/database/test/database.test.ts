@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -105,6 +105,33 @@ test('a server that refuses, resets, hangs or goes away is a connection failure'
   );
   expect(isConnectionFailure(killed)).toBe(true);
   expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
+});
+
+test('a server that falls silent fails the query in time, and its connection is not used again', async () => {
+  const server = new URL(url);
+  const links: Socket[] = [];
+  const proxy = createServer((near) => {
+    const far = connect(Number(server.port), server.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      links.push(from.on('error', () => undefined));
+      from.pipe(to);
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = proxy.address();
+  const proxied = new URL(url);
+  proxied.port = String(typeof address === 'object' ? address?.port : 0);
+  const silent = createDatabase(proxied.href, { poolMax: 1, statementTimeoutMs: 100 });
+  await silent.raw('SELECT 1');
+  for (const link of links) link.unpipe().pause();
+  expect(isConnectionFailure(await failureOf(silent.raw('SELECT 1')))).toBe(true);
+  expect((await silent.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
+  for (const link of links) link.destroy();
+  await silent.destroy();
+  proxy.close();
 });
 
 test('a transaction that throws leaves nothing', async () => {
