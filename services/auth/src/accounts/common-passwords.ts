@@ -11,8 +11,8 @@ export const commonPasswords: ReadonlySet<string> = new Set(
   123qweasdzxc 147258369000 147258369147 1a2b3c4d5e6f 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1q2w3e4r5t6y7u8i 1q2w3e4r5t6y7u8i9o
   1q2w3e4r5t6y7u8i9o0p 1qaz1qaz1qaz 1qaz2wsx1qaz 1qaz2wsx3edc 1qaz2wsx3edc4rfv 1qazxsw23edc 222222222222 2wsx3edc4rfv
   333333333333 444444444444 555555555555 666666666666 777777777777 888888888888 987654321000 987654321012 987654321098
-  999999999999 9876543210123 a123456789012 a1234567890123 a1b2c3d4e5f6 aaaaaaaaaaaa abc123abc123 abc123456789
-  abc1234567890 abcd12345678 abcdefgh1234 abcdefghijkl abcdefghijklm abcdefghijklmnop abcdef123456 abcabcabcabc
+  999999999999 9876543210123 a123456789012 a1234567890123 a1b2c3d4e5f6 abc123abc123 abc123456789
+  abc1234567890 abcd12345678 abcdefgh1234 abcdefghijklm abcdefghijklmnop abcdef123456 abcabcabcabc
   access123456 admin1234567 admin12345678 admin123456789 adminadmin12 adminadmin123 adminadminadmin administrator
   administrator1 administrator123 alexander123 amministratore andrea123456 asdasdasdasd asdf12345678 asdfasdfasdf
   asdfghjkl123 asdfghjkl1234 asdfghjklzxc asdfghjklqwe asdfghjklzxcvbnm azertyuiop12 azertyuiop123 asdf1234asdf

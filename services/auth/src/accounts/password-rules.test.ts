@@ -5,28 +5,29 @@ import { findPasswordFault } from './password-rules.ts';
 const fault = (password: string) => findPasswordFault(password, 'ada.lovelace@example.com');
 
 describe('new passwords', () => {
-  test.each(['correct horse battery', 'Zh7!kk2 pq..n', 'perché no, società', '🦊🦊 fox in a box', 'aaaaaaaaaaab x'])(
-    'takes %s',
-    (password) => {
-      expect(fault(password)).toBeUndefined();
-    },
-  );
+  test.each([
+    'correct horse battery',
+    'Zh7!kk2 pq..n',
+    'perché no, società',
+    '🦊🦊 fox in a box',
+    'a'.repeat(12),
+    'x'.repeat(128),
+  ])('takes %s', (password) => {
+    expect(fault(password)).toBeUndefined();
+  });
 
   test.each([
     'password1234',
     'PASSWORD1234',
     'password1234!',
     'Qwertyuiop123',
+    '123456789012',
+    'asdfghjklzxcvbnm',
     'ｐａｓｓｗｏｒｄ１２３４',
     'ada.lovelace@example.com',
     'ADA.LOVELACE@EXAMPLE.COM',
     'ada.lovelace',
     'ada.lovelaceada.lovelace',
-    'aaaaaaaaaaaaa',
-    'abcabcabcabca',
-    '456789012345678',
-    'zyxwvutsrqpon',
-    'asdfghjklzxcv',
   ])('refuses %s', (password) => {
     expect(fault(password)).toEqual(expect.any(String));
   });

@@ -124,5 +124,4 @@ export const faults = {
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
   'the password must not be the address': 'The password must not be made of your address.',
-  'the password must not be a simple pattern': 'The password is a simple pattern. Choose another.',
 };

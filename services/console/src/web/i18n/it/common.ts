@@ -127,7 +127,6 @@ export const faults: Messages['faults'] = {
 export const serviceFaults: Messages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
   'the password must not be the address': 'La password non deve essere ricavata dal tuo indirizzo.',
-  'the password must not be a simple pattern': 'La password è una sequenza troppo semplice. Scegline un’altra.',
   'must be an http or https URL': 'Un indirizzo che comincia con https:// o http://.',
   'must be in the future': 'Deve essere nel futuro.',
   'must be a whole number of cents': 'Un numero intero di centesimi.',
