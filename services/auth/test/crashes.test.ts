@@ -45,6 +45,25 @@ const failingAt = async <T>(
   }
 };
 
+/** Ends the connections that wait for this table, as a server that goes away does, while `work` is under way. */
+const losingReadersOf = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
+  const trx = await service.database.transaction();
+  try {
+    await trx.raw('LOCK TABLE ?? IN ACCESS EXCLUSIVE MODE', [table]);
+    const working = work();
+    await waitFor(async () => {
+      const { rows } = await service.database.raw(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = ?::regclass AND NOT granted`,
+        [table],
+      );
+      return rows.length > 0;
+    });
+    return await working;
+  } finally {
+    await trx.rollback();
+  }
+};
+
 /** Every row that belongs to a person's connection, so that two looks can be compared. */
 const everythingOf = async (userId: string) => ({
   connections: await service.database('connections').where({ user_id: userId }),
@@ -107,6 +126,23 @@ describe('a crash between any two writes leaves all or nothing', () => {
     expect(answer.status).toBe(500);
     expect((await refresh(service, { app: strict, token: refreshToken })).status).toBe(200);
   });
+
+  test.each(['authorization_codes', 'refresh_tokens'])(
+    'of the database, where %s are read: 503, and what was presented is still good',
+    async (table) => {
+      const person = await newPerson(service);
+      const verifier = newVerifier();
+      const code = await approve(service, { app, person, verifier });
+      const { refreshToken } = await connect(service, { app, person: await newPerson(service) });
+      const present = () =>
+        table === 'refresh_tokens'
+          ? refresh(service, { app, token: refreshToken })
+          : redeem(service, { app, code, verifier });
+      const answer = await losingReadersOf(table, present);
+      expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
+      expect((await present()).status).toBe(200);
+    },
+  );
 
   test('of a replay, at its revocation: presented again, it is still a replay', async () => {
     const person = await newPerson(service);

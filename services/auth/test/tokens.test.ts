@@ -57,6 +57,7 @@ describe('redeeming a code', () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('pragma')).toBe('no-cache');
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 

@@ -27,11 +27,8 @@ export const createLibraryProvider = (deps: LibraryProviderDeps, key: SigningKey
   overrideModels(provider, deps);
   // It builds its own addresses from these headers, which the server sets from the issuer.
   provider.proxy = true;
-  // Koa would print what goes wrong; we log it, by `server_error` and around every request.
+  // Koa would print what goes wrong; whoever asks the library logs it.
   provider.silent = true;
-  provider.on('server_error', (_ctx, error: unknown) =>
-    deps.logger.error({ err: error }, 'the OAuth library failed to answer'),
-  );
   return provider;
 };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { newId } from '@svc/contracts';
+import { isConnectionFailure } from '@svc/database';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { groupCalls } from '../group-calls.ts';
 import type { KeyRing } from '../signing-keys/index.ts';
@@ -62,25 +63,39 @@ const pinHost = (req: IncomingMessage, issuer: URL): void => {
 
 const buildHandler = (deps: HandlerDeps): ReturnType<Provider['callback']> => {
   const provider = createLibraryProvider(deps, deps.keys.active());
+  /** What the library itself has answered for, without a word of the cause. */
+  const failures = new WeakMap<object, unknown>();
+  provider.on('server_error', (ctx, error: unknown) => failures.set(ctx, error));
   provider.use(async (ctx, next) => {
     // The library adds `oidc` to the contexts of all routes that we let through.
     const context = ctx as unknown as KoaContextWithOIDC;
     const detectsReuse = ctx.path.endsWith('/token');
+    // RFC 6749 section 5.1: beside Cache-Control, for caches of old.
+    ctx.set('pragma', 'no-cache');
     try {
       await withTokenWork({ detectsReuse, presents: () => presentedIn(context) }, async (work) => {
         await next();
+        if (failures.has(ctx)) throw failures.get(ctx);
         if (ctx.method !== 'POST') return;
         if (detectsReuse) await finishToken(deps, context, work);
         else if (ctx.path.endsWith('/revoke')) await finishRevocation(deps, context, work);
       });
     } catch (error) {
       deps.logger.error({ err: error }, 'a token request failed');
-      ctx.status = 500;
-      ctx.body = { error: 'server_error', error_description: 'Something failed on our side. Try again.' };
+      const isAway = isConnectionFailure(error);
+      ctx.status = isAway ? 503 : 500;
+      ctx.body = isAway ? TEMPORARILY_UNAVAILABLE : SERVER_ERROR;
     }
   });
   return provider.callback();
 };
+
+/** RFC 6749 section 4.1.2.1, as section 5.2 has no code for failures of our own: the app tries again with what it has. */
+const TEMPORARILY_UNAVAILABLE = {
+  error: 'temporarily_unavailable',
+  error_description: 'A part of the service is unavailable for the moment. Try again.',
+};
+const SERVER_ERROR = { error: 'server_error', error_description: 'Something failed on our side. Try again.' };
 
 /** Makes the library's answer true before it goes out. */
 const finishToken = async (deps: HandlerDeps, ctx: KoaContextWithOIDC, work: TokenWork): Promise<void> => {
