@@ -41,6 +41,21 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('says what an answer can be beside JSON, and how the token endpoint refuses', () => {
+    const { paths } = openapiDocument() as {
+      paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
+    };
+    const typesOf = (path: string, method: string, status: string): string[] =>
+      Object.keys(paths[path]?.[method]?.responses[status]?.content ?? {});
+    const streamed = ['/v1/chat/completions', '/v1/completions', '/v1/integrations/inference/chat/completions'];
+    for (const path of streamed)
+      expect(typesOf(path, 'post', '200')).toEqual(['application/json', 'text/event-stream']);
+    expect(typesOf('/v1/integrations/oauth/authorize', 'get', '400')).toEqual(['text/html', 'application/json']);
+    for (const status of ['400', '401', '503']) {
+      expect(typesOf('/v1/integrations/oauth/token', 'post', status)).toEqual(['application/json']);
+    }
+  });
+
   it('is committed as it is generated', async () => {
     const committed = await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8');
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(openapiDocument())));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorBodySchema } from '../core/error-body.ts';
+import { errorBodySchema, oauthErrorSchema } from '../core/error-body.ts';
 import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import * as oauth from './oauth.ts';
@@ -17,6 +17,12 @@ const oauthForm = <S extends z.ZodType>(schema: S) =>
 const page = { contentType: 'text/html', schema: z.string() } as const;
 const refusedForm = { 400: { description: 'A page that says why the form cannot be taken.', ...page } } as const;
 
+/** RFC 6749 section 5.2, as the library behind these endpoints answers. */
+const oauthRefusals = {
+  400: json('The grant, the code, the token or a parameter is wrong.', oauthErrorSchema),
+  401: json('The app is unknown or deactivated, or its secret is wrong.', oauthErrorSchema),
+} as const;
+
 /** Authorize, consent, tokens and discovery. */
 export const oauthRoutes = {
   showAuthorizePage: defineRoute({
@@ -31,8 +37,8 @@ export const oauthRoutes = {
       200: { description: 'The page.', ...page },
       400: {
         description: 'A page that says why this app cannot ask; JSON with the code where only JSON is accepted.',
-        contentType: 'text/html',
-        schema: z.union([z.string(), errorBodySchema]),
+        ...page,
+        alternatives: { 'application/json': errorBodySchema },
       },
     },
     errors: [
@@ -79,7 +85,7 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
     request: { body: oauthForm(oauth.tokenRequestSchema) },
-    responses: { 200: json('Tokens.', oauth.tokenResponseSchema) },
+    responses: { 200: json('Tokens.', oauth.tokenResponseSchema), ...oauthRefusals },
     errors: [],
   }),
   pushAuthorizationRequest: defineRoute({
@@ -93,7 +99,7 @@ export const oauthRoutes = {
     description:
       'The browser is then sent to the authorize page with `client_id` and `request_uri` alone, once, within a minute.',
     request: { body: oauthForm(oauth.pushedRequestSchema) },
-    responses: { 201: json('Where the request is kept.', oauth.pushedRequestAnswerSchema) },
+    responses: { 201: json('Where the request is kept.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
     errors: [],
   }),
   revokeToken: defineRoute({
@@ -106,7 +112,7 @@ export const oauthRoutes = {
     summary: 'Revoke a token (RFC 7009)',
     description: "Ends the app's tokens, not the user's connection.",
     request: { body: oauthForm(oauth.revocationRequestSchema) },
-    responses: { 200: { description: 'Revoked, or unknown.' } },
+    responses: { 200: { description: 'Revoked, or unknown.' }, ...oauthRefusals },
     errors: [],
   }),
   getJwks: defineRoute({

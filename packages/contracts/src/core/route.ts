@@ -37,6 +37,8 @@ export interface ResponseDefinition {
   description: string;
   schema?: z.ZodType;
   contentType?: string;
+  /** Other content types that the same status can have. */
+  alternatives?: Readonly<Record<string, z.ZodType>>;
 }
 
 /** One endpoint: the single place from which binding, ingress, documentation and clients are derived. */

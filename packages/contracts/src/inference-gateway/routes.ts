@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
@@ -19,6 +19,10 @@ const wire = { service, errorShape: 'wire', tag: 'API-key gateway', caller: 'api
 const console = { service, errorShape: 'detail', tag: 'API keys', caller: 'console_session' } as const;
 const rawJson = <S extends z.ZodType>(schema: S) =>
   ({ ...jsonBody(schema, INFERENCE_JSON_BYTES_MAX), raw: true }) as const;
+
+/** An answer that comes as a stream of events where the request asks for one. */
+const jsonOrStream = <S extends z.ZodType>(description: string, schema: S) =>
+  ({ ...json(description, schema), alternatives: { 'text/event-stream': z.string() } }) as const;
 
 const admissionErrors = [
   'subscription_inactive',
@@ -66,7 +70,7 @@ const delegatedRoutes = {
       headers: delegated.idempotencyHeaders,
       body: rawJson(delegated.chatRequestSchema),
     },
-    responses: { 200: json('The completion.', delegated.chatCompletionSchema) },
+    responses: { 200: jsonOrStream('The completion, or a stream of chunks.', delegated.chatCompletionSchema) },
     errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route'],
   }),
   createDelegatedTranscription: defineRoute({
@@ -99,7 +103,7 @@ const gatewayRoutes = {
     path: '/v1/chat/completions',
     summary: 'Chat completions',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
-    responses: { 200: json('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    responses: { 200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
     errors: gatewayErrors,
   }),
   createCompletion: defineRoute({
@@ -109,7 +113,7 @@ const gatewayRoutes = {
     path: '/v1/completions',
     summary: 'Legacy text completions',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
-    responses: { 200: json('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    responses: { 200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
     errors: gatewayErrors,
   }),
   createEmbeddings: defineRoute({

@@ -95,9 +95,10 @@ const requestBodyOf = (route: RouteDefinition, collector: SchemaCollector): Json
 const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
   const responses: Record<string, JsonSchema> = {};
   for (const [status, response] of Object.entries(route.responses)) {
-    const { description, contentType, schema } = response;
-    const content = contentType && schema ? { content: { [contentType]: { schema: collector.add(schema) } } } : {};
-    responses[status] = { description, ...content };
+    const { description, contentType, schema, alternatives = {} } = response;
+    const types = [...(contentType && schema ? [[contentType, schema] as const] : []), ...Object.entries(alternatives)];
+    const content = Object.fromEntries(types.map(([type, each]) => [type, { schema: collector.add(each) }]));
+    responses[status] = { description, ...(types.length === 0 ? {} : { content }) };
   }
   for (const [status, codes] of errorsByStatus(route)) {
     responses[status] ??= errorResponse(route, codes, collector);
