@@ -4,15 +4,22 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const LOOKS = [
-  { size: { width: 1280, height: 900 }, colorScheme: 'light' },
-  { size: { width: 360, height: 780 }, colorScheme: 'dark' },
-] as const;
+const LOOKS = {
+  wide: { size: { width: 1280, height: 900 }, colorScheme: 'light' },
+  narrow: { size: { width: 360, height: 780 }, colorScheme: 'dark' },
+} as const;
 
-/** Checks a page as it is now with axe-core, wide and light, narrow and dark; leaves pictures where `SCREENSHOTS_DIR` is set. */
-export const inspectPage = async (page: Page, name: string): Promise<void> => {
+/** How a page is looked at: wide and light, or narrow and dark. */
+export type Look = keyof typeof LOOKS;
+
+/** Checks a page as it is now with axe-core, in both looks unless told; leaves pictures where `SCREENSHOTS_DIR` is set. */
+export const inspectPage = async (
+  page: Page,
+  name: string,
+  looks: readonly Look[] = ['wide', 'narrow'],
+): Promise<void> => {
   const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
-  for (const { size, colorScheme } of LOOKS) {
+  for (const { size, colorScheme } of looks.map((look) => LOOKS[look])) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
     if (pictures !== '') {
