@@ -277,6 +277,12 @@ describe('when one side goes away', () => {
 });
 
 describe('what it refuses', () => {
+  it('an encoded slash below the gateway is 404 in its own shape, which stock libraries read', async () => {
+    const answer = await raw('GET /v1/models/vendor%2Fname HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toContain('"error":{"message":');
+  });
+
   it.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(
     '%s is 404 in the detail shape',
     async (target) => {

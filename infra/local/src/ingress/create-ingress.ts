@@ -1,4 +1,5 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ErrorShape } from '@svc/contracts';
 import { answerError } from './answer-error.ts';
 import { plainAddress, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
@@ -67,7 +68,8 @@ const handle = (req: IncomingMessage, res: ServerResponse, options: IngressOptio
     return;
   }
   if (match === undefined) {
-    answerError(res, { code: 'not_found', shape: 'detail', message: 'There is nothing at this address.' });
+    const shape = shapeNear(req.url, options.table);
+    answerError(res, { code: 'not_found', shape, message: 'There is nothing at this address.' });
     return;
   }
   const clientAddress = plainAddress(req.socket.remoteAddress);
@@ -83,6 +85,10 @@ const findMatch = (path: string, req: IncomingMessage, options: IngressOptions):
   const isWelcome = path === '/' && !req.headers.accept?.includes('text/html');
   return isWelcome ? undefined : matchPage(path);
 };
+
+/** How errors look at an address that is no path of ours: as where its readable beginning leads. */
+const shapeNear = (target: string | undefined, table: IngressTable): ErrorShape =>
+  table.match(target?.split(/[?%]/, 1)[0] ?? '')?.errorShape ?? 'detail';
 
 const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
