@@ -148,6 +148,12 @@ describe('body fidelity', () => {
     expect(events.replace(/data: \{[^\n]*"extensions"[^\n]*\n\n/, '')).toBe(EVENTS);
   });
 
+  test('an extension of the provider that is damaged is no answer, and its outcome unknown', async () => {
+    await answerWith('application/json', '{"id":"u-1","model":"sandbox-chat-1","extensions":{"a":1,]},"choices":[]}');
+    const answer = await chat('Hello');
+    expect([answer.status, (await json(answer)).error.code]).toEqual([504, 'upstream_timeout_uncertain']);
+  });
+
   test('the request passes as it came, but for the model and the usage of streams', async () => {
     await answerWith('application/json', JSON_BODY);
     const sent = '{ "messages":[{"role":"user","content":"\\u00e9 é"}], "model":"svc-chat","x_vendor":{"a":1.50} }';

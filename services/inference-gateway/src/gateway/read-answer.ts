@@ -24,6 +24,8 @@ export const readAnswer = (bytes: Buffer): ReadAnswer => {
       const member = findMember(span, key);
       return member === undefined ? undefined : JSON.parse(bytes.toString('utf8', member.valueStart, member.valueEnd));
     };
+    // To be stamped later: a damaged one is found here, before anything is settled.
+    read('extensions');
     if (!BLANK.test(bytes.toString('latin1', span.close + 1))) throw new UpstreamFailure('garbled');
     return {
       bytes,
