@@ -40,6 +40,25 @@ it('inlines workspace packages, and lists third-party ones in their exact versio
   expect(manifest).toMatchObject({ type: 'module', dependencies: { zod: expect.stringMatching(/^\d+\.\d+\.\d+$/) } });
 });
 
+it('leaves what traces need to the moment they are turned on, and lists it', async () => {
+  const module =
+    "import { activeTracing } from '@svc/tracing';\nexport const greeting = 'traced: ' + String(activeTracing() !== undefined);\n";
+  const turnOn = "export { startTracing } from '@svc/tracing';\n";
+  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), module + turnOn);
+  await bundleService(DIRECTORY, ['src/main.ts', 'src/greeting.ts']);
+  // OpenTelemetry's packages are not installed here: it runs because nothing has asked for them.
+  expect(run('src/main.js')).toBe('traced: false x 404\n');
+  const text = readFileSync(join(DIRECTORY, 'dist/src/greeting.js'), 'utf8');
+  expect(text).toContain('import("@opentelemetry/sdk-trace")');
+  const { dependencies } = JSON.parse(readFileSync(join(DIRECTORY, 'dist/package.json'), 'utf8'));
+  expect(Object.keys(dependencies).filter((name) => name.startsWith('@opentelemetry/'))).toEqual([
+    '@opentelemetry/api',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace',
+  ]);
+});
+
 it('copies data files to where a module directly in src/ finds them', async () => {
   writeFileSync(join(DIRECTORY, 'data.yaml'), 'from a file');
   const module =
