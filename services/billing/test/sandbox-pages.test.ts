@@ -125,6 +125,9 @@ describe('the checkout page', () => {
     const page = await billing.call('GET', unknown, { headers: { accept: 'text/html', 'accept-language': 'en' } });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(page.text).toMatch(/not open any more[\s\S]*href="\/"/);
+    const form = { action: 'pay', locale: 'en' };
+    const late = await billing.call('POST', `${unknown}/submit`, { form, headers: { accept: 'text/html' } });
+    expect([late.status, late.headers.get('location')]).toEqual([303, `${unknown}?locale=en`]);
     const { path } = await start();
     const answer = await submit(path, 'steal');
     expect([answer.status, answer.body.detail[0].loc]).toEqual([422, ['form', 'action']]);

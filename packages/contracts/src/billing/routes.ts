@@ -205,7 +205,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/sessions/{session_id}/submit',
     summary: 'Form of the checkout page: pay, answer the bank, or go back',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxCheckoutFormSchema) },
-    responses: { 303: { description: 'To the page, or to the success or cancel URL.' }, ...missingPage },
+    responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },
     errors: ['not_found'],
   }),
   completeSandboxCheckout: defineRoute({
@@ -235,7 +235,7 @@ const sandboxRoutes = {
     path: '/sandbox/payments/portal/{session_id}/submit',
     summary: 'Form of the portal page',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxPortalFormSchema) },
-    responses: { 303: { description: 'Back to the portal or to the return URL.' }, ...missingPage },
+    responses: { 303: { description: 'Back to the portal or to the return URL.' } },
     errors: ['not_found'],
   }),
   playSandboxSubscription: defineRoute({

@@ -42,14 +42,13 @@ const checkoutRoutes = (deps: SandboxRouteDeps): Binding[] => [
   }),
   bind(routes.submitSandboxCheckout, async ({ params, body: { action, card, locale }, req }) => {
     const id = params.session_id;
+    const page = pageUrl(`/sandbox/payments/sessions/${encodeURIComponent(id)}`, locale);
     const session = await findSession(deps.database, id);
-    if (session === undefined) return missing(req, locale);
+    if (session === undefined) return formOfNothing(req, page);
     if (action === 'cancel') return seeOther(session.cancelUrl);
     const isPaid = await submitCheckout(deps, session, { action, card });
     const isOurs = isPaid && !(await isReverted(deps, (await findSession(deps.database, id)) ?? session));
-    return seeOther(
-      isOurs ? session.successUrl : pageUrl(`/sandbox/payments/sessions/${encodeURIComponent(id)}`, locale),
-    );
+    return seeOther(isOurs ? session.successUrl : page);
   }),
   bind(routes.completeSandboxCheckout, async ({ params }) => {
     const { id } = await paySession(deps, params.session_id);
@@ -94,11 +93,12 @@ const portalRoutes = (deps: SandboxRouteDeps): Binding[] => [
     });
   }),
   bind(routes.submitSandboxPortal, async ({ params, body: { action, plan_id: planId, card, locale }, req }) => {
+    const path = `/sandbox/payments/portal/${encodeURIComponent(params.session_id)}`;
     const portal = await findPortal(deps.database, params.session_id);
-    if (portal === undefined) return missing(req, locale);
+    if (portal === undefined) return formOfNothing(req, pageUrl(path, locale));
     if (action === 'return') return seeOther(portal.returnUrl);
     const notice = await submitPortal(deps, portal, { action, planId, card });
-    return seeOther(pageUrl(`/sandbox/payments/portal/${encodeURIComponent(portal.id)}`, locale, notice));
+    return seeOther(pageUrl(path, locale, notice));
   }),
 ];
 
@@ -124,6 +124,14 @@ const languageOf = (req: IncomingMessage, locale: Locale | undefined): PageLangu
 
 /** Of what was never there, or is over: a page for browsers, the code for programs. */
 const missing = (req: IncomingMessage, locale: Locale | undefined): Reply => {
-  if (!/\btext\/html\b/i.test(req.headers.accept ?? '')) throw new AppError('not_found');
+  if (!isBrowser(req)) throw new AppError('not_found');
   return missingPage(languageOf(req, locale));
 };
+
+/** A form whose page is over leads to that page, which says so. */
+const formOfNothing = (req: IncomingMessage, page: string): Reply => {
+  if (!isBrowser(req)) throw new AppError('not_found');
+  return seeOther(page);
+};
+
+const isBrowser = ({ headers }: IncomingMessage): boolean => /\btext\/html\b/i.test(headers.accept ?? '');
