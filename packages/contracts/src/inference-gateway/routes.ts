@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wireErrorSchema } from '../core/error-body.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
@@ -23,6 +24,9 @@ const rawJson = <S extends z.ZodType>(schema: S) =>
 /** An answer that comes as a stream of events where the request asks for one. */
 const jsonOrStream = <S extends z.ZodType>(description: string, schema: S) =>
   ({ ...json(description, schema), alternatives: { 'text/event-stream': z.string() } }) as const;
+
+/** A provider's own 422; its 400, 404, 413 and 415 look like ours. */
+const providerRefusal = { 422: json('The provider refuses the request, in its own words.', wireErrorSchema) } as const;
 
 const admissionErrors = [
   'subscription_inactive',
@@ -103,7 +107,10 @@ const gatewayRoutes = {
     path: '/v1/chat/completions',
     summary: 'Chat completions',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
-    responses: { 200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    responses: {
+      200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
+      ...providerRefusal,
+    },
     errors: gatewayErrors,
   }),
   createCompletion: defineRoute({
@@ -113,7 +120,10 @@ const gatewayRoutes = {
     path: '/v1/completions',
     summary: 'Legacy text completions',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
-    responses: { 200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema) },
+    responses: {
+      200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
+      ...providerRefusal,
+    },
     errors: gatewayErrors,
   }),
   createEmbeddings: defineRoute({
@@ -123,7 +133,7 @@ const gatewayRoutes = {
     path: '/v1/embeddings',
     summary: 'Text embeddings',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayEmbeddingsRequestSchema) },
-    responses: { 200: json('The embeddings.', gateway.gatewayAnswerSchema) },
+    responses: { 200: json('The embeddings.', gateway.gatewayAnswerSchema), ...providerRefusal },
     errors: gatewayErrors,
   }),
   listModels: defineRoute({
