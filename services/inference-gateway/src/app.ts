@@ -17,9 +17,10 @@ import { type ApiKeyDeps, apiKeyRoutes, createKeyAuthenticator, createLastUseTra
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { type DelegatedDeps, delegatedRoutes } from './delegated/index.ts';
+import { delegatedRoutes } from './delegated/index.ts';
 import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
+import type { InferenceDeps } from './inference-deps.ts';
 import { createDispatcher, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
@@ -143,7 +144,7 @@ const openInference = (
     readonly usage: UsageWriter;
     readonly routes: RoutesInForce;
   },
-): DelegatedDeps => {
+): InferenceDeps => {
   const { config, logger, clock, usage, routes } = options;
   const billing = createBillingClient({
     baseUrl: config.BILLING_INTERNAL_URL,

@@ -1,7 +1,7 @@
 import { type Admission, type AdmissionRequest, PUBLIC_MODEL } from '@svc/contracts';
 import { type AccessTokenCaller, AppError } from '@svc/service-kit';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
-import type { DelegatedDeps } from './delegated-deps.ts';
 
 /** What is asked for. */
 export interface DelegatedAdmission {
@@ -18,7 +18,7 @@ export interface DelegatedAdmission {
  * Asks billing to admit a request, and opens its book. Throws what the caller is to be told: the refusal, or
  * `service_unavailable` where billing does not say or too many records wait to be written.
  */
-export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<RequestBook> => {
+export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<RequestBook> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
   const { requestId, caller, service, estimateMicros, idempotencyKey } = admission;
   const book = openRequestBook({

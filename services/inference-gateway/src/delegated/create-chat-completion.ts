@@ -1,6 +1,7 @@
 import { type ChatRequest, chatRequestSchema, costOfTokens, type routes } from '@svc/contracts';
 import { AppError, HANDLED, parseOrThrow, type Reply, type RequestContext } from '@svc/service-kit';
 import { recordedRequestId } from '../compliance/index.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { collectBody, sendToRoute, tryInOrder, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
@@ -16,7 +17,6 @@ import {
 } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import { createChunkRewriter } from './create-chunk-rewriter.ts';
-import type { DelegatedDeps } from './delegated-deps.ts';
 import { type PublicIdentity, rewriteCompletion } from './rewrite-completion.ts';
 import { toDelegatedError } from './upstream-errors.ts';
 
@@ -34,7 +34,7 @@ interface Chat {
 }
 
 /** Chat on behalf of a user: admits, forwards to the first route that serves it, and settles what was used. */
-export const createChatCompletion = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
+export const createChatCompletion = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
   const request = await readJsonRequest(context.req, (value) => parseOrThrow(chatRequestSchema, value, 'body'));
   const { stream, max_completion_tokens, max_tokens } = request.value;
   const candidates = deps.routes().delegatedChat(deps.clock());
@@ -63,7 +63,7 @@ export const createChatCompletion = async (deps: DelegatedDeps, context: Context
   }
 };
 
-const answerFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): Promise<Reply> => {
+const answerFrom = async (deps: InferenceDeps, chat: Chat, route: TokenRoute): Promise<Reply> => {
   const answer = await forward(deps, chat, route);
   const completion = rewriteCompletion(await collectBody(answer, ANSWER_BYTES_MAX), publicIdentity(deps, chat));
   await chat.book.finish(
@@ -85,7 +85,7 @@ const answerFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
   return HANDLED;
 };
 
-const streamFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): Promise<Reply> => {
+const streamFrom = async (deps: InferenceDeps, chat: Chat, route: TokenRoute): Promise<Reply> => {
   const answer = await forward(deps, chat, route);
   const editor = createChunkRewriter({ ...publicIdentity(deps, chat), showsUsage: wantsUsage(chat.request) });
   const { tally } = editor;
@@ -120,7 +120,7 @@ const streamFrom = async (deps: DelegatedDeps, chat: Chat, route: TokenRoute): P
   return HANDLED;
 };
 
-const forward = (deps: DelegatedDeps, { request, context }: Chat, route: TokenRoute): Promise<UpstreamAnswer> =>
+const forward = (deps: InferenceDeps, { request, context }: Chat, route: TokenRoute): Promise<UpstreamAnswer> =>
   sendToRoute(deps, {
     route,
     endpoint: '/chat/completions',
@@ -129,7 +129,7 @@ const forward = (deps: DelegatedDeps, { request, context }: Chat, route: TokenRo
     logging: context,
   });
 
-const publicIdentity = (deps: DelegatedDeps, { context }: Chat): PublicIdentity => ({
+const publicIdentity = (deps: InferenceDeps, { context }: Chat): PublicIdentity => ({
   id: `chatcmpl-${context.requestId.slice('req_'.length)}`,
   created: Math.floor(deps.clock() / 1000),
 });

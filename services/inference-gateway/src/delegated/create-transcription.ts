@@ -2,12 +2,12 @@ import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
 import { recordedRequestId } from '../compliance/index.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { collectBody, UpstreamFailure } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
-import type { DelegatedDeps } from './delegated-deps.ts';
 import { estimateAudioMs } from './estimate-audio.ts';
 import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import { rewriteTranscription } from './rewrite-transcription.ts';
@@ -32,7 +32,7 @@ interface Transcription {
  * Transcription on behalf of a user. The file goes to the provider while it arrives, and the form is closed only once all of
  * it is right: a provider that has not had the whole form serves nothing, so whatever fails before that costs nothing.
  */
-export const createTranscription = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
+export const createTranscription = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
   const [preferred, ...others] = deps.routes().delegatedTranscription(deps.clock());
   if (preferred === undefined) throw new AppError('subscription_transcription_not_configured');
   let running: Transcription | undefined;
@@ -76,7 +76,7 @@ export const createTranscription = async (deps: DelegatedDeps, context: Context)
   }
 };
 
-const admit = (deps: DelegatedDeps, context: Context, { price }: AudioRoute): Promise<RequestBook> => {
+const admit = (deps: InferenceDeps, context: Context, { price }: AudioRoute): Promise<RequestBook> => {
   const announced = Number(context.req.headers['content-length'] ?? AUDIO_FILE_BYTES_MAX);
   return admitDelegated(deps, {
     requestId: context.requestId,
@@ -89,7 +89,7 @@ const admit = (deps: DelegatedDeps, context: Context, { price }: AudioRoute): Pr
 };
 
 const finishUpload = async (
-  deps: DelegatedDeps,
+  deps: InferenceDeps,
   { res }: Context,
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {

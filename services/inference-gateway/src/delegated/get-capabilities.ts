@@ -1,10 +1,10 @@
 import type { routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
-import type { DelegatedDeps } from './delegated-deps.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 
 /** What both this server and the user's paid period allow now. */
 export const getCapabilities = async (
-  deps: DelegatedDeps,
+  deps: InferenceDeps,
   { caller, requestId }: RequestContext<typeof routes.getCapabilities>,
 ): Promise<Reply> => {
   const table = deps.routes();

@@ -1,2 +1,1 @@
-export type { DelegatedDeps } from './delegated-deps.ts';
 export { delegatedRoutes } from './routes.ts';

@@ -1,10 +1,10 @@
 import { type Admission, type AdmissionRequest, costOfTokens } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
+import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 import { boundInputTokens, type JsonRequest } from '../wire/index.ts';
 import type { GatewayRequest } from './endpoints.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
 import { rateLimitHeaders, retryAfter } from './rate-limit-headers.ts';
 
 /** What is asked for. */
@@ -28,7 +28,7 @@ export interface AdmittedKeyRequest {
  * Asks billing to admit a request and to hold in the wallet what it can cost at most, and opens its book. Throws what the
  * caller is to be told: the refusal, or `service_unavailable` where billing does not say or too many records wait.
  */
-export const admitKeyRequest = async (deps: GatewayDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
+export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
   const { requestId, caller, request, service } = admission;
   const holdMicros = holdOf(deps, admission);
@@ -69,7 +69,7 @@ export const admitKeyRequest = async (deps: GatewayDeps, admission: KeyAdmission
 };
 
 /** The highest cost that the request can have with any of its routes. */
-const holdOf = (deps: GatewayDeps, { request, candidates }: KeyAdmission): number => {
+const holdOf = (deps: InferenceDeps, { request, candidates }: KeyAdmission): number => {
   const { outputTokensMax, answersCount } = request.value;
   const input = boundInputTokens(request.bytes);
   const output = Math.min((outputTokensMax ?? deps.defaultOutputTokens) * answersCount, deps.outputTokensMax);

@@ -7,6 +7,7 @@ import {
   complianceModeOf,
   stampBody,
 } from '../compliance/index.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 import {
   collectBody,
   kindOf,
@@ -30,7 +31,6 @@ import {
 import { type AdmittedKeyRequest, admitKeyRequest } from './admit-key-request.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';
 import type { Endpoint, GatewayRequest } from './endpoints.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
 import { readAnswer } from './read-answer.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
@@ -53,7 +53,7 @@ interface Forwarded {
 }
 
 /** Forwards a request of the common wire format to the first certified route of its model, and proves who has served it. */
-export const forwardRequest = async (deps: GatewayDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
+export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
   const request = await readJsonRequest(context.req, endpoint.read);
   const { model, isStreamed } = request.value;
@@ -86,7 +86,7 @@ const endFailed = async ({ context, book }: Forwarded, thrown: unknown): Promise
   throw error;
 };
 
-const answerFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenRoute): Promise<Reply> => {
+const answerFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: TokenRoute): Promise<Reply> => {
   const { book, mode, request, context } = forwarded;
   const upstream = await send(deps, forwarded, route);
   const answer = readAnswer(await collectBody(upstream, ANSWER_BYTES_MAX));
@@ -108,7 +108,7 @@ const answerFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenR
   return HANDLED;
 };
 
-const streamFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenRoute): Promise<Reply> => {
+const streamFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: TokenRoute): Promise<Reply> => {
   const { book, mode, request, context } = forwarded;
   const answer = await send(deps, forwarded, route);
   const editor = createChunkStamper({
@@ -148,7 +148,7 @@ const streamFrom = async (deps: GatewayDeps, forwarded: Forwarded, route: TokenR
 };
 
 const send = (
-  deps: GatewayDeps,
+  deps: InferenceDeps,
   { request, endpoint, context }: Forwarded,
   route: TokenRoute,
 ): Promise<UpstreamAnswer> =>
@@ -168,7 +168,7 @@ interface Attempt {
 }
 
 const prove = (
-  deps: GatewayDeps,
+  deps: InferenceDeps,
   { forwarded, route, upstream }: Attempt,
   answer: { readonly id: unknown; readonly model: unknown },
 ): ComplianceMetadata =>
@@ -178,7 +178,7 @@ const prove = (
   );
 
 const proveOrForgive = async (
-  deps: GatewayDeps,
+  deps: InferenceDeps,
   attempt: Attempt,
   answer: { readonly id: unknown; readonly model: unknown },
 ): Promise<ComplianceMetadata> => {
@@ -190,7 +190,7 @@ const proveOrForgive = async (
 };
 
 /** Settles an answer that may not be passed on at nothing, and throws what was thrown. */
-const forgive = async (deps: GatewayDeps, { forwarded, route }: Attempt, error: unknown): Promise<never> => {
+const forgive = async (deps: InferenceDeps, { forwarded, route }: Attempt, error: unknown): Promise<never> => {
   if (error instanceof AppError && UNATTRIBUTED.has(error.code)) {
     const end = releasedEnd(error.status, deps.clock());
     await forwarded.book.finish({ ...end, servedBy: servedBy(route), outcome: 'settled' });

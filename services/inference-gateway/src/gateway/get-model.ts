@@ -1,11 +1,11 @@
 import type { routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
-import type { GatewayDeps } from './gateway-deps.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { toModel } from './list-models.ts';
 
 /** One model with a certified route, as the list shows it. Throws `model_not_found` for any other. */
 export const getModel = async (
-  deps: GatewayDeps,
+  deps: InferenceDeps,
   { params }: RequestContext<typeof routes.getModel>,
 ): Promise<Reply> => {
   const model = deps

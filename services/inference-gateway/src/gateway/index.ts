@@ -1,2 +1,1 @@
-export type { GatewayDeps } from './gateway-deps.ts';
 export { gatewayRoutes } from './routes.ts';

@@ -1,10 +1,10 @@
 import type { Model } from '@svc/contracts';
 import type { Reply } from '@svc/service-kit';
+import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
 
 /** Models with a certified route, in the common wire format. */
-export const listModels = async (deps: GatewayDeps): Promise<Reply> => {
+export const listModels = async (deps: InferenceDeps): Promise<Reply> => {
   const data = deps.routes().models(deps.clock()).map(toModel);
   return { status: 200, body: { object: 'list', data } };
 };

@@ -1,13 +1,13 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import type { InferenceDeps } from '../inference-deps.ts';
 import { chatEndpoint, completionsEndpoint, embeddingsEndpoint } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
-import type { GatewayDeps } from './gateway-deps.ts';
 import { getModel } from './get-model.ts';
 import { listModels } from './list-models.ts';
 
 /** Binds the API-key gateway. */
-export const gatewayRoutes = (deps: GatewayDeps): readonly Binding[] => [
+export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
   bind(routes.listModels, () => listModels(deps)),
   bind(routes.getModel, (context) => getModel(deps, context)),
   bind(routes.createChatCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, chatEndpoint, context))),
