@@ -57,8 +57,8 @@ export interface Messaging {
 
 interface ConnectionState {
   connected: boolean;
-  /** Rejects when the present connection is lost. */
-  lost: PromiseWithResolvers<never>;
+  /** Those who wait for an answer over the present connection. */
+  readonly waiting: Set<(reason: ConnectionLost) => void>;
 }
 
 /**
@@ -70,7 +70,7 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
   const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
   const listeners = new Set<() => void>();
-  const state: ConnectionState = { connected: true, lost: Promise.withResolvers() };
+  const state: ConnectionState = { connected: true, waiting: new Set() };
   let ensuring: Promise<void> | undefined;
   const messaging: Messaging = {
     name: options.name,
@@ -86,7 +86,7 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
       });
       return ensuring;
     },
-    untilDisconnect: (work) => Promise.race([work, state.lost.promise]),
+    untilDisconnect: (work) => untilDisconnect(state, work),
     onReconnect(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -96,6 +96,18 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
   void followStatus(messaging, state, listeners);
   await ensureTopologyPatiently(messaging);
   return messaging;
+}
+
+/** Not a race with one promise for all: each race would stay in that one's memory for as long as the connection lasts. */
+async function untilDisconnect<T>({ connected, waiting }: ConnectionState, work: Promise<T>): Promise<T> {
+  const lost = Promise.withResolvers<never>();
+  if (!connected) lost.reject(new ConnectionLost());
+  waiting.add(lost.reject);
+  try {
+    return await Promise.race([work, lost.promise]);
+  } finally {
+    waiting.delete(lost.reject);
+  }
 }
 
 async function connectWithin(options: ConnectOptions): Promise<NatsConnection> {
@@ -137,17 +149,14 @@ async function ensureTopologyPatiently(messaging: Messaging): Promise<void> {
 }
 
 async function followStatus(messaging: Messaging, state: ConnectionState, listeners: Set<() => void>) {
-  state.lost.promise.catch(() => undefined);
   for await (const status of messaging.connection.status()) {
     if (status.type === Events.Disconnect && state.connected) {
       state.connected = false;
-      state.lost.reject(new ConnectionLost());
+      for (const giveUp of state.waiting) giveUp(new ConnectionLost());
       messaging.logger.warn({ component: 'messaging' }, 'the connection to NATS is lost; trying to restore it');
     }
     if (status.type === Events.Reconnect) {
       state.connected = true;
-      state.lost = Promise.withResolvers();
-      state.lost.promise.catch(() => undefined);
       messaging.logger.info({ component: 'messaging' }, 'the connection to NATS is restored');
       for (const listener of listeners) listener();
     }
