@@ -1,11 +1,14 @@
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions } from './create-database.ts';
+import type { PreparedStatement } from './run-prepared.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** One connection of its own, for what lives and dies with a connection, such as a session's advisory lock. */
 export interface DatabaseSession {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** As `query`, of a statement that is parsed and planned once. */
+  run<Row>(statement: PreparedStatement, values: readonly unknown[]): Promise<Row[]>;
   /** False once the connection is lost or closed; it is never replaced. */
   isOpen(): boolean;
   close(): Promise<void>;
@@ -28,6 +31,11 @@ export async function openSession(url: string, options: DatabaseOptions = {}): P
     async query<Row>(sql: string, values: readonly unknown[] = []) {
       const result = await client.query(sql, [...values]);
       // The row's shape is the statement's, which only the caller knows.
+      return result.rows as Row[];
+    },
+    async run<Row>({ name, text }: PreparedStatement, values: readonly unknown[]) {
+      const result = await client.query({ name, text, values: [...values] });
+      // As above.
       return result.rows as Row[];
     },
     async close() {

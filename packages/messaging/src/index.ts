@@ -3,6 +3,7 @@ export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from 
 export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
 export { inboxMigration } from './inbox/inbox-tables.ts';
+export type { DeliveryMeta } from './inbox/parse-message.ts';
 export {
   type BatchConsumerOptions,
   type Consumer,

@@ -14,6 +14,8 @@ const DELIVERIES_MAX = 12;
 const ACK_WAIT_MS = 15_000;
 const FETCH_SINGLE = 20;
 const BATCH_MAX = 100;
+/** Batches asked for at once: each pull begins with a message or two alone, in a transaction that costs as much as a full one. */
+const BATCHES_PER_PULL = 4;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
 const PRUNE_BATCHES_MAX = 20;
 /** Longer than a message can still come again: 7 days in the outbox and then 7 in the stream. */
@@ -41,8 +43,12 @@ export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S
 
 /** A consumer of frequent facts, one transaction for many. */
 export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
-  /** As for one, with up to `batch` events in stream order; after a failure it is called with each alone. */
-  readonly handle: (trx: Knex.Transaction, events: readonly EventOf<S>[]) => Promise<void>;
+  /** As for one, with up to `batch` events in stream order, and how each came; after a failure it is called with each alone. */
+  readonly handle: (
+    trx: Knex.Transaction,
+    events: readonly EventOf<S>[],
+    metas: readonly DeliveryMeta[],
+  ) => Promise<void>;
   readonly batch?: number | undefined;
 }
 
@@ -67,15 +73,16 @@ export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S
   const deps = handlerDeps(options, async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
   });
-  return run(options, deps, { fetch: FETCH_SINGLE, together: false });
+  return run(options, deps, { chunk: 1, together: false });
 }
 
 /** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
 export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
   const deps = handlerDeps(options, async (trx, deliveries) => {
-    await options.handle(trx, deliveries.map(eventOf<S>));
+    const metas = deliveries.map(({ meta }) => meta);
+    await options.handle(trx, deliveries.map(eventOf<S>), metas);
   });
-  return run(options, deps, { fetch: options.batch ?? BATCH_MAX, together: true });
+  return run(options, deps, { chunk: options.batch ?? BATCH_MAX, together: true });
 }
 
 function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps {
@@ -88,14 +95,14 @@ function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: 
 function run<S extends EventSubject>(
   options: CommonOptions<S>,
   deps: HandlerDeps,
-  mode: { readonly fetch: number; readonly together: boolean },
+  mode: { readonly chunk: number; readonly together: boolean },
 ): Consumer {
   const byStream = Map.groupBy(options.subjects, streamOf);
   const loops = [...byStream].map(([stream, subjects]) =>
     createPullLoop({
-      ...{ deps, stream, subjects, fetch: mode.fetch },
+      ...{ deps, stream, subjects, fetch: mode.together ? mode.chunk * BATCHES_PER_PULL : FETCH_SINGLE },
       handle: mode.together ? (messages) => handleTogether(deps, messages) : (messages) => handleEach(deps, messages),
-      chunk: mode.together ? mode.fetch : 1,
+      chunk: mode.chunk,
     }),
   );
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);

@@ -40,14 +40,37 @@ export async function tryRelayLock(session: DatabaseSession): Promise<boolean> {
   return row?.locked === true;
 }
 
+/**
+ * The session's own commits do not wait for the disk. What a crash of the server takes back is only that something was sent,
+ * or was to be sent again, and in the order of its commits: it is then done once more, and the broker or the inbox knows it.
+ */
+export async function commitWithoutWaiting(session: DatabaseSession): Promise<void> {
+  await session.query('SET synchronous_commit = off');
+}
+
+const LIST_UNPUBLISHED = {
+  name: 'list_unpublished',
+  text: `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at, traceparent
+    FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
+};
+
 /** The first rows that a stream has not acknowledged. */
 export async function listUnpublished(session: DatabaseSession, stream: string, limit: number) {
-  return await session.query<UnpublishedRow>(
-    `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at, traceparent
-     FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
-    [stream, limit],
-  );
+  return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
 }
+
+const MARK_PUBLISHED = {
+  name: 'mark_published',
+  text: `WITH marked AS (
+      UPDATE outbox o SET published_at = now(), stream_seq = a.stream_seq
+      FROM unnest($1::bigint[], $2::bigint[]) AS a (seq, stream_seq)
+      WHERE o.seq = a.seq AND o.published_at IS NULL
+    )
+    INSERT INTO outbox_streams AS s (stream, created, last_stream_seq, last_event_id) VALUES ($3, $4, $5, $6)
+    ON CONFLICT (stream) DO UPDATE
+    SET last_stream_seq = excluded.last_stream_seq, last_event_id = excluded.last_event_id
+    WHERE s.created = excluded.created AND s.last_stream_seq < excluded.last_stream_seq`,
+};
 
 /** Marks rows as published and notes the newest of them as what the stream is known to have. */
 export async function markPublished(
@@ -56,22 +79,11 @@ export async function markPublished(
   rows: readonly AcknowledgedRow[],
 ): Promise<void> {
   const newest = rows.reduce((a, b) => (b.streamSeq > a.streamSeq ? b : a));
-  await session.query(
-    `WITH marked AS (
-       UPDATE outbox o SET published_at = now(), stream_seq = a.stream_seq
-       FROM unnest($1::bigint[], $2::bigint[]) AS a (seq, stream_seq)
-       WHERE o.seq = a.seq AND o.published_at IS NULL
-     )
-     INSERT INTO outbox_streams AS s (stream, created, last_stream_seq, last_event_id) VALUES ($3, $4, $5, $6)
-     ON CONFLICT (stream) DO UPDATE
-     SET last_stream_seq = excluded.last_stream_seq, last_event_id = excluded.last_event_id
-     WHERE s.created = excluded.created AND s.last_stream_seq < excluded.last_stream_seq`,
-    [
-      rows.map((row) => row.seq),
-      rows.map((row) => row.streamSeq),
-      ...[stream.name, stream.created, newest.streamSeq, newest.id],
-    ],
-  );
+  await session.run(MARK_PUBLISHED, [
+    rows.map((row) => row.seq),
+    rows.map((row) => row.streamSeq),
+    ...[stream.name, stream.created, newest.streamSeq, newest.id],
+  ]);
 }
 
 /** What is known of a stream, once anything was acknowledged by it. */

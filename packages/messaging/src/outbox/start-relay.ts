@@ -3,7 +3,7 @@ import { type DatabaseSession, openSession } from '@svc/database';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
-import { deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
+import { commitWithoutWaiting, deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
 import { createLane, type RelayLane } from './relay-lane.ts';
 
 const POLL_MS = 250;
@@ -113,7 +113,8 @@ async function ensureLeading(options: RelayOptions, state: RelayState): Promise<
   state.session = undefined;
   const session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
   const locked = await tryRelayLock(session).catch(() => false);
-  if (!locked) {
+  if (locked) await commitWithoutWaiting(session);
+  else {
     await session.close();
     return undefined;
   }
