@@ -71,9 +71,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const pruning = startEventPruning({ database, clock, logger, retentionDays: config.WEBHOOK_EVENT_RETENTION_DAYS });
   life.onStop('pruning', pruning.stop);
   const clients = createClients(config, life);
-  const stored = { clock, newId };
+  const stored = { clock, newId, worker: { reserve: worker.reserve, hint: hints.hint } };
   const consumers = startFactConsumers({
-    ...{ ...stored, database, messaging, readSnapshots: clients.billing.readSnapshots, onApplied: hints.hint },
+    ...{ ...stored, database, messaging, readSnapshots: clients.billing.readSnapshots },
   });
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -82,7 +82,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   life.onStop('revocations', () => revocations.stop());
   const bindings = [
     ...configurationRoutes({ database, secretBox, lookup, allowTargets, clock, auth: clients.auth }),
-    ...eventRoutes({ ...stored, database, auth: clients.auth, onQueued: hints.hint }),
+    ...eventRoutes({ ...stored, database, auth: clients.auth }),
   ];
   const operatorBindings = [
     ...configurationOperatorRoutes({ database, secretBox }),

@@ -1,38 +1,42 @@
+import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { sqlArray, sqlColumn } from '../sql-array.ts';
+import { sqlColumn } from '../sql-array.ts';
 import type { Connection, ConnectionKey } from './connection.ts';
+
+const LOCK_USERS = {
+  name: 'lock_users',
+  text: `SELECT pg_advisory_xact_lock(key) FROM (
+      SELECT DISTINCT hashtextextended(user_id, 0) AS key FROM unnest($1::text[]) AS given (user_id) ORDER BY key
+    ) AS keys`,
+};
+const UPSERT_CONNECTIONS = {
+  name: 'upsert_connections',
+  text: `INSERT INTO connections (svc_user_id, client_id, is_connected, scope, connected_at, told_revision)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::timestamptz[], $6::int[])
+    ON CONFLICT (svc_user_id, client_id) DO UPDATE SET
+      is_connected = excluded.is_connected, scope = excluded.scope, connected_at = excluded.connected_at,
+      told_revision = excluded.told_revision`,
+};
 
 /**
  * Until `trx` ends, nobody else changes who is told of these users' subscriptions. Without it, a subscription that changes
  * while a connection is being made could be missed: the fact would not see the connection, the snapshot not the change.
  */
 export async function lockUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<void> {
-  await trx.raw(
-    `SELECT pg_advisory_xact_lock(key) FROM (
-       SELECT DISTINCT hashtextextended(user_id, 0) AS key FROM unnest(?::text[]) AS given (user_id) ORDER BY key
-     ) AS keys`,
-    [sqlArray(userIds)],
-  );
+  await runPrepared(trx, LOCK_USERS, [userIds]);
 }
 
 /** Inserts connections, or replaces what is known of them. Each may be given once. */
 export async function upsertConnections(trx: Knex.Transaction, connections: readonly Connection[]): Promise<void> {
   const sorted = [...connections].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  await trx.raw(
-    `INSERT INTO connections (svc_user_id, client_id, is_connected, scope, connected_at, told_revision)
-     SELECT * FROM unnest(?::text[], ?::text[], ?::boolean[], ?::text[], ?::timestamptz[], ?::int[])
-     ON CONFLICT (svc_user_id, client_id) DO UPDATE SET
-       is_connected = excluded.is_connected, scope = excluded.scope, connected_at = excluded.connected_at,
-       told_revision = excluded.told_revision`,
-    [
-      sqlColumn(sorted, ({ userId }) => userId),
-      sqlColumn(sorted, ({ clientId }) => clientId),
-      sqlColumn(sorted, ({ isConnected }) => isConnected),
-      sqlColumn(sorted, ({ scope }) => scope),
-      sqlColumn(sorted, ({ connectedAt }) => connectedAt),
-      sqlColumn(sorted, ({ toldRevision }) => toldRevision),
-    ],
-  );
+  await runPrepared(trx, UPSERT_CONNECTIONS, [
+    sorted.map(({ userId }) => userId),
+    sorted.map(({ clientId }) => clientId),
+    sorted.map(({ isConnected }) => isConnected),
+    sorted.map(({ scope }) => scope),
+    sorted.map(({ connectedAt }) => connectedAt),
+    sorted.map(({ toldRevision }) => toldRevision),
+  ]);
 }
 
 /** Marks connections as ended. */

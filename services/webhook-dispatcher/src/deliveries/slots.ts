@@ -4,8 +4,10 @@ import type { Pace } from '../events/index.ts';
 export interface Slots {
   /** Lanes of each pace that may be claimed now. */
   free(): Record<Pace, number>;
-  /** Takes a place for a lane. */
+  /** Takes a place for a lane that was claimed within what `free` allowed. */
   take(pace: Pace): Slot;
+  /** Takes a place among the prompt; undefined when none is free. */
+  takePrompt(): Slot | undefined;
   /** Lanes under way. */
   inUse(): number;
 }
@@ -38,26 +40,28 @@ export function createSlots({ slots }: { readonly slots: number }, onFree: () =>
     if (pace === 'unknown' && counts.turned >= slots * TURNED_SHARE) return 0;
     return Math.max(0, Math.min(Math.ceil(slots * SHARES[pace]) - counts[pace], CLAIM_MAX[pace]));
   };
+  const take = (pace: Pace): Slot => {
+    let place: keyof typeof counts = pace;
+    counts[place] += 1;
+    return {
+      isSlow: () => place === 'slow' || place === 'turned',
+      becomeSlow() {
+        if (place === 'slow' || place === 'turned') return;
+        counts[place] -= 1;
+        place = 'turned';
+        counts.turned += 1;
+        onFree();
+      },
+      release() {
+        counts[place] -= 1;
+        onFree();
+      },
+    };
+  };
   return {
     free: () => ({ prompt: freeOf('prompt'), unknown: freeOf('unknown'), slow: freeOf('slow') }),
     inUse: () => counts.prompt + counts.unknown + counts.slow + counts.turned,
-    take(pace) {
-      let place: keyof typeof counts = pace;
-      counts[place] += 1;
-      return {
-        isSlow: () => place === 'slow' || place === 'turned',
-        becomeSlow() {
-          if (place === 'slow' || place === 'turned') return;
-          counts[place] -= 1;
-          place = 'turned';
-          counts.turned += 1;
-          onFree();
-        },
-        release() {
-          counts[place] -= 1;
-          onFree();
-        },
-      };
-    },
+    take,
+    takePrompt: () => (freeOf('prompt') > 0 ? take('prompt') : undefined),
   };
 }

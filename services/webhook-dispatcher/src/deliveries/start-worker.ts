@@ -1,7 +1,7 @@
 import type { Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { DeliveryTargets } from '../configurations/index.ts';
-import { claimDueLanes, findLaneHealth, releaseLanes } from '../events/index.ts';
+import { claimDueLanes, findLaneHealth, type LocalWorker, releaseLanes } from '../events/index.ts';
 import { createAlarm } from './alarm.ts';
 import { createLaneStore } from './lane-store.ts';
 import { createDeliveryMeters } from './meters.ts';
@@ -22,7 +22,7 @@ export interface WorkerDeps extends AttemptDeps {
 }
 
 /** The part of a process that delivers. */
-export interface Worker {
+export interface Worker extends LocalWorker {
   /** Something may have become due: look at once instead of at the next poll. */
   hint(): void;
   /** Takes nothing more, lets attempts end, gives back the lanes of those that do not within `graceMs`. */
@@ -42,8 +42,11 @@ export function startWorker(deps: WorkerDeps): Worker {
   const alarm = createAlarm();
   const cutOff = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const state = { isStopping: false };
-  const slots = createSlots({ slots: deps.slots }, alarm.ring);
+  /** Short of places at the last look: then one that becomes free is a reason for the next. */
+  const state = { isStopping: false, isShort: false };
+  const slots = createSlots({ slots: deps.slots }, () => {
+    if (state.isShort) alarm.ring();
+  });
   const meters = createDeliveryMeters(deps.metrics, {
     inUse: slots.inUse,
     openSockets: deps.agent.openSockets,
@@ -55,6 +58,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     meters,
     aborted: cutOff.signal,
     isStopping: () => state.isStopping,
+    onGivenBack: alarm.ring,
     onRetryIn: (delayMs) => {
       if (delayMs < RETRY_HINT_MS_MAX) setTimeout(alarm.ring, delayMs + 1).unref();
     },
@@ -68,6 +72,7 @@ export function startWorker(deps: WorkerDeps): Worker {
   };
   const claimRound = async (): Promise<boolean> => {
     const limits = slots.free();
+    state.isShort = Object.values(limits).includes(0);
     const paces = Object.entries(limits).filter(([, limit]) => limit > 0);
     if (paces.length === 0) return false;
     const claimedAtMs = performance.now();
@@ -89,6 +94,11 @@ export function startWorker(deps: WorkerDeps): Worker {
   })();
   return {
     hint: alarm.ring,
+    reserve() {
+      const slot = state.isStopping ? undefined : slots.takePrompt();
+      if (slot === undefined) return undefined;
+      return { begin: ({ claim, claimedAtMs }) => begin({ ...claim, slot, claimedAtMs }), release: slot.release };
+    },
     async stop(graceMs = STOP_GRACE_MS) {
       state.isStopping = true;
       alarm.ring();
@@ -102,7 +112,9 @@ export function startWorker(deps: WorkerDeps): Worker {
 
 async function deliver(held: HeldLane, database: Knex, deps: WorkLaneDeps): Promise<void> {
   try {
-    if ((await workLane(held, deps)) === 'held') await releaseLanes(database, [held.lane]);
+    if ((await workLane(held, deps)) === 'gone') return;
+    await releaseLanes(database, [held.lane]);
+    deps.onGivenBack();
   } catch (error) {
     // The lease runs out, and the attempt is repeated by whoever comes next.
     deps.logger.error(

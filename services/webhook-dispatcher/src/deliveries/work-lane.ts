@@ -24,6 +24,8 @@ export interface WorkLaneDeps extends AttemptDeps {
   readonly aborted: AbortSignal;
   /** After it, no further event is begun. */
   readonly isStopping: () => boolean;
+  /** Called when a lane was left that may have more to deliver. */
+  readonly onGivenBack: () => void;
   /** Called with the time until an attempt that was put off. */
   readonly onRetryIn: (delayMs: number) => void;
 }
@@ -69,6 +71,7 @@ export async function workLane(
     leaseStartMs = performance.now() - LEASE_RENEWED_AFTER_MS;
     const recorded = await deps.store.record(outcome);
     report(outcome, work, recorded !== undefined, deps);
+    if (!keepLane) deps.onGivenBack();
     if (recorded?.isKept !== true) return 'gone';
     lane = { ...lane, sequence: lane.sequence + 1, pace: outcome.pace };
     // The lease still holds, so the generation is the same, and so is the target.

@@ -12,6 +12,7 @@ export {
   type Pace,
   releaseLanes,
 } from './lane-queries.ts';
+export type { LocalWorker } from './local-worker.ts';
 export { laneOperatorRoutes } from './operator-routes.ts';
 export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';

@@ -1,13 +1,7 @@
+import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { sqlArray, sqlColumn } from '../sql-array.ts';
+import { sqlColumn } from '../sql-array.ts';
 import { type ContentRow, type EventContent, toContent } from './queries.ts';
-
-/** A lane's generation and the last place given out in it. */
-export interface LaneHead {
-  readonly clientId: string;
-  readonly generation: number;
-  readonly lastSequence: number;
-}
 
 /** A lane that this process may work on until its lease ends. */
 export interface ClaimedLane {
@@ -42,34 +36,48 @@ export const LEASE_MS = 15_000;
  */
 export const LEASE_RENEWED_AFTER_MS = 1_000;
 
-const LEASE = `interval '${LEASE_MS} milliseconds'`;
+/** As SQL. */
+export const LEASE = `interval '${LEASE_MS} milliseconds'`;
+
+/** A locked lane. */
+export interface LaneHead {
+  readonly clientId: string;
+  readonly generation: number;
+  /** The last place given out. */
+  readonly lastSequence: number;
+  readonly leaseToken: number;
+  readonly pace: Pace;
+  /** Nothing waits in it, and nobody works on it. */
+  readonly isIdle: boolean;
+}
+
+const LOCK_LANES = {
+  name: 'lock_lanes',
+  text: `SELECT client_id, generation, last_sequence, lease_token, pace,
+      due_at IS NULL AND blocked_sequence IS NULL AND done_sequence = last_sequence AS is_idle
+    FROM lanes WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE`,
+};
 
 /** Locks the lanes of these apps in a fixed order, so that those who lock several never wait in a circle. */
 export async function lockLanes(trx: Knex.Transaction, clientIds: readonly string[]): Promise<LaneHead[]> {
-  const { rows } = await trx.raw<{ rows: { client_id: string; generation: number; last_sequence: number }[] }>(
-    'SELECT client_id, generation, last_sequence FROM lanes WHERE client_id = ANY(?) ORDER BY client_id FOR NO KEY UPDATE',
-    [sqlArray(clientIds)],
-  );
+  const rows = await runPrepared<LaneHeadRow>(trx, LOCK_LANES, [clientIds]);
   return rows.map((row) => ({
     clientId: row.client_id,
     generation: row.generation,
     lastSequence: row.last_sequence,
+    leaseToken: row.lease_token,
+    pace: row.pace,
+    isIdle: row.is_idle,
   }));
 }
 
-/** Sets the last place given out; a lane that was idle becomes due at once. */
-export async function advanceLanes(trx: Knex.Transaction, heads: readonly LaneHead[]): Promise<void> {
-  await trx.raw(
-    `UPDATE lanes SET
-       last_sequence = given.last_sequence,
-       due_at = CASE
-         WHEN blocked_sequence IS NOT NULL OR given.last_sequence = done_sequence THEN due_at
-         ELSE coalesce(due_at, now())
-       END
-     FROM unnest(?::text[], ?::bigint[]) AS given (client_id, last_sequence)
-     WHERE lanes.client_id = given.client_id`,
-    [sqlColumn(heads, ({ clientId }) => clientId), sqlColumn(heads, ({ lastSequence }) => lastSequence)],
-  );
+interface LaneHeadRow {
+  client_id: string;
+  generation: number;
+  last_sequence: number;
+  lease_token: number;
+  pace: Pace;
+  is_idle: boolean;
 }
 
 /**
@@ -118,31 +126,35 @@ export async function unblockLane(trx: Knex.Transaction, clientId: string, passO
   );
 }
 
+const claimable = (pace: Pace, limit: string) =>
+  `SELECT client_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
+   ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
+const CLAIM_DUE_LANES = {
+  name: 'claim_due_lanes',
+  text: `WITH prompt AS (${claimable('prompt', '$1::int')}), unknown AS (${claimable('unknown', '$2::int')}),
+    slow AS (${claimable('slow', '$3::int')}),
+    due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow),
+    claimed AS (
+      UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
+      FROM due WHERE lanes.client_id = due.client_id
+      RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace, due.locked
+    )
+    SELECT c.client_id, c.generation, c.sequence, c.lease_token, c.pace,
+      e.event_id, e.event, e.attempts, e.attempts_in_round, e.body
+    FROM claimed c
+    LEFT JOIN lanes seen ON seen.client_id = c.client_id AND seen.xmin = c.locked
+    LEFT JOIN events e
+      ON e.client_id = seen.client_id AND e.sequence = c.sequence AND e.generation = c.generation AND e.status = 'queued'`,
+};
+
 /**
  * Takes due lanes that nobody else is taking, up to a number for each pace. A lease that has run out is due like any other:
  * its holder is gone, or has lost it. Each comes with its next event, unless the lane has changed since the statement began to
  * look: then the event is not as it was seen.
  */
 export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace, number>>): Promise<Claim[]> {
-  const due = (pace: Pace) =>
-    `SELECT client_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
-     ORDER BY due_at LIMIT :${pace} FOR NO KEY UPDATE SKIP LOCKED`;
-  const { rows } = await database.raw<{ rows: ClaimedRow[] }>(
-    `WITH prompt AS (${due('prompt')}), unknown AS (${due('unknown')}), slow AS (${due('slow')}),
-     due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow),
-     claimed AS (
-       UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
-       FROM due WHERE lanes.client_id = due.client_id
-       RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace, due.locked
-     )
-     SELECT c.client_id, c.generation, c.sequence, c.lease_token, c.pace,
-       e.event_id, e.event, e.attempts, e.attempts_in_round, e.body
-     FROM claimed c
-     LEFT JOIN lanes seen ON seen.client_id = c.client_id AND seen.xmin = c.locked
-     LEFT JOIN events e
-       ON e.client_id = seen.client_id AND e.sequence = c.sequence AND e.generation = c.generation AND e.status = 'queued'`,
-    limits,
-  );
+  const { prompt, unknown, slow } = limits;
+  const rows = await runPrepared<ClaimedRow>(database, CLAIM_DUE_LANES, [prompt, unknown, slow]);
   return rows.map((row) => ({
     lane: {
       clientId: row.client_id,

@@ -2,18 +2,6 @@ import type { Knex } from 'knex';
 import { sqlColumn } from '../sql-array.ts';
 import type { EventName, EventRecord, StoredStatus } from './event.ts';
 
-/** A row of `events` as it begins. */
-export interface NewEvent {
-  readonly clientId: string;
-  readonly sequence: number;
-  readonly eventId: string;
-  readonly generation: number;
-  readonly event: EventName;
-  readonly factId: string | null;
-  readonly body: Buffer;
-  readonly createdSeconds: number;
-}
-
 /** What an attempt sends, and how many were made before it. */
 export interface EventContent {
   readonly clientId: string;
@@ -50,26 +38,6 @@ export function toContent(row: ContentRow): EventContent {
     attemptsInRound: row.attempts_in_round,
     body: row.body,
   };
-}
-
-/** Inserts events in one statement. */
-export async function insertEvents(trx: Knex.Transaction, events: readonly NewEvent[]): Promise<void> {
-  await trx.raw(
-    `INSERT INTO events (client_id, sequence, event_id, generation, event, fact_id, body, created)
-     SELECT * FROM unnest(
-       ?::text[], ?::bigint[], ?::text[], ?::int[], ?::text[], ?::uuid[], ?::bytea[], ?::bigint[]
-     )`,
-    [
-      sqlColumn(events, ({ clientId }) => clientId),
-      sqlColumn(events, ({ sequence }) => sequence),
-      sqlColumn(events, ({ eventId }) => eventId),
-      sqlColumn(events, ({ generation }) => generation),
-      sqlColumn(events, ({ event }) => event),
-      sqlColumn(events, ({ factId }) => factId),
-      sqlColumn(events, ({ body }) => body),
-      sqlColumn(events, ({ createdSeconds }) => createdSeconds),
-    ],
-  );
 }
 
 /** Reads the queued events at these places. */

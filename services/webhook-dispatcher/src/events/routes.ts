@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { AuthClient } from '../auth-client.ts';
 import { toWireRecord } from './event.ts';
 import { listEvents } from './list-events.ts';
+import type { LocalWorker } from './local-worker.ts';
 import { queueTestEvent } from './queue-test-event.ts';
 import { recoverEvent } from './recover-event.ts';
 import type { StoreDeps } from './store-events.ts';
@@ -12,19 +13,17 @@ import type { StoreDeps } from './store-events.ts';
 export interface EventRoutesDeps extends StoreDeps {
   readonly database: Knex;
   readonly auth: AuthClient;
-  /** Called when a lane may have become due. */
-  readonly onQueued: () => void;
+  readonly worker: LocalWorker;
 }
 
 /** Binds the routes of events. */
 export function eventRoutes(deps: EventRoutesDeps): Binding[] {
-  const { database, auth, onQueued } = deps;
+  const { database, auth, worker } = deps;
   return [
     bind(routes.testWebhook, async ({ params, caller, requestId, signal }) => {
       const clientId = params.client_id;
       await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
       const eventId = await queueTestEvent(database, { clientId, ownerId: caller.userId }, deps);
-      onQueued();
       return { status: 202, body: { status: 'queued', event_id: eventId } };
     }),
     bind(routes.listWebhookEvents, async ({ params, query, caller, requestId, signal }) => {
@@ -37,7 +36,7 @@ export function eventRoutes(deps: EventRoutesDeps): Binding[] {
       const { client_id: clientId, event_id: eventId } = params;
       await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
       const record = await recoverEvent(database, { clientId, eventId, action: body.action });
-      onQueued();
+      worker.hint();
       return { status: 200, body: toWireRecord(record) };
     }),
   ];

@@ -10,7 +10,7 @@ import {
   upsertConnections,
 } from '../connections/index.ts';
 import { type EventDraft, type StoreDeps, storeEvents } from '../events/index.ts';
-import { takeNewFacts } from './aggregate-versions.ts';
+import { takeNewFacts, type VersionedFact } from './aggregate-versions.ts';
 
 /** Facts of auth that concern webhooks. */
 export const authSubjects = [
@@ -20,7 +20,7 @@ export const authSubjects = [
 ] as const;
 
 /** One of the facts of auth that concern webhooks. */
-export type AuthFact = EventOf<(typeof authSubjects)[number]>;
+export type AuthFact = EventOf<(typeof authSubjects)[number]> & VersionedFact;
 
 /** What applying facts of auth needs from outside. */
 export interface AuthFactsDeps extends StoreDeps {
@@ -28,7 +28,7 @@ export interface AuthFactsDeps extends StoreDeps {
   readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
 }
 
-type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1]>;
+type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1]> & VersionedFact;
 
 /**
  * Applies facts in their order: connections made are told to the app, each followed by the user's subscription; connections
@@ -59,8 +59,8 @@ async function applyConnectionFacts(
   deps: AuthFactsDeps,
 ): Promise<void> {
   if (facts.length === 0) return;
-  const fresh = await takeNewFacts(trx, facts, deps.clock);
-  const snapshots = await readSnapshots(trx, fresh, deps);
+  // Billing answers while the versions are looked at.
+  const [snapshots, fresh] = await Promise.all([readSnapshots(trx, facts, deps), takeNewFacts(trx, facts)]);
   await projectConnections(trx, fresh, snapshots);
   await storeEvents(
     trx,

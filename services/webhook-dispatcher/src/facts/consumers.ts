@@ -7,11 +7,9 @@ import { applySubscriptionFact, subscriptionSubjects } from './apply-subscriptio
 export interface FactConsumersDeps extends AuthFactsDeps {
   readonly database: Knex;
   readonly messaging: Messaging;
-  /** Called when facts have been applied: the worker looks for what is due. */
-  readonly onApplied: () => void;
 }
 
-/** Facts of auth in one transaction: the suspension of an app ends all of its connections at once. */
+/** Facts of auth in one transaction. */
 const AUTH_BATCH = 100;
 
 /** Starts turning facts of auth and billing into events. */
@@ -25,10 +23,12 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       // Versions are compared for a whole batch at once (`takeNewFacts`); `ordered` would ask twice for each fact.
       subjects: authSubjects,
       batch: AUTH_BATCH,
-      handle: async (trx, facts) => {
-        await applyAuthFacts(trx, facts, deps);
-        hintAfter(trx, deps);
-      },
+      handle: (trx, facts, metas) =>
+        applyAuthFacts(
+          trx,
+          facts.map((fact, index) => ({ ...fact, deliveries: metas[index]?.deliveries ?? 1 })),
+          deps,
+        ),
     }),
     startConsumer({
       messaging,
@@ -36,16 +36,7 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       name: 'webhook-dispatcher_subscriptions',
       subjects: subscriptionSubjects,
       ordered: true,
-      handle: async (trx, fact) => {
-        await applySubscriptionFact(trx, fact, deps);
-        hintAfter(trx, deps);
-      },
+      handle: (trx, fact) => applySubscriptionFact(trx, fact, deps),
     }),
   ];
-}
-
-/** What is not committed cannot be claimed yet. */
-function hintAfter(trx: Knex.Transaction, { onApplied }: FactConsumersDeps): void {
-  // A rollback is the consumer's to report; there is then nothing new to look for.
-  trx.executionPromise.then(onApplied, () => undefined);
 }
