@@ -205,14 +205,15 @@ describe('suspending an app with many connections', () => {
     return userIds;
   };
   const left = (clientId: string) => service.database('connections').where({ client_id: clientId, ended_at: null });
-  const revokedFacts = async (clientId: string) =>
-    (await service.outbox()).filter(
-      ({ subject, payload }) => subject === 'auth.connection.revoked.v1' && payload['client_id'] === clientId,
-    );
+  const ended = async (clientId: string): Promise<{ svc_user_id: string; version: number }[]> =>
+    (await service.outbox())
+      .filter(({ subject, payload }) => subject === 'auth.app.disconnected.v1' && payload['client_id'] === clientId)
+      // As the contract says, which the outbox has checked.
+      .flatMap(({ payload }) => payload['connections'] as { svc_user_id: string; version: number }[]);
   const patch = (clientId: string, active: boolean) =>
     call(`${service.url}/v1/integrations/apps/${clientId}`, { method: 'PATCH', token: owner.token, json: { active } });
 
-  test('cuts off all of them at once, then ends each with one fact', async () => {
+  test('cuts off all of them at once, then tells of the end of each once', async () => {
     const suspended = await newApp(service, owner);
     const userIds = await seedConnections(suspended.clientId);
     const answer = await patch(suspended.clientId, false);
@@ -225,10 +226,10 @@ describe('suspending an app with many connections', () => {
       }),
     ]);
     await waitFor(async () => (await left(suspended.clientId)).length === 0, { timeoutMs: 20_000 });
-    const facts = await revokedFacts(suspended.clientId);
-    expect(new Set(facts.map(({ payload }) => payload['svc_user_id']))).toEqual(new Set(userIds));
-    expect(facts).toHaveLength(PEOPLE);
-    expect(facts.every(({ payload, version }) => payload['reason'] === 'app_suspended' && version === 2)).toBe(true);
+    const told = await ended(suspended.clientId);
+    expect(new Set(told.map(({ svc_user_id }) => svc_user_id))).toEqual(new Set(userIds));
+    expect(told).toHaveLength(PEOPLE);
+    expect(told.every(({ version }) => version === 2)).toBe(true);
     expect(await service.database('grants').where({ client_id: suspended.clientId })).toEqual([]);
     await waitFor(
       async () => (await service.database('app_suspensions').where({ client_id: suspended.clientId })).length === 0,
@@ -249,7 +250,7 @@ describe('suspending an app with many connections', () => {
     // Two replicas at one time take turns.
     while ((await Promise.all([step(), step()])).includes(true));
     expect(await left(suspended.clientId)).toEqual([]);
-    expect(await revokedFacts(suspended.clientId)).toHaveLength(PEOPLE);
+    expect(await ended(suspended.clientId)).toHaveLength(PEOPLE);
   });
 
   test('who consents again after the activation stays connected, with facts in order', async () => {
@@ -284,7 +285,7 @@ describe('suspending an app with many connections', () => {
       'auth.app.registered.v1',
       'auth.connection.created.v1',
       '$KV.revocations.app.app',
-      'auth.connection.revoked.v1',
+      'auth.app.disconnected.v1',
       'auth.app.deleted.v1',
     ]);
     expect(subjects.at(-1)).toMatchObject({ version: 2, payload: { active: false } });

@@ -299,15 +299,17 @@ const seedConnections = async (clientId: string, people: number): Promise<void> 
     rows.map((row) => ({ ...key(row), id: row.grantId, created_at: now, expires_at })),
   );
 };
-const endedFactsOf = async (clientId: string) =>
-  (await facts()).filter(
-    ({ subject, payload }) => subject === 'auth.connection.revoked.v1' && payload['client_id'] === clientId,
-  );
+const endedUsersOf = async (clientId: string): Promise<string[]> =>
+  (await facts())
+    .filter(({ subject, payload }) => subject === 'auth.app.disconnected.v1' && payload['client_id'] === clientId)
+    // As the contract says, which the outbox has checked.
+    .flatMap(({ payload }) => payload['connections'] as { svc_user_id: string }[])
+    .map(({ svc_user_id }) => svc_user_id);
 const rowsOf = async (table: string, clientId: string) => await database.knex(table).where({ client_id: clientId });
 const expectEachEndedOnce = async (clientId: string, people: number): Promise<void> => {
-  const ended = await endedFactsOf(clientId);
+  const ended = await endedUsersOf(clientId);
   expect(ended).toHaveLength(people);
-  expect(new Set(ended.map(({ aggregate }) => aggregate)).size).toBe(people);
+  expect(new Set(ended).size).toBe(people);
   expect(await rowsOf('connection_audit', clientId)).toHaveLength(people);
   expect(await rowsOf('grants', clientId)).toEqual([]);
 };
@@ -328,7 +330,7 @@ test('a suspension: cut off at once or not at all, and then it completes by itse
         const [record] = await rowsOf('apps', big.clientId);
         if (record.active) {
           expect(await rowsOf('app_cutoffs', big.clientId)).toEqual([]);
-          expect(await endedFactsOf(big.clientId)).toEqual([]);
+          expect(await endedUsersOf(big.clientId)).toEqual([]);
           expect(await rowsOf('grants', big.clientId)).toHaveLength(PEOPLE_OF_A_BIG_APP);
           expect((await suspend()).status).toBe(200);
         }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { newId, type SubscriptionSnapshot } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -64,6 +65,18 @@ const disconnect = (clientId: string, version: number, user = userId) =>
     data: {
       ...{ svc_user_id: user, client_id: clientId },
       ...{ reason: 'user_disconnected', revoked_at: '2026-11-20T11:00:00.000Z' },
+    },
+  });
+
+/** Ends connections of a suspended app, as auth does: many in one fact. */
+const suspend = (clientId: string, users: readonly string[], version = 2) =>
+  publishFact(dispatcher.messaging, {
+    subject: 'auth.app.disconnected.v1',
+    aggregate: `disconnection:${randomUUID()}`,
+    version: 1,
+    data: {
+      ...{ client_id: clientId, revoked_at: '2026-11-20T11:00:00.000Z' },
+      connections: users.map((svc_user_id) => ({ svc_user_id, version })),
     },
   });
 
@@ -232,7 +245,9 @@ describe('apps', () => {
   it('that are suspended are told of each connection that ends, in order and without a gap', async () => {
     const users = Array.from({ length: 400 }, () => newId('usr'));
     for (const user of users) await connect(owner.clientId, 1, user);
-    for (const user of users) await disconnect(owner.clientId, 2, user);
+    await waitFor(async () => (await toldTo(owner.clientId)).length === 400, { timeoutMs: 20_000 });
+    await suspend(owner.clientId, users.slice(0, 300));
+    await suspend(owner.clientId, users.slice(300));
     await waitFor(async () => (await toldTo(owner.clientId)).length === 800, { timeoutMs: 20_000 });
     const rows = await world.database
       .knex('events')
@@ -242,6 +257,36 @@ describe('apps', () => {
     expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 800 }, (_, index) => index + 1));
     const ended = rows.slice(400).map(({ body }) => JSON.parse(body.toString()).user.svc_user_id);
     expect(ended).toEqual(users);
+    const { data } = JSON.parse(rows[400]?.body.toString());
+    expect(data).toEqual({ reason: 'app_suspended', revoked_at: '2026-11-20T11:00:00.000Z' });
+  });
+
+  it('that are suspended are told of an end before of the connection made after it, though they come by two ways', async () => {
+    await connect(owner.clientId);
+    await untilTold(owner.clientId, ['integration.connected']);
+    await connect(owner.clientId, 3);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await toldTo(owner.clientId)).toEqual(['integration.connected']);
+    await suspend(owner.clientId, [userId]);
+    await untilTold(owner.clientId, ['integration.connected', 'integration.revoked', 'integration.connected'], 10_000);
+  });
+
+  it('that are suspended are told of each end once, however often its fact comes, and of none that is stale', async () => {
+    const other = newId('usr');
+    await connect(owner.clientId);
+    await connect(owner.clientId, 1, other);
+    await untilTold(owner.clientId, ['integration.connected', 'integration.connected']);
+    await suspend(owner.clientId, [userId]);
+    const { data } = await dispatcher.messaging.manager.streams.getMessage('AUTH', {
+      last_by_subj: 'auth.app.disconnected.v1',
+    });
+    // Without its message id, so that the broker takes it for a new one.
+    await dispatcher.messaging.jetstream.publish('auth.app.disconnected.v1', data);
+    await suspend(owner.clientId, [userId, other]);
+    const told = ['integration.connected', 'integration.connected', 'integration.revoked', 'integration.revoked'];
+    await untilTold(owner.clientId, told);
+    await connect(owner.clientId, 3);
+    await untilTold(owner.clientId, [...told, 'integration.connected']);
   });
 
   it('that are deleted take configuration, events and connections with them', async () => {

@@ -15,6 +15,12 @@ const appFactSchema = z.object({
 const appEvent = <const Fact extends string>(fact: Fact, description: string) =>
   defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', description, schema: appFactSchema });
 
+/** Connections in one fact: few enough for one short transaction at either end, and for a message. */
+export const DISCONNECTED_MAX = 500;
+
+/** The aggregate that facts about a connection are about. */
+export const connectionAggregate = (userId: string, clientId: string): string => `connection:${userId}:${clientId}`;
+
 /** Facts that the auth service publishes. */
 export const authEvents = {
   accountCreated: defineEvent({
@@ -25,9 +31,23 @@ export const authEvents = {
   }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
   appUpdated: appEvent('updated', 'A field of an app changed.'),
-  appSuspended: appEvent('suspended', 'An app was deactivated; each of its connections ends with a fact of its own.'),
+  appSuspended: appEvent('suspended', 'An app was deactivated; `auth.app.disconnected` tells which connections ended.'),
   appActivated: appEvent('activated', 'An app was activated again; nobody is connected to it.'),
   appDeleted: appEvent('deleted', 'An app was removed; each of its connections ended before.'),
+  appDisconnected: defineEvent({
+    subject: 'auth.app.disconnected.v1',
+    service: 'auth',
+    description:
+      'Connections of a suspended or deleted app ended, many in one fact. Each fact is an aggregate of its own; a connection’s `version` is its place among the facts about that connection.',
+    schema: z.object({
+      client_id: idSchema('app'),
+      revoked_at: timestampSchema,
+      connections: z
+        .array(z.object({ svc_user_id: idSchema('usr'), version: z.int().min(1) }))
+        .min(1)
+        .max(DISCONNECTED_MAX),
+    }),
+  }),
   connectionCreated: defineEvent({
     subject: 'auth.connection.created.v1',
     service: 'auth',
@@ -43,7 +63,7 @@ export const authEvents = {
   connectionRevoked: defineEvent({
     subject: 'auth.connection.revoked.v1',
     service: 'auth',
-    description: 'A connection ended. Aggregate: `connection:<svc_user_id>:<client_id>`.',
+    description: 'One connection ended. Aggregate: `connection:<svc_user_id>:<client_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
       client_id: idSchema('app'),

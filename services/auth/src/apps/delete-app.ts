@@ -6,7 +6,7 @@ import { insertSuspension } from './suspension-queries.ts';
 import type { UpdateAppDeps } from './update-app.ts';
 
 /**
- * Deletes an app: it is gone for everybody at this commit. Its connections end after it, one fact each, and at last the
+ * Deletes an app: it is gone for everybody at this commit. Its connections end after it, many to a fact, and at last the
  * fact `auth.app.deleted` follows. Throws `not_found`.
  */
 export const deleteApp = async (deps: UpdateAppDeps, key: { clientId: string; ownerUserId: string }): Promise<void> => {

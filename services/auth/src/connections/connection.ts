@@ -37,6 +37,3 @@ export const isCutOff = (grantId: string, cutoff: string | undefined): boolean =
 /** Says whether a connection stands, given the last suspension of its app. */
 export const isStanding = (connection: ConnectionRecord, cutoff: string | undefined): boolean =>
   connection.endedAt === null && !isCutOff(connection.lastGrantId, cutoff);
-
-/** The aggregate that facts about a connection are about. */
-export const connectionAggregate = (userId: string, clientId: string): string => `connection:${userId}:${clientId}`;

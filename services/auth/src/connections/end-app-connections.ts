@@ -1,19 +1,16 @@
-import { authEvents, type newId } from '@svc/contracts';
+import { randomUUID } from 'node:crypto';
+import { authEvents, DISCONNECTED_MAX, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
 import { auditRecord, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
-import { connectionAggregate } from './connection.ts';
 import { deleteCutOffGrants, deleteCutoff, findCutoff, raiseCutoff } from './grant-queries.ts';
 import { deleteEndedConnections, endCutOffConnections } from './queries.ts';
-
-/** Connections that one transaction ends: few enough to hold up nobody, and for the outbox to keep pace. */
-const BATCH = 500;
 
 /**
  * Cuts off every grant that the app has: from this commit on none of them is honoured here, and from the spread of the one
  * revocation on nowhere. The caller holds the app's row, so that no consent comes in between. The connections are ended
- * one by one afterwards, by `endNextConnectionsOfApp`.
+ * in batches afterwards, by `endNextConnectionsOfApp`.
  */
 export const cutOffApp = async (
   deps: { newId: typeof newId },
@@ -26,7 +23,7 @@ export const cutOffApp = async (
   });
 };
 
-/** Ends the next connections that a suspension covers, each with its fact. False once there are none left. */
+/** Ends the next connections that a suspension covers, all with one fact. False once there are none left. */
 export const endNextConnectionsOfApp = async (
   deps: { newId: typeof newId },
   trx: Transaction,
@@ -35,32 +32,28 @@ export const endNextConnectionsOfApp = async (
   const { clientId, now } = input;
   const cutoff = await findCutoff(trx, clientId);
   if (cutoff === undefined) return false;
-  const ended = await endCutOffConnections(trx, { clientId, cutoff, now, limit: BATCH });
+  const ended = await endCutOffConnections(trx, { clientId, cutoff, now, limit: DISCONNECTED_MAX });
   if (ended.length === 0) return false;
   await deleteCutOffGrants(trx, { clientId, cutoff, userIds: ended.map(({ userId }) => userId) });
   const cause = { action: 'app_suspended', origin: OWN_ORIGIN, now } as const;
   const entries = ended.map(({ userId }) => auditRecord(deps, { userId, clientId }, cause));
   await insertAuditEntries(trx, entries);
-  await appendToOutbox(
-    trx,
-    ...ended.map(({ userId, version }) => ({
-      subject: authEvents.connectionRevoked.subject,
-      aggregate: connectionAggregate(userId, clientId),
-      version,
-      data: {
-        svc_user_id: userId,
-        client_id: clientId,
-        reason: 'app_suspended' as const,
-        revoked_at: now.toISOString(),
-      },
-    })),
-  );
-  return ended.length === BATCH;
+  await appendToOutbox(trx, {
+    subject: authEvents.appDisconnected.subject,
+    aggregate: `disconnection:${randomUUID()}`,
+    version: 1,
+    data: {
+      client_id: clientId,
+      revoked_at: now.toISOString(),
+      connections: ended.map(({ userId, version }) => ({ svc_user_id: userId, version })),
+    },
+  });
+  return ended.length === DISCONNECTED_MAX;
 };
 
 /** Removes the next ended connections of a deleted app, and at last its cutoff. False once nothing is left. */
 export const forgetNextConnectionsOfApp = async (trx: Transaction, clientId: string): Promise<boolean> => {
-  if ((await deleteEndedConnections(trx, clientId, BATCH)) === BATCH) return true;
+  if ((await deleteEndedConnections(trx, clientId, DISCONNECTED_MAX)) === DISCONNECTED_MAX) return true;
   await deleteCutoff(trx, clientId);
   return false;
 };

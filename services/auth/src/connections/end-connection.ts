@@ -1,11 +1,11 @@
-import { authEvents, type newId } from '@svc/contracts';
+import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import type { Clock } from '../clock.ts';
 import type { Transact } from '../transact.ts';
 import { auditRecord, type Origin } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
-import { connectionAggregate, isStanding } from './connection.ts';
+import { isStanding } from './connection.ts';
 import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';

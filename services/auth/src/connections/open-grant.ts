@@ -1,4 +1,4 @@
-import { authEvents, type newId } from '@svc/contracts';
+import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../clock.ts';
 import type { Transaction } from '../transact.ts';
@@ -6,7 +6,6 @@ import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
 import {
   type ConnectionRecord,
-  connectionAggregate,
   GRANT_UNUSED_MS,
   GRANTS_PER_CONNECTION_MAX,
   type GrantRecord,

@@ -1,6 +1,8 @@
+import { events } from '@svc/contracts';
 import { type Consumer, type Messaging, startBatchConsumer, startConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { type AuthFactsDeps, applyAuthFacts, authSubjects } from './apply-auth-facts.ts';
+import { applyDisconnectionFact } from './apply-disconnection-fact.ts';
 import { applySubscriptionFact, subscriptionSubjects } from './apply-subscription-fact.ts';
 
 /** What the consumers need. */
@@ -29,6 +31,13 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
           facts.map((fact, index) => ({ ...fact, deliveries: metas[index]?.deliveries ?? 1 })),
           deps,
         ),
+    }),
+    startConsumer({
+      messaging,
+      database,
+      name: 'webhook-dispatcher_disconnections',
+      subjects: [events.appDisconnected.subject],
+      handle: (trx, fact, { deliveries }) => applyDisconnectionFact(trx, { fact, deliveries }, deps),
     }),
     startConsumer({
       messaging,
