@@ -1,6 +1,5 @@
 import { Agent, request } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'nats';
+import { streams } from '@svc/contracts';
 import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
 import { familyMicroseconds, foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
@@ -8,11 +7,12 @@ import { readable, summarize } from './harness/statistics.ts';
 import {
   arrivalsOf,
   BODY,
-  connectionCreated,
+  startFactTeller,
   startWorld,
   storeBacklog,
   type World,
 } from './webhooks/dispatcher-under-test.ts';
+import { followFacts } from './webhooks/stages.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -22,17 +22,20 @@ const CALLERS = APPS;
 /** Half of the 2,400 deliveries a second that one process is to make. */
 const HALF_LOAD = 1_200;
 const LATENCY_SECONDS = 8;
-const TICK_MS = 5;
-const PUBLISH_TIMEOUT_MS = 60_000;
+const WARM_UP_SECONDS = 2;
 
 /** Measures the dispatcher against the bare https client, and from a commit to the receiver at half load. */
-export const measureDeliveries = async (): Promise<void> => {
+export const measureDeliveries = async (options: readonly string[] = []): Promise<void> => {
+  const isOnly = (part: string) => options.length === 0 || options.includes(`--${part}`);
   // PostgreSQL then knows when each transaction has committed.
   const world = await startWorld({ flags: { track_commit_timestamp: 'on' } });
   try {
-    await compareRates(world, { path: '/hook', isKept: true, perApp: 60 });
-    await compareRates(world, { path: '/cold', isKept: false, perApp: 15 });
-    await measureLatency(world, HALF_LOAD);
+    if (isOnly('kept')) await compareRates(world, { path: '/hook', isKept: true, perApp: 60 });
+    if (isOnly('cold')) await compareRates(world, { path: '/cold', isKept: false, perApp: 15 });
+    if (isOnly('latency')) {
+      await measureLatency(world, { eventsPerFact: 2 });
+      await measureLatency(world, { eventsPerFact: 1 });
+    }
   } finally {
     await world.stop();
   }
@@ -131,44 +134,53 @@ const postBare = (url: string, agent: Agent): Promise<void> =>
     call.end(BODY);
   });
 
-/** Tells facts of auth at this rate, and reads when the events that they cause were committed and when they arrived. */
-const measureLatency = async (world: World, rate: number): Promise<void> => {
+/**
+ * Commits facts of auth that come to half load in deliveries, and takes the time from each commit to the receiver, through auth's
+ * relay and NATS. Two events to a fact is the connection of a user with a subscription; the second waits for the first.
+ */
+const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 1 | 2 }): Promise<void> => {
   const { stack, receiver, database } = world;
   const clientIds = await world.addApps(APPS, '/hook');
-  // Their receivers are known to answer soon.
-  await arrivalsOf(receiver, APPS, () => storeBacklog(database, clientIds, 1));
-  const count = Math.ceil(rate * LATENCY_SECONDS);
-  const nats = await connect({ servers: stack.natsUrl });
-  const jetstream = nats.jetstream();
+  const rate = HALF_LOAD / eventsPerFact;
+  world.subscribe(eventsPerFact === 2);
+  const teller = await startFactTeller(stack);
+  const tell = async (seconds: number) => {
+    const count = Math.ceil(rate * seconds);
+    let told: readonly [string, string][] = [];
+    const arrivals = await arrivalsOf(receiver, count * eventsPerFact, async () => {
+      told = await teller.connect({ clientIds, count, rate });
+    });
+    return { told, arrivals };
+  };
+  // Receivers are known to answer soon, and code is warm.
+  await tell(WARM_UP_SECONDS);
   const foreign = await foreignShare();
-  let acknowledged = 0;
-  const arrivals = await arrivalsOf(receiver, count, async () => {
-    const startedAt = performance.now();
-    const open: Promise<unknown>[] = [];
-    while (open.length < count) {
-      const due = Math.min(count, Math.ceil(((performance.now() - startedAt) / 1000) * rate));
-      while (open.length < due) {
-        const fact = connectionCreated(clientIds[open.length % clientIds.length] ?? '');
-        const options = { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS };
-        open.push(jetstream.publish(fact.subject, JSON.stringify(fact), options));
-      }
-      await sleep(TICK_MS);
-    }
-    await Promise.all(open);
-    acknowledged = count / ((performance.now() - startedAt) / 1000);
+  const use = () => ({
+    ...useNow(world),
+    nats: processorMicroseconds(stack.nats.pid()),
+    'outbox and relay': processorMicroseconds(teller.pid),
   });
-  await nats.drain();
-  const { rows } = await database.query<{ event_id: string; committed: number }>(
-    `SELECT e.event_id, (extract(epoch FROM pg_xact_commit_timestamp(i.xmin)) * 1000)::float8 AS committed
-     FROM inbox i JOIN events e ON e.fact_id = i.event_id`,
-  );
-  const committed = new Map(rows.map((row) => [row.event_id, row.committed]));
-  const taken = arrivals.map(([id, at]) => at - (committed.get(id) ?? Number.NaN)).filter((ms) => !Number.isNaN(ms));
+  const before = Object.entries(use());
+  const { told, arrivals } = await tell(LATENCY_SECONDS);
+  const after = Object.values(use());
+  const { taken, stages } = await followFacts({
+    ...{ natsUrl: stack.natsUrl, stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
+    ...{ database, told, arrivals },
+  });
   const { count: samples, p50, p99, max } = summarize(taken);
   const took = ((arrivals.at(-1)?.[1] ?? 0) - (arrivals[0]?.[1] ?? 0)) / 1000;
   say(
-    `Commit to receiver; of ${readable(rate)} facts/s told, NATS acknowledged ${readable(acknowledged)}/s and ${readable(count / took)}/s came through; foreign CPU share ${foreign.toFixed(2)}:\n`,
+    `Commit of the fact to the receiver; ${readable(rate)} facts/s committed, ${eventsPerFact} to deliver for each, ${readable(arrivals.length / took)} deliveries/s came through; foreign CPU share ${foreign.toFixed(2)}:\n`,
   );
-  printTable(['samples', 'p50 ms', 'p99 ms', 'max ms'], [[String(samples), p50, p99, max]]);
+  printTable(['', 'samples', 'p50 ms', 'p99 ms', 'max ms'], [['all of it', String(samples), p50, p99, max]]);
+  printTable(
+    ['of it', 'p50 ms', 'p99 ms'],
+    stages.map((stage) => [stage.name, stage.p50, stage.p99]),
+  );
+  printTable(
+    before.map(([party]) => `${party} CPU us`),
+    [before.map(([, used], index) => ((after[index] ?? Number.NaN) - used) / arrivals.length)],
+  );
   say(`Load average after: ${loadText()}.\n`);
+  await teller.stop();
 };

@@ -1,30 +1,24 @@
-import { connect, type JetStreamClient } from 'nats';
+import { DISCONNECTED_MAX, newId, streams } from '@svc/contracts';
 import { loadText, printTable, say } from './harness/report.ts';
 import { readable, summarize } from './harness/statistics.ts';
-import {
-  arrivalsOf,
-  connectionCreated,
-  startWorld,
-  storeBacklog,
-  type World,
-} from './webhooks/dispatcher-under-test.ts';
+import { arrivalsOf, startFactTeller, startWorld, storeBacklog, type World } from './webhooks/dispatcher-under-test.ts';
+import { followFacts } from './webhooks/stages.ts';
 
 const HEALTHY = Number(process.env['BENCH_HEALTHY'] ?? 100);
 const HANGING = Number(process.env['BENCH_HANGING'] ?? 1_000);
 const SUSPENDED = Number(process.env['BENCH_CONNECTIONS'] ?? 100_000);
 const ROUNDS = 20;
-const PUBLISHED_AT_ONCE = 500;
-const PUBLISH_TIMEOUT_MS = 60_000;
 const STORED_TIMEOUT_MS = 600_000;
 const POLL_MS = 250;
 const OTHERS = 20;
-/** As many as last for the telling of a suspension of its full size. */
-const OTHER_FACTS = Math.ceil(SUSPENDED / 250);
-const OTHER_PAUSE_MS = 50;
+const OTHER_RATE = 20;
+const WARM_UP_SECONDS = 2;
+/** At least as long as a suspension of its full size takes. */
+const SUSPENSION_SECONDS = Math.ceil(SUSPENDED / 5_000);
 
 /** Measures what hanging receivers cost the others, then how an app with very many connections is suspended. */
 export const measureIsolation = async (): Promise<void> => {
-  const world = await startWorld();
+  const world = await startWorld({ flags: { track_commit_timestamp: 'on' } });
   try {
     await measureHanging(world);
     await measureSuspension(world);
@@ -69,27 +63,30 @@ const measureHanging = async (world: World): Promise<void> => {
   );
 };
 
-/** Connections are made in the database; each of their ends is a fact of auth, as a suspension tells them. */
+/** Connections are made in the database; auth tells of their ends as it does, and of new connections to others meanwhile. */
 const measureSuspension = async (world: World): Promise<void> => {
-  const { database, stack } = world;
+  const { database, stack, receiver } = world;
   // Its receiver hangs: what is measured is the storing.
   const [clientId = ''] = await world.addApps(1, '/hang');
   const others = await world.addApps(OTHERS, '/hook');
-  const nats = await connect({ servers: stack.natsUrl });
-  const jetstream = nats.jetstream();
+  const teller = await startFactTeller(stack);
+  const tellOthers = async (count: number) => {
+    let told: readonly [string, string][] = [];
+    const arrivals = await arrivalsOf(receiver, count, async () => {
+      told = await teller.connect({ clientIds: others, count, rate: OTHER_RATE });
+    });
+    const { taken } = await followFacts({
+      ...{ natsUrl: stack.natsUrl, stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
+      ...{ database, told, arrivals },
+    });
+    return summarize(taken);
+  };
+  const userIds = await connectUsers(world, clientId);
+  await tellOthers(OTHER_RATE * WARM_UP_SECONDS);
+  const alone = await tellOthers(OTHER_RATE * SUSPENSION_SECONDS);
   const startedAt = performance.now();
-  let told = 0;
-  const telling = tellOthers(world, jetstream, others);
-  await Promise.all(
-    Array.from({ length: PUBLISHED_AT_ONCE }, async () => {
-      while (told < SUSPENDED) {
-        told += 1;
-        const fact = connectionRevoked(clientId, told);
-        await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });
-      }
-    }),
-  );
-  const toldSeconds = (performance.now() - startedAt) / 1000;
+  teller.suspend(clientId, userIds);
+  const telling = tellOthers(OTHER_RATE * SUSPENSION_SECONDS);
   const stored = async () => {
     const { rows } = await database.query<{ count: number; transactions: number; last: string }>(
       `SELECT count(*)::int AS count, count(DISTINCT xmin::text)::int AS transactions, max(sequence)::text AS last
@@ -106,67 +103,46 @@ const measureSuspension = async (world: World): Promise<void> => {
   const seconds = (performance.now() - startedAt) / 1000;
   const { transactions, last } = await stored();
   const meanwhile = await telling;
-  await nats.drain();
-  // The users were numbered as they were told.
+  // The users were told in the order of their ids.
   const { rows } = await database.query<{ disordered: number }>(
     `SELECT count(*)::int AS disordered FROM (
-       SELECT number - lag(number) OVER (ORDER BY sequence) AS step FROM (
-         SELECT sequence, (convert_from(body, 'UTF8')::json -> 'data' ->> 'revoked_at')::timestamptz AS number
-         FROM events WHERE client_id = $1 AND event = 'integration.revoked') AS numbered) AS steps
-     WHERE step < interval '0'`,
+       SELECT user_id < lag(user_id) OVER (ORDER BY sequence) AS is_early FROM (
+         SELECT sequence, convert_from(body, 'UTF8')::json -> 'user' ->> 'svc_user_id' COLLATE "C" AS user_id
+         FROM events WHERE client_id = $1 AND event = 'integration.revoked') AS told) AS steps
+     WHERE is_early`,
     [clientId],
   );
-  say(`Suspension of an app with ${SUSPENDED} connections, each end a fact of its own:\n`);
+  say(`Suspension of an app with ${SUSPENDED} connections, ${DISCONNECTED_MAX} ends to a fact:\n`);
   printTable(
-    ['events', 'last sequence', 'transactions', 'facts/s told', 'events/s stored', 'seconds', 'out of order'],
+    ['events', 'last sequence', 'transactions', 'events/s stored', 'seconds', 'out of order'],
     [
       [
-        String(SUSPENDED),
-        last,
-        String(transactions),
-        readable(SUSPENDED / toldSeconds),
-        readable(SUSPENDED / seconds),
-        seconds,
-        String(rows[0]?.disordered ?? 0),
+        ...[String(SUSPENDED), last, String(transactions)],
+        ...[readable(SUSPENDED / seconds), seconds, String(rows[0]?.disordered ?? 0)],
       ],
     ],
   );
-  say(`Meanwhile from the telling of a fact about another app to its receiver, ${OTHERS} apps, one stream for all:\n`);
+  say(`From the commit of a fact about another app to its receiver, ${OTHERS} apps, ${OTHER_RATE} facts/s:\n`);
   printTable(
-    ['samples', 'p50 ms', 'p99 ms', 'max ms'],
-    [[String(meanwhile.count), meanwhile.p50, meanwhile.p99, meanwhile.max]],
+    ['', 'samples', 'p50 ms', 'p99 ms', 'max ms'],
+    Object.entries({ before: alone, 'from the suspension on': meanwhile }).map(([when, { count, p50, p99, max }]) => [
+      ...[when, String(count)],
+      ...[p50, p99, max],
+    ]),
   );
 };
 
-/** Tells other apps of new connections while the suspension is being told, and takes the time until they hear of them. */
-const tellOthers = async ({ receiver, database }: World, jetstream: JetStreamClient, others: readonly string[]) => {
-  const toldAt = new Map<string, number>();
-  const arrivals = await arrivalsOf(receiver, OTHER_FACTS, async () => {
-    while (toldAt.size < OTHER_FACTS) {
-      const fact = connectionCreated(others[toldAt.size % others.length] ?? '');
-      toldAt.set(fact.id, performance.timeOrigin + performance.now());
-      await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });
-      await new Promise((resolve) => setTimeout(resolve, OTHER_PAUSE_MS));
-    }
-  });
-  const { rows } = await database.query<{ event_id: string; fact_id: string }>(
-    'SELECT event_id, fact_id FROM events WHERE client_id = ANY($1)',
-    [others],
+/** As if the facts of their connections had been handled; answers the users in the order of their ids. */
+const connectUsers = async ({ database }: World, clientId: string): Promise<string[]> => {
+  const userIds = Array.from({ length: SUSPENDED }, () => newId('usr')).sort();
+  await database.query(
+    `WITH made AS (
+       INSERT INTO connections (svc_user_id, client_id, is_connected, scope, connected_at)
+       SELECT user_id, $1, true, 'inference', now() FROM unnest($2::text[]) AS given (user_id)
+     )
+     INSERT INTO aggregate_versions (aggregate, version)
+     SELECT 'connection:' || user_id || ':' || $1, 1 FROM unnest($2::text[]) AS given (user_id)`,
+    [clientId, userIds],
   );
-  const factOf = new Map(rows.map((row) => [row.event_id, row.fact_id]));
-  return summarize(arrivals.map(([id, at]) => at - (toldAt.get(factOf.get(id) ?? '') ?? Number.NaN)));
-};
-
-const MILLISECOND = 1;
-const FIRST = Date.parse('2026-11-21T00:00:00.000Z');
-
-const connectionRevoked = (clientId: string, number: number) => {
-  const made = connectionCreated(clientId);
-  const { svc_user_id, grant_id: _grant } = { ...made.data };
-  const revokedAt = new Date(FIRST + number * MILLISECOND).toISOString();
-  return {
-    ...made,
-    ...{ subject: 'auth.connection.revoked.v1', version: 1 },
-    data: { svc_user_id, client_id: clientId, reason: 'app_suspended', revoked_at: revokedAt },
-  };
+  return userIds;
 };

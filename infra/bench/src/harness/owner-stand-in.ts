@@ -1,9 +1,27 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { SubscriptionSnapshot } from '@svc/contracts';
 
-/** Auth and billing as the webhook dispatcher asks them: one account owns every app, and nobody has a subscription. */
-export const startOwnerStandIn = async (ownerUserId: string): Promise<{ url: string; stop: () => void }> => {
+/** Auth and billing as the webhook dispatcher asks them: one account owns every app, and everybody has a subscription, or nobody. */
+export interface OwnerStandIn {
+  readonly url: string;
+  subscribe(isSubscribed: boolean): void;
+  stop(): void;
+}
+
+const SNAPSHOT: SubscriptionSnapshot = {
+  status: 'active',
+  plan: { id: 'starter', name: 'Starter' },
+  period: { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
+  cancel_at_period_end: false,
+  budget: { weekly_used_percent: 3, monthly_used_percent: 1, services: { chat: true, audio_transcription: false } },
+  revision: 1,
+};
+
+/** Starts both on one port; nobody has a subscription yet. */
+export const startOwnerStandIn = async (ownerUserId: string): Promise<OwnerStandIn> => {
+  let snapshot: SubscriptionSnapshot | null = null;
   const server = createServer((request, response) => {
     const [, , kind, id = ''] = (request.url ?? '').split('/');
     const app = { client_id: id, owner_user_id: ownerUserId, name: 'Bench', active: true };
@@ -12,7 +30,7 @@ export const startOwnerStandIn = async (ownerUserId: string): Promise<{ url: str
     void json(request).then((asked) => {
       // As the contract says.
       const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
-      response.end(JSON.stringify({ snapshots: userIds.map(() => null) }));
+      response.end(JSON.stringify({ snapshots: userIds.map(() => snapshot) }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -20,6 +38,9 @@ export const startOwnerStandIn = async (ownerUserId: string): Promise<{ url: str
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    subscribe: (isSubscribed) => {
+      snapshot = isSubscribed ? SNAPSHOT : null;
+    },
     stop: () => {
       server.closeAllConnections();
       server.close();

@@ -46,6 +46,8 @@ export interface Stack {
   example(file: 'plans.yaml' | 'routes.yaml'): string;
   /** A path for a file that lives as long as the stack. */
   scratchFile(name: string): string;
+  /** Makes a service's database, with nothing in it. */
+  database(service: ServiceName): Promise<string>;
   /** Migrates a service's database, starts the service and waits until it is ready. */
   start(service: ServiceName, env?: Readonly<Record<string, string>>, launch?: ServiceLaunch): Promise<RunningService>;
   /** Starts any other script that belongs to the measurement. */
@@ -101,6 +103,8 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     const replica: RunningService['replica'] = (other) => startService(main, { ...env, ...other }, launch);
     return { url, internalUrl, databaseUrl: env.DATABASE_URL, process: own, replica };
   };
+  const database: Stack['database'] = (service) =>
+    provision({ adminUrl: postgres.url, service, password: randomBytes(16).toString('hex') });
   return {
     natsUrl: nats.url,
     postgresUrl: postgres.url,
@@ -109,11 +113,9 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     internalToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
-    startScript,
-    stop,
+    ...{ startScript, stop, database },
     start: async (service, env = {}, { isBundled = false, ...launch } = {}) => {
-      const password = randomBytes(16).toString('hex');
-      const databaseUrl = await provision({ adminUrl: postgres.url, service, password });
+      const databaseUrl = await database(service);
       const migrate = join(ROOT, 'services', service, 'src', 'migrate.ts');
       await (await startScript(migrate, { DATABASE_URL: databaseUrl })).succeed();
       const main = isBundled

@@ -1,7 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { events, newId } from '@svc/contracts';
+import { newId } from '@svc/contracts';
 import { createTestAuthority, testTokens } from '@svc/testing';
 import pg from 'pg';
 import { openClient } from '../harness/http.ts';
@@ -10,6 +10,7 @@ import { startOwnerStandIn } from '../harness/owner-stand-in.ts';
 import { type RunningService, type Stack, startStack } from '../harness/stack.ts';
 
 const ARRIVALS_TIMEOUT_MS = 120_000;
+const TELLER = new URL('../fact-teller/main.ts', import.meta.url).pathname;
 const RECEIVER = new URL('../receiver/main.ts', import.meta.url).pathname;
 
 /** The dispatcher with its database and broker, and a receiver over TLS. */
@@ -21,6 +22,8 @@ export interface World {
   readonly certificateAuthority: string;
   readonly dispatcher: RunningService;
   readonly database: pg.Pool;
+  /** Whether users have a subscription from now on: then a connection is two events. */
+  subscribe(isSubscribed: boolean): void;
   /** Configures new apps with a path of the receiver; answers their client ids. */
   addApps(count: number, path: string): Promise<string[]>;
   stop(): Promise<void>;
@@ -54,7 +57,7 @@ export const startWorld = async (choices: WorldChoices = {}): Promise<World> => 
   // While the server restarts, an idle connection ends; the next query makes a new one.
   database.on('error', () => undefined);
   return {
-    ...{ stack, receiver, origin, dispatcher, database },
+    ...{ stack, receiver, origin, dispatcher, database, subscribe: owner.subscribe },
     certificateAuthority: readFileSync(authority.caFile, 'utf8'),
     addApps: (count, path) => configureApps(dispatcher.url, token, { count, url: `${origin}${path}` }),
     stop: async () => {
@@ -142,12 +145,33 @@ export const arrivalsOf = async (
   return arrivals;
 };
 
-/** The fact that a new user has connected to an app, as auth tells it. */
-export const connectionCreated = (clientId: string) => {
-  const [userId, now] = [newId('usr'), new Date().toISOString()];
+/** Auth as far as its facts go: an outbox, and the relay that sends them. */
+export interface FactTeller {
+  readonly pid: number;
+  readonly databaseUrl: string;
+  /** Commits so many facts of new connections at this rate; answers once the last one is. */
+  connect(order: { clientIds: readonly string[]; count: number; rate: number }): Promise<readonly [string, string][]>;
+  /** Commits, as fast as it can, that these users are connected to a suspended app no more. */
+  suspend(clientId: string, userIds: readonly string[]): void;
+  stop(): Promise<void>;
+}
+
+/** Starts it in a process of its own. */
+export const startFactTeller = async (stack: Stack): Promise<FactTeller> => {
+  const databaseUrl = await stack.database('auth');
+  const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrl });
+  await teller.message();
   return {
-    ...{ id: randomUUID(), subject: events.connectionCreated.subject, version: 1, occurred_at: now },
-    aggregate: `connection:${userId}:${clientId}`,
-    data: { svc_user_id: userId, client_id: clientId, grant_id: newId('grt'), scope: 'inference', connected_at: now },
+    pid: teller.pid,
+    databaseUrl,
+    connect: async (order) => {
+      const answer = teller.message();
+      teller.send(order);
+      // It says nothing else.
+      const { told } = (await answer) as { told: [string, string][] };
+      return told;
+    },
+    suspend: (suspended, userIds) => teller.send({ suspended, userIds }),
+    stop: teller.stop,
   };
 };

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type JetStreamClient } from 'nats';
 import { createRandom } from '../harness/random.ts';
 import type { RunningService } from '../harness/stack.ts';
-import { type Arrivals, connectionCreated, startWorld, type World } from './dispatcher-under-test.ts';
+import { type Arrivals, startWorld, type World } from './dispatcher-under-test.ts';
+import { connectionCreated, toMessage } from './facts.ts';
 
 /** How large a run is, and what is done to it. */
 export interface DisorderSize {
@@ -99,7 +100,7 @@ const tellFacts = (world: World, clientIds: readonly string[], { events, rate }:
 };
 
 const tell = async (jetstream: JetStreamClient, clientId: string): Promise<void> => {
-  const fact = connectionCreated(clientId);
+  const fact = toMessage(connectionCreated(clientId));
   for (;;) {
     try {
       await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DISCONNECTED_MAX } from '@svc/contracts';
+import { createDatabase } from '@svc/database';
+import { connectMessaging, type OutboxEvent, outboxMigration, outboxStatement, startRelay } from '@svc/messaging';
+import pg from 'pg';
+import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
+
+// Auth as far as its facts go, in a process of its own: each fact is committed to an outbox in a transaction of its own, and
+// the relay that auth has sends them. Over IPC it is asked to tell of so many connections at a rate, and answers what it
+// told, once all is committed: of each fact its id and the number of its transaction. Or it is asked to tell that the
+// connections of these users to a suspended app have ended, all at once.
+
+/** As many as auth's pool has. */
+const WRITERS = 10;
+const TICK_MS = 5;
+
+interface Connecting {
+  readonly clientIds: readonly string[];
+  readonly count: number;
+  readonly rate: number;
+}
+
+interface Suspension {
+  readonly suspended: string;
+  readonly userIds: readonly string[];
+}
+
+const databaseUrl = process.env['DATABASE_URL'] ?? '';
+const knex = createDatabase(databaseUrl, { poolMax: 1 });
+if (!(await knex.schema.hasTable('outbox'))) await outboxMigration(knex);
+await knex.destroy();
+const silent = { debug: ignore, info: ignore, warn: console.warn, error: console.error };
+const messaging = await connectMessaging({ url: process.env['NATS_URL'] ?? '', name: 'auth', logger: silent });
+const relay = startRelay({ databaseUrl, messaging, service: 'auth' });
+const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
+
+/** Commits one fact; answers its id and the number of the transaction. */
+async function commit(fact: OutboxEvent): Promise<[id: string, transaction: string]> {
+  const { sql, bindings } = outboxStatement(fact);
+  let place = 0;
+  const text = `${sql.replaceAll('?', () => `$${++place}`)} RETURNING id, pg_current_xact_id()::text AS transaction`;
+  const { rows } = await pool.query({ name: 'append', text, values: [...bindings] });
+  relay.hint();
+  return [rows[0].id, rows[0].transaction];
+}
+
+async function connect({ clientIds, count, rate }: Connecting): Promise<void> {
+  const startedAt = performance.now();
+  const open: ReturnType<typeof commit>[] = [];
+  while (open.length < count) {
+    const due = Math.min(count, Math.ceil(((performance.now() - startedAt) / 1000) * rate));
+    while (open.length < due) open.push(commit(connectionCreated(clientIds[open.length % clientIds.length] ?? '')));
+    await sleep(TICK_MS);
+  }
+  process.send?.({ told: await Promise.all(open) });
+}
+
+function ignore(): void {}
+
+async function suspend({ suspended, userIds }: Suspension): Promise<void> {
+  for (let first = 0; first < userIds.length; first += DISCONNECTED_MAX) {
+    await commit(appDisconnected(suspended, userIds.slice(first, first + DISCONNECTED_MAX)));
+  }
+}
+
+process.on('message', (order: Connecting | Suspension) => {
+  void ('suspended' in order ? suspend(order) : connect(order));
+});
+process.once('SIGTERM', () => {
+  void (async () => {
+    await relay.stop();
+    await messaging.close();
+    await pool.end();
+    process.disconnect();
+  })();
+});
+process.send?.({ isReady: true });
