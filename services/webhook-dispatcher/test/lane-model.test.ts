@@ -6,8 +6,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type AttemptOutcome,
   beginGeneration,
+  type Claim,
   type ClaimedLane,
   claimDueLanes,
+  type LocalWorker,
   recordOutcomes,
   recoverEvent,
   releaseLanes,
@@ -37,6 +39,8 @@ interface Model {
   generation: number;
   events: ModelEvent[];
   done: number;
+  /** The receiver has answered in this generation, and soon. */
+  isPrompt: boolean;
   /** Who may write outcomes; `expired` when others may take the lane from them. */
   holder: { lane: ClaimedLane; expired: boolean } | undefined;
   /** Those whose writes must change nothing. */
@@ -49,6 +53,9 @@ interface Run {
 }
 
 const deps = { clock: () => new Date('2026-11-20T12:00:00Z'), newId };
+const draftFor = (clientId: string) =>
+  ({ clientId, userId: newId('usr'), event: 'integration.test', data: { message: 'x' }, factId: null }) as const;
+const isIdle = (model: Model) => model.holder === undefined && !isBlocked(model) && model.done === model.events.length;
 const isBlocked = ({ events, done }: Model) => events[done]?.status === 'failed';
 const outcome = (
   lane: ClaimedLane,
@@ -60,17 +67,18 @@ const outcome = (
 });
 
 const operations: Record<string, (run: Run) => Promise<void>> = {
-  async store({ clientId, model }) {
-    const draft = {
-      clientId,
-      userId: newId('usr'),
-      event: 'integration.test',
-      data: { message: 'x' },
-      factId: null,
-    } as const;
-    const [stored] = await database.knex.transaction((trx) => storeEvents(trx, [draft], deps));
-    model.events.push({ status: 'queued', attempts: 0, inRound: 0, generation: model.generation });
-    expect(stored?.sequence).toBe(model.events.length);
+  store: (run) => store(run, { isWorking: false }),
+  storeAndLease: (run) => store(run, { isWorking: true }),
+  async storeInVain({ clientId, model }) {
+    const local = localWorker();
+    const storing = database.knex.transaction(async (trx) => {
+      await storeEvents(trx, [draftFor(clientId)], { ...deps, worker: local.worker });
+      throw new Error('rolled back');
+    });
+    await expect(storing).rejects.toThrow('rolled back');
+    await afterCommit();
+    const isLeased = isIdle(model) && model.isPrompt;
+    expect(local.seen).toEqual({ claim: undefined, released: isLeased ? 1 : 0, hints: 0 });
   },
   async claim({ model }) {
     const [claim] = await claimDueLanes(database.knex, { prompt: 10, unknown: 10, slow: 10 });
@@ -119,12 +127,54 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
     model.generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
     for (const event of model.events.slice(model.done)) event.status = 'cancelled';
     model.done = model.events.length;
+    model.isPrompt = false;
     if (model.holder !== undefined) model.losers.push(model.holder.lane);
     model.holder = undefined;
   },
   retry: (run) => recover(run, 'retry'),
   skip: (run) => recover(run, 'skip'),
 };
+
+/** An idle lane of a prompt receiver is leased by the storing itself where the process has a worker; any other idle one is hinted at. */
+async function store({ clientId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> {
+  const local = localWorker();
+  const worker = isWorking ? local.worker : undefined;
+  const wasIdle = isIdle(model);
+  const [stored] = await database.knex.transaction((trx) =>
+    storeEvents(trx, [draftFor(clientId)], { ...deps, worker }),
+  );
+  await afterCommit();
+  model.events.push({ status: 'queued', attempts: 0, inRound: 0, generation: model.generation });
+  expect(stored?.sequence).toBe(model.events.length);
+  const isLeased = isWorking && wasIdle && model.isPrompt;
+  expect(local.seen).toMatchObject({ released: 0, hints: isWorking && wasIdle && !isLeased ? 1 : 0 });
+  const { claim } = local.seen;
+  expect(claim !== undefined).toBe(isLeased);
+  if (claim === undefined) return;
+  expect(claim.lane).toMatchObject({ sequence: model.events.length, generation: model.generation });
+  const row = await database.knex('events').where({ event_id: stored?.eventId }).first();
+  expect(claim.content).toMatchObject({ eventId: row.event_id, attempts: 0, attemptsInRound: 0, body: row.body });
+  model.holder = { lane: claim.lane, expired: false };
+}
+
+function localWorker(): { worker: LocalWorker; seen: { claim: Claim | undefined; released: number; hints: number } } {
+  const seen: ReturnType<typeof localWorker>['seen'] = { claim: undefined, released: 0, hints: 0 };
+  const reservation = {
+    begin: ({ claim }: { claim: Claim }) => {
+      seen.claim = claim;
+    },
+    release: () => {
+      seen.released += 1;
+    },
+  };
+  const hint = () => {
+    seen.hints += 1;
+  };
+  return { worker: { reserve: () => reservation, hint }, seen };
+}
+
+/** Whoever waits for the same commit has been called. */
+const afterCommit = () => new Promise((resolve) => setImmediate(resolve));
 
 async function attempt({ model }: Run, isDelivered: boolean, keepLane: boolean): Promise<void> {
   const { holder } = model;
@@ -136,6 +186,7 @@ async function attempt({ model }: Run, isDelivered: boolean, keepLane: boolean):
   event.status = result === 'retry' ? 'queued' : result;
   const written = outcome(holder.lane, result, { attempt: event.attempts, keepLane });
   const [recorded] = await recordOutcomes(database.knex, [written]);
+  model.isPrompt = true;
   if (isDelivered) model.done += 1;
   const isKept = isDelivered && keepLane && model.done < model.events.length;
   expect(recorded).toMatchObject({ isKept });
@@ -204,7 +255,10 @@ it('any sequence of storing, claiming, attempts, lost leases, recoveries and gen
       await database.knex.raw('TRUNCATE lanes, events, delivery_attempts');
       const clientId = newId('app');
       const generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
-      const run: Run = { clientId, model: { generation, events: [], done: 0, holder: undefined, losers: [] } };
+      const run: Run = {
+        clientId,
+        model: { ...{ generation, events: [], done: 0 }, ...{ isPrompt: false, holder: undefined, losers: [] } },
+      };
       for (const name of names) {
         await operations[name]?.(run);
         await compare(run);
