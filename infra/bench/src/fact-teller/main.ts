@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISCONNECTED_MAX } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
-import { connectMessaging, type OutboxEvent, outboxMigration, outboxStatement, startRelay } from '@svc/messaging';
+import {
+  connectMessaging,
+  type OutboxEvent,
+  outboxMigration,
+  outboxStatement,
+  outboxTraceMigration,
+  startRelay,
+} from '@svc/messaging';
 import pg from 'pg';
 import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
 
@@ -27,7 +34,10 @@ interface Suspension {
 
 const databaseUrl = process.env['DATABASE_URL'] ?? '';
 const knex = createDatabase(databaseUrl, { poolMax: 1 });
-if (!(await knex.schema.hasTable('outbox'))) await outboxMigration(knex);
+if (!(await knex.schema.hasTable('outbox'))) {
+  await outboxMigration(knex);
+  await outboxTraceMigration(knex);
+}
 await knex.destroy();
 const silent = { debug: ignore, info: ignore, warn: console.warn, error: console.error };
 const messaging = await connectMessaging({ url: process.env['NATS_URL'] ?? '', name: 'auth', logger: silent });
