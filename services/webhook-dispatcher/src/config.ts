@@ -19,7 +19,7 @@ export const configSchema = z
     }),
     WEBHOOK_ENCRYPTION_KEY: setting.list({
       description:
-        'Encrypts signing secrets at rest: `[id:]key` with 32 bytes in hex or base64. Of several, the first encrypts and each decrypts; `src/main.ts reencrypt-secrets` puts every secret under the first.',
+        'Encrypts signing secrets at rest: `[id:]key` with 32 bytes in hex or base64. Of several, the first encrypts and each decrypts; `svc signing-secrets reencrypt` puts every secret under the first.',
       itemsMin: 1,
       secret: true,
     }),

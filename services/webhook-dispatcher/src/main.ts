@@ -9,11 +9,8 @@ import {
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
-import { z } from 'zod';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { reencryptSecrets } from './configurations/index.ts';
-import { createSecretBox, parseEncryptionKeys } from './signatures/index.ts';
 
 const NAME = 'webhook-dispatcher';
 
@@ -35,18 +32,4 @@ async function start(life: Lifecycle): Promise<void> {
   logger.info({ port: config.PORT }, 'ready');
 }
 
-/** `main.ts reencrypt-secrets`: puts every signing secret under the first of the encryption keys. */
-async function reencrypt(): Promise<void> {
-  const { DATABASE_URL, WEBHOOK_ENCRYPTION_KEY } = configSchema.shape;
-  const config = loadConfig(z.object({ DATABASE_URL, WEBHOOK_ENCRYPTION_KEY }), process.env);
-  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME });
-  try {
-    const secretBox = createSecretBox(parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
-    console.log(`re-encrypted ${await reencryptSecrets(database, secretBox)} signing secrets`);
-  } finally {
-    await database.destroy();
-  }
-}
-
-if (process.argv[2] === 'reencrypt-secrets') await reencrypt();
-else runService({ name: NAME, start });
+runService({ name: NAME, start });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { reencryptSecrets } from '../src/configurations/index.ts';
+import { reencryptSecrets } from '../src/configurations/reencrypt-secrets.ts';
 import { createSecretBox, parseEncryptionKeys } from '../src/signatures/index.ts';
 import {
   call,
