@@ -133,7 +133,7 @@ const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions): Ask 
     const answer = await (span === undefined ? asked : endWith(span, asked));
     if (answer.status === 200) return answer;
     await readText(answer);
-    throw new Error(`${route.operationId} was answered with status ${answer.status}`);
+    throw new UnexpectedStatus(route.operationId, answer.status);
   };
 };
 
@@ -156,6 +156,17 @@ const endWith = async (span: TraceSpan, asked: Promise<UpstreamAnswer>): Promise
     throw error;
   }
 };
+
+/** Billing answered, but not what was asked for. */
+class UnexpectedStatus extends Error {
+  override readonly name = 'UnexpectedStatus';
+  readonly status: number;
+
+  constructor(operationId: string, status: number) {
+    super(`${operationId} was answered with status ${status}`);
+    this.status = status;
+  }
+}
 
 const readText = async (answer: UpstreamAnswer): Promise<string> =>
   (await collectBody(answer, ANSWER_BYTES_MAX)).toString();
@@ -195,16 +206,31 @@ const admitTogether = async (ask: Ask, asked: readonly Asked[], admissionTimeout
     const timeoutMs = Math.ceil(admissionTimeoutMs - (performance.now() - first.askedAtMs));
     if (timeoutMs <= 0) throw new Error('too many admissions wait');
     const call = { requestId: first.request.request_id, timeoutMs };
-    if (asked.length === 1) {
-      decide(0, await admitAlone(ask, call, first.request));
-    } else {
-      const { path } = internalRoutes.admitRequests;
-      const body = { admissions: asked.map(({ request }) => request) };
-      await readDecisions(await ask(internalRoutes.admitRequests, { ...call, path, body }), decide);
-    }
+    const answer = asked.length === 1 ? undefined : await askTogether(ask, call, asked);
+    if (answer !== undefined) await readDecisions(answer, decide);
+    else
+      await Promise.allSettled(
+        asked.map(async ({ request }, place) => decide(place, await admitAlone(ask, call, request))),
+      );
     if (open.size > 0) throw new Error('billing did not decide');
   } catch (error) {
     for (const { reject } of open.values()) reject(unavailable(error));
+  }
+};
+
+/** The decisions on all, to be read; undefined where billing is of a release that takes questions one by one only. */
+const askTogether = async (
+  ask: Ask,
+  call: Pick<Call, 'requestId' | 'timeoutMs'>,
+  asked: readonly Asked[],
+): Promise<UpstreamAnswer | undefined> => {
+  const { path } = internalRoutes.admitRequests;
+  const body = { admissions: asked.map(({ request }) => request) };
+  try {
+    return await ask(internalRoutes.admitRequests, { ...call, path, body });
+  } catch (error) {
+    if (error instanceof UnexpectedStatus && error.status === 404) return undefined;
+    throw error;
   }
 };
 

@@ -67,6 +67,18 @@ describe('admissions that come together', () => {
     expect(await third?.answer).toEqual({ verdict: 'insufficient_balance' });
   });
 
+  test('are asked one by one where billing is of a release that knows no other way', async () => {
+    const asked = together(3);
+    const shared = await call(0);
+    shared.res.writeHead(404).end('{"detail":{"code":"not_found","message":"There is no such resource."}}');
+    for (const place of [1, 2, 3]) {
+      const alone = await call(place);
+      expect(alone.ids).toHaveLength(1);
+      alone.res.end('{"verdict":"admitted"}');
+    }
+    for (const { answer } of asked) expect(await answer).toEqual({ verdict: 'admitted' });
+  });
+
   test('are sent in calls of bounded size', async () => {
     const asked = together(150);
     for (const place of [0, 1, 2]) {
