@@ -1,5 +1,5 @@
 import { internalRoutes, type SubscriptionSnapshot } from '@svc/contracts';
-import type { InternalClient } from '@svc/service-kit';
+import { AppError, type InternalClient } from '@svc/service-kit';
 
 /** Questions to the billing service. */
 export interface BillingClient {
@@ -14,10 +14,25 @@ export interface BillingClient {
 export function createBillingClient(client: InternalClient): BillingClient {
   return {
     async readSnapshots(userIds) {
-      const { body } = await client.call(internalRoutes.readSubscriptionSnapshots, {
-        body: { svc_user_ids: [...userIds] },
-      });
-      return body.snapshots;
+      try {
+        const { body } = await client.call(internalRoutes.readSubscriptionSnapshots, {
+          body: { svc_user_ids: [...userIds] },
+        });
+        return body.snapshots;
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'not_found') return await readOneByOne(client, userIds);
+        throw error;
+      }
     },
   };
+}
+
+/** Asks a billing of the release before, which knows no other way. */
+async function readOneByOne(client: InternalClient, userIds: readonly string[]) {
+  const snapshots: (SubscriptionSnapshot | null)[] = [];
+  for (const svc_user_id of userIds) {
+    const { body } = await client.call(internalRoutes.getSubscriptionSnapshot, { params: { svc_user_id } });
+    snapshots.push(body.snapshot);
+  }
+  return snapshots;
 }

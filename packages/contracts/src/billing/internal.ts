@@ -64,6 +64,17 @@ export const billingInternalRoutes = {
     },
     errors: [],
   }),
+  getSubscriptionSnapshot: defineRoute({
+    ...internal,
+    operationId: 'getSubscriptionSnapshot',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/subscription-snapshot',
+    summary: "The account's subscription as apps are told of it; null where there is none",
+    description: 'For a dispatcher or a billing of the release before, which knows no other way.',
+    request: { params: accountParams },
+    responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
+    errors: [],
+  }),
   refundTopUp: defineRoute({
     ...internal,
     operationId: 'refundTopUp',
