@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import { type AddressBook, OperatorError } from './address-book.ts';
-import type { CallService, Command } from './command.ts';
+import { type CallService, type Command, printTable } from './command.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { outboxCommands } from './commands/outbox.ts';
 import { refundCommands } from './commands/refund.ts';
@@ -41,8 +41,16 @@ export interface RunResult {
 export const runCommand = async (args: readonly string[], { addresses, print }: Surroundings): Promise<RunResult> => {
   const found = findCommand(args);
   if (found === undefined) {
-    for (const { words, usage, about } of commands)
-      print(`svc ${[...words, usage].join(' ').trim().padEnd(64)} ${about}`);
+    // Of what was half said, what it may have been.
+    const meant = commands.filter(({ words }) => words[0] === args[0]);
+    printTable(
+      print,
+      ['COMMAND', 'WHAT IT DOES'],
+      (meant.length > 0 ? meant : commands).map(({ words, usage, about }) => [
+        `svc ${[...words, usage].join(' ').trim()}`,
+        about,
+      ]),
+    );
     const isAsked = args.length === 0 || args[0] === 'help' || args[0] === '--help';
     return isAsked ? { exitCode: 0 } : { exitCode: 2, fault: `there is no command "${args.join(' ')}"` };
   }

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -32,7 +33,24 @@ const run = async (line: string, urls: AddressBook['urls'] = {}) => {
   return { ...result, text: lines.join('\n') };
 };
 
+const DOCS = new URL('../../../docs/', import.meta.url);
+const pages = ['guides/operators.md', ...readdirSync(new URL('runbooks/', DOCS)).map((file) => `runbooks/${file}`)].map(
+  (page) => [page, readFileSync(new URL(page, DOCS), 'utf8')] as const,
+);
+/** Command lines in code spans, with a word for each thing that the reader is to fill in. */
+const writtenCommands = pages.flatMap(([page, text]) =>
+  [...text.matchAll(/`svc ([^`]+)`/g)].map(([, line = '']) => [line.replaceAll(/<[^>]+>/g, '1'), page] as const),
+);
+
 describe('the command line', () => {
+  it.each(writtenCommands)('knows "svc %s" of docs/%s', async (line) => {
+    const addresses = () => {
+      throw new OperatorError('understood');
+    };
+    const { fault } = await runCommand(line.split(' '), { addresses, print: () => undefined });
+    expect(fault).toBe('understood');
+  });
+
   it.each(['', 'help', '--help'])('"%s" lists every command', async (line) => {
     const { exitCode, text } = await run(line);
     expect(exitCode).toBe(0);
@@ -46,6 +64,7 @@ describe('the command line', () => {
     ['status --loudly', 2, 'usage: svc status'],
     ['dead-letters list auth', 1, '"auth" is none of billing, webhook-dispatcher'],
     ['dead-letters replay billing', 1, 'name the dead letters'],
+    ['dead-letters replay billing one', 1, '"one" is no id of a dead letter'],
     ['uncertain settle', 1, 'the request id is missing'],
     ['uncertain settle req_x', 1, 'either --cost-micros or --at-estimate'],
     ['uncertain settle req_x --cost-micros 1 --at-estimate', 1, 'either --cost-micros or --at-estimate'],
@@ -77,6 +96,17 @@ describe('the command line', () => {
     const unreachable = await run('signing-keys list', { auth: 'http://127.0.0.1:9' });
     expect(unreachable.exitCode).toBe(1);
     expect(unreachable.fault).toContain('service_unavailable');
+  });
+
+  it('does what it can of several dead letters, and says which are not there', async () => {
+    const billing = await startService((request) =>
+      request.includes('/1/')
+        ? { status: 404, body: { detail: { code: 'not_found', message: 'There is no such resource.' } } }
+        : { status: 200, body: { id: '2', outcome: 'discarded', error_code: null } },
+    );
+    const { exitCode, text } = await run('dead-letters discard billing 1 2', { billing: billing.url });
+    expect(exitCode).toBe(1);
+    expect(text).toMatch(/^1: there is no such dead letter.*\n2: discarded$/);
   });
 
   it('replays every page of dead letters, and ends with 1 where one of them failed again', async () => {

@@ -89,7 +89,14 @@ describe('the operator’s commands against the running product', () => {
     const early = await svc('signing-keys', 'rotate', active);
     expect(early.code).toBe(1);
     expect(early.text).toContain('signing_key_not_ready');
-    expect((await svc('signing-keys', 'rotate', 'another-key')).text).toContain('nothing to do');
+    const other = await svc('signing-keys', 'rotate', 'another-key');
+    expect(other).toMatchObject({ code: 1, text: 'svc: there is no key "another-key"\n' });
+    const next =
+      text
+        .split('\n')
+        .find((line) => line.includes(' next '))
+        ?.split(' ')[0] ?? '';
+    expect((await svc('signing-keys', 'rotate', next)).text).toContain('nothing to do');
     expect(await svc('signing-secrets', 'reencrypt')).toMatchObject({ code: 0 });
     expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
   });

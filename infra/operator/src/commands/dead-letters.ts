@@ -5,8 +5,9 @@ import {
   type DeadLetterOutcome,
   inboxOperations,
 } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
 import { OperatorError } from '../address-book.ts';
-import { argument, type CallService, type Command, oneOf, printTable } from '../command.ts';
+import { argument, type CallService, type Command, type CommandContext, oneOf, printTable } from '../command.ts';
 
 const PAGE = 100;
 
@@ -34,13 +35,9 @@ export const deadLetterCommands: readonly Command[] = [
     run: async (context) => {
       const service = oneOf(argument(context, 0, 'the service'), consumingServices);
       const ids = await chosen(context.call, service, context.positionals.slice(1), context.values.all === true);
-      const outcomes: DeadLetterOutcome[] = [];
-      for (const id of ids) {
-        const outcome = await context.call(inboxOperations[service].replayDeadLetter, { params: { id } });
-        context.print(describe(outcome));
-        outcomes.push(outcome);
-      }
-      return outcomes.every(({ outcome }) => outcome !== 'failed');
+      if (ids.length === 0) context.print('there are no dead letters');
+      const { replayDeadLetter } = inboxOperations[service];
+      return await forEach(context, ids, (id) => context.call(replayDeadLetter, { params: { id } }));
     },
   },
   {
@@ -50,10 +47,8 @@ export const deadLetterCommands: readonly Command[] = [
     run: async (context) => {
       const service = oneOf(argument(context, 0, 'the service'), consumingServices);
       const ids = await chosen(context.call, service, context.positionals.slice(1), false);
-      for (const id of ids) {
-        context.print(describe(await context.call(inboxOperations[service].discardDeadLetter, { params: { id } })));
-      }
-      return true;
+      const { discardDeadLetter } = inboxOperations[service];
+      return await forEach(context, ids, (id) => context.call(discardDeadLetter, { params: { id } }));
     },
   },
 ];
@@ -66,7 +61,30 @@ const chosen = async (
 ): Promise<readonly string[]> => {
   if (isAll) return (await listAll(call, service)).map(({ id }) => id);
   if (ids.length === 0) throw new OperatorError('name the dead letters by their ids');
+  const wrong = ids.find((id) => !/^[1-9]\d{0,17}$/.test(id));
+  if (wrong !== undefined) throw new OperatorError(`"${wrong}" is no id of a dead letter`);
   return ids;
+};
+
+/** Does it to each and tells what came of it; one that is not there keeps nobody from the others. Answers whether none failed. */
+const forEach = async (
+  { print }: CommandContext,
+  ids: readonly string[],
+  act: (id: string) => Promise<DeadLetterOutcome>,
+): Promise<boolean> => {
+  let isGood = true;
+  for (const id of ids) {
+    try {
+      const outcome = await act(id);
+      print(describe(outcome));
+      if (outcome.outcome === 'failed') isGood = false;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+      print(`${id}: there is no such dead letter, or nobody handles its kind any more`);
+      isGood = false;
+    }
+  }
+  return isGood;
 };
 
 const listAll = async (call: CallService, service: ConsumingService): Promise<DeadLetter[]> => {

@@ -1,4 +1,5 @@
 import { serviceOperations } from '@svc/contracts';
+import { OperatorError } from '../address-book.ts';
 import { argument, type Command, type CommandContext, printTable } from '../command.ts';
 
 type Keys = Awaited<ReturnType<typeof listKeys>>['data'];
@@ -29,6 +30,7 @@ export const signingKeyCommands: readonly Command[] = [
     run: async (context) => {
       const active_kid = argument(context, 0, 'the id of the active key');
       const { rotated, data } = await context.call(serviceOperations.rotateSigningKeys, { body: { active_kid } });
+      if (!data.some(({ kid }) => kid === active_kid)) throw new OperatorError(`there is no key "${active_kid}"`);
       context.print(rotated ? 'the next key signs now' : 'nothing to do: this is not the active key');
       return printKeys(context.print, data);
     },
