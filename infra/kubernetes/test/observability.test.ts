@@ -29,9 +29,22 @@ const groups = readdirSync(new URL('infra/observability/alerts/', ROOT)).flatMap
 );
 const alerts = groups.flatMap(({ rules }) => rules);
 
+/** PostgreSQL's own, in the statements of runbooks. */
+const POSTGRES_NAMES = new Set([
+  ...['wait_event', 'wait_event_type', 'application_name', 'backend_start', 'query_start', 'max_connections'],
+  ...['synchronous_commit', 'n_dead_tup', 'last_autovacuum'],
+]);
+const catalogText = [
+  read('infra/observability/generated/metrics.yaml'),
+  ...serviceNames.filter((name) => name !== 'console').map((name) => read(`services/${name}/schema.sql`)),
+];
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
 /** Prometheus makes this one itself, for each target. */
 const series = listSeries(catalog).set('up', new Set());
+/** What the code of services and libraries says. */
+const sources = ['packages', 'services']
+  .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
+  .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));
 /** What Prometheus adds to every sample (PodMonitor). */
 const TARGET_LABELS = ['job', 'namespace', 'pod'];
 const operations = new Set([
@@ -102,6 +115,15 @@ test('every page belongs to an alert', () => {
   expect(pages.toSorted()).toEqual(alerts.map(({ alert }) => runbookOf(alert)).toSorted());
 });
 
+test.each(readdirSync(new URL('docs/runbooks/', ROOT)))('%s names only what there is', (file) => {
+  const page = read(`docs/runbooks/${file}`);
+  const names = [...page.matchAll(/`([^`]+)`/g)]
+    .flatMap(([, code = '']) => code.match(/\b[A-Za-z]+(?:_[A-Za-z]+)+\b/g) ?? [])
+    .filter((name) => !name.startsWith('pg_') && !POSTGRES_NAMES.has(name));
+  const known = [...catalogText, ...sources];
+  expect(names.filter((name) => !known.some((text) => text.includes(name)))).toEqual([]);
+});
+
 test('links between pages lead somewhere', () => {
   for (const file of readdirSync(new URL('docs/runbooks/', ROOT))) {
     const page = read(`docs/runbooks/${file}`);
@@ -138,10 +160,6 @@ describe('the list of metrics', () => {
     const own = Object.values(catalog).flatMap((families) => Object.keys(families));
     expect(own.filter((name) => !/^(nodejs|process)_/.test(name) && !metrics.has(name))).toEqual([]);
   });
-
-  const sources = ['packages', 'services']
-    .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
-    .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));
 
   test('names no metric that the code no longer makes', () => {
     const own = new Set(Object.values(catalog).flatMap((families) => Object.keys(families)));
