@@ -107,6 +107,8 @@ function run<S extends EventSubject>(
   );
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);
   pruning.unref();
+  // A counter that appears with its first count has not grown, as Prometheus sees it.
+  deps.messaging.meters.consumed(options.name, 'retried', 0);
   const stopMeasuring = measureConsumer(deps, [...byStream.keys()]);
   return {
     name: options.name,

@@ -51,6 +51,8 @@ export function startRelay(options: RelayOptions): Relay {
   const stopping = new AbortController();
   const alarm = createAlarm();
   const lanes = streamsOf(service).map((stream) => createLane(messaging, stream));
+  // A counter that appears with its first count has not grown, as Prometheus sees it.
+  for (const stream of streamsOf(service)) messaging.meters.outboxRepublished(stream, 0);
   const { signal } = stopping;
   const state: RelayState = { lanes, alarm, signal, session: undefined, backlogDueAt: 0, pruneDueAt: 0 };
   const hintSubject = `outbox_hint.${service}`;
@@ -94,11 +96,12 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
     let waitMs = LOCK_RETRY_MS;
     try {
       const session = await ensureLeading(options, state);
-      messaging.meters.relayLeading(session !== undefined);
       if (session !== undefined) waitMs = (await relayOnce(options, state, session)) ? 0 : POLL_MS;
     } catch (error) {
       messaging.logger.warn({ component: 'outbox_relay', err: error }, 'the outbox cannot be read; trying again');
     }
+    // Also where the database cannot be reached: then nobody leads.
+    messaging.meters.relayLeading(state.session?.isOpen() === true);
     if (waitMs > 0) await state.alarm.wait(waitMs);
   }
   await state.session?.close();

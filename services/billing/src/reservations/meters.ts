@@ -39,6 +39,10 @@ export const createReservationMeters = (metrics: Metrics): ReservationMeters => 
     help: 'Reservations that have not ended.',
     labelNames: ['state'],
   });
+  // A counter that appears with its first count has not grown, as Prometheus sees it: what one alerts of begins at zero.
+  for (const effect of ['conflict', 'unknown'] as const) {
+    for (const source of ['call', 'fact'] as const) settlements.inc({ effect, source }, 0);
+  }
   return {
     admission: (kind, verdict) => admissions.inc({ kind, verdict }),
     settlement: (effect, source) => settlements.inc({ effect, source }),

@@ -45,6 +45,8 @@ export function createDeliveryMeters(metrics: Metrics, read: DeliveryReadings): 
     help: 'For how long the lane that is due the longest has been waiting, in the whole service.',
     read: health('oldestDueSeconds'),
   });
+  // A counter that appears with its first count has not grown, as Prometheus sees it.
+  for (const outcome of ['delivered', 'retry', 'failed']) outcomes.inc({ outcome }, 0);
   return {
     attempted(outcome, durationMs) {
       outcomes.inc({ outcome });
