@@ -1,8 +1,9 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/alerts/**', 'test/upgrade/**'],
     globalSetup: ['test/support/global-setup.ts'],
     fileParallelism: false,
     testTimeout: 60_000,

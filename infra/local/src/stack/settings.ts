@@ -24,10 +24,10 @@ export interface StackSettings {
   env: NodeJS.ProcessEnv;
 }
 
-/** Reads `PORT`, `SVC_DATA_DIR`, `INGRESS_HOST` and `PUBLIC_BASE_URL`. Throws StartError for a port that is none. */
+/** Reads `PORT`, `SVC_DATA_DIR`, `SVC_SERVICES_DIR`, `INGRESS_HOST` and `PUBLIC_BASE_URL`. Throws StartError for a port that is none. */
 export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings => ({
   root: ROOT,
-  servicesDirectory: resolve(ROOT, 'services'),
+  servicesDirectory: env['SVC_SERVICES_DIR'] ? resolve(cwd, env['SVC_SERVICES_DIR']) : resolve(ROOT, 'services'),
   dataDirectory: env['SVC_DATA_DIR'] ? resolve(cwd, env['SVC_DATA_DIR']) : resolve(ROOT, '.local'),
   host: env['INGRESS_HOST'] || HOST_DEFAULT,
   port: env['PORT'] ? readPort('PORT', env['PORT']) : PORT_DEFAULT,

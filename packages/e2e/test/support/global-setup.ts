@@ -18,35 +18,49 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the whole product once for all journeys, with webhook receivers of this machine allowed and traces on. */
+/** Starts the whole product once for a run, with webhook receivers of this machine allowed. */
+export const setUpStack =
+  (environment: Record<string, string>) =>
+  async (project: TestProject): Promise<() => Promise<void>> => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
+    const dataDir = join(folder, 'data');
+    const authority = await createTestAuthority();
+    const certificate = await authority.issue({ names: ['localhost'] });
+    const receiverPorts = await Promise.all(Array.from({ length: RECEIVER_PORTS }, () => freePort()));
+    const stack = await startStack(dataDir, {
+      PORT: String(await freePort()),
+      WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
+      WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+      ...environment,
+    });
+    project.provide('baseUrl', stack.baseUrl);
+    project.provide('dataDir', dataDir);
+    project.provide('certificate', certificate);
+    project.provide('receiverPorts', receiverPorts);
+    return async () => {
+      await stack.stop();
+      authority.remove();
+      await rm(folder, { recursive: true, force: true });
+    };
+  };
+
+/** The stack of the journeys: what a person waits for comes soon, and traces are on. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-e2e-'));
-  const dataDir = join(folder, 'data');
-  const authority = await createTestAuthority();
-  const certificate = await authority.issue({ names: ['localhost'] });
-  const receiverPorts = await Promise.all(Array.from({ length: RECEIVER_PORTS }, () => freePort()));
+  const folder = await mkdtemp(join(tmpdir(), 'svc-traces-'));
   const tracesFile = join(folder, 'traces.jsonl');
   await writeFile(tracesFile, '');
   const collector = await traceCollector({ file: tracesFile });
-  const stack = await startStack(dataDir, {
-    PORT: String(await freePort()),
-    WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
-    WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+  const stop = await setUpStack({
     // Eight attempts are over in six seconds.
     WEBHOOK_BACKOFF_BASE_MS: '1',
     RESERVATION_UNCERTAIN_AFTER_SECONDS: '3',
     SWEEP_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-  });
-  project.provide('baseUrl', stack.baseUrl);
-  project.provide('dataDir', dataDir);
-  project.provide('certificate', certificate);
-  project.provide('receiverPorts', receiverPorts);
+  })(project);
   project.provide('tracesFile', tracesFile);
   return async () => {
-    await stack.stop();
+    await stop();
     await collector.close();
-    authority.remove();
     await rm(folder, { recursive: true, force: true });
   };
 };

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const ROOT = new URL('../../../../', import.meta.url).pathname;
+const GIT_TIMEOUT_MS = 60_000;
+const INSTALL_TIMEOUT_MS = 240_000;
+const run = promisify(execFile);
+
+/**
+ * Brings the sources of the previous release into a folder, with the packages that it was released with. Throws where this checkout does not
+ * hold its history, or the packages cannot be had.
+ */
+export const checkOutPreviousRelease = async (folder: string): Promise<void> => {
+  const commit = (await readFile(`${ROOT}infra/build/previous-release`, 'utf8')).trim();
+  await mkdir(folder, { recursive: true });
+  const archive = `${folder}.tar`;
+  await run('git', ['-C', ROOT, 'archive', '--output', archive, commit], { timeout: GIT_TIMEOUT_MS });
+  await run('tar', ['-xf', archive, '-C', folder], { timeout: GIT_TIMEOUT_MS });
+  const install = ['pnpm', 'install', '--frozen-lockfile', '--prefer-offline', '--prod'];
+  await run('npx', install, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
+};
