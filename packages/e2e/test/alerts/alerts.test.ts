@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chat, connect } from '../support/partner.ts';
+import { registerApp, signUp, subscribe } from '../support/people.ts';
+import { type Caller, fundedCaller } from './callers.ts';
+import type { Condition } from './condition.ts';
+import { guessedPasswords, reusedCodes, suspensionThatIsStuck } from './conditions/accounts.ts';
+import {
+  fewFileDescriptors,
+  servicesThatHang,
+  serviceThatDies,
+  serviceThatStutters,
+} from './conditions/availability.ts';
+import {
+  billingWithoutAccounts,
+  failingProvider,
+  lockedAccounts,
+  lockedUsageRecords,
+  refusedUsageRecords,
+} from './conditions/inference.ts';
+import {
+  brokerThatIsGone,
+  consumerThatFails,
+  consumerThatStands,
+  relayLockThatIsTaken,
+  streamThatIsLost,
+  unreadableMessage,
+} from './conditions/messaging.ts';
+import {
+  manyOpenRequests,
+  outcomesThatNeverCame,
+  twoEnds,
+  unknownOutcomes,
+  usageOfNobody,
+} from './conditions/money.ts';
+import { receiversThatAreGone, workersWithoutLanes } from './conditions/webhooks.ts';
+import { openProduct, type Product } from './product.ts';
+import { checkRules, hasPromtool, testRules } from './promtool.ts';
+import { rules } from './rules.ts';
+import { createWatch } from './watch.ts';
+
+const RUNBOOKS = new URL('../../../../docs/runbooks/', import.meta.url).pathname;
+const OWNERS = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
+/** Longer than the longest look back of a rule. */
+const QUIET_MINUTES = 65;
+const START_MS = 60_000;
+
+/** What goes wrong at the same time, for how many minutes. What follows each begins on a product that is whole again. */
+const scenes = (caller: Caller): Record<string, { minutes: number; conditions: Condition[] }> => ({
+  'people and receivers': {
+    minutes: 26,
+    conditions: [guessedPasswords, suspensionThatIsStuck(), receiversThatAreGone()],
+  },
+  'the provider': { minutes: 12, conditions: [failingProvider(caller), reusedCodes] },
+  'usage records': { minutes: 3, conditions: [lockedUsageRecords(caller)] },
+  'many requests': { minutes: 17, conditions: [manyOpenRequests(), twoEnds(caller), usageOfNobody(caller)] },
+  'unknown outcomes': { minutes: 17, conditions: [unknownOutcomes(caller), lockedAccounts(caller)] },
+  'what billing has': {
+    minutes: 12,
+    conditions: [outcomesThatNeverCame, billingWithoutAccounts(caller), relayLockThatIsTaken()],
+  },
+  consumers: { minutes: 25, conditions: [unreadableMessage, consumerThatStands(), consumerThatFails()] },
+  messages: { minutes: 7, conditions: [streamThatIsLost, refusedUsageRecords(caller), workersWithoutLanes] },
+  'the broker': { minutes: 4, conditions: [brokerThatIsGone()] },
+  processes: { minutes: 8, conditions: [fewFileDescriptors(), serviceThatStutters] },
+  'dying processes': { minutes: 6, conditions: [serviceThatDies] },
+  'hanging processes': { minutes: 12, conditions: [servicesThatHang] },
+});
+const names = Object.keys(scenes({} as Caller));
+
+describe('alerts, on real processes whose scrapes are given simulated times', () => {
+  const watch = createWatch();
+  const fired = new Set<string>();
+  let product: Product;
+  let caller: Caller;
+
+  const minute = async (): Promise<void> => {
+    await watch.minute();
+    for (const { alert } of watch.firing()) fired.add(alert);
+  };
+
+  beforeAll(async () => {
+    product = await openProduct(watch);
+    // The console comes after all others, once its pages are built.
+    await waitFor(async () => (await product.stack()).processes['console'] !== undefined || undefined, {
+      timeoutMs: START_MS,
+    });
+    for (const [job, { internal_url: url }] of Object.entries((await product.stack()).processes)) {
+      if (url !== undefined) watch.addTarget({ job, pod: `${job}-1`, url });
+    }
+    caller = await fundedCaller();
+  });
+  afterAll(() => product.close());
+
+  it('a product that does its work is no reason for any', async () => {
+    const app = await registerApp(await signUp('business'));
+    const user = await signUp('personal');
+    await subscribe(user);
+    const { accessToken } = await connect(user, app);
+    for (let index = 0; index < QUIET_MINUTES; index += 1) {
+      if (index % 10 === 0) expect((await chat(accessToken, 'Hello.')).status).toBe(200);
+      if (index % 10 === 0) expect((await caller.complete('Hello.')).status).toBe(200);
+      await minute();
+      expect(watch.active()).toEqual([]);
+    }
+  });
+
+  it.each(names)('%s', async (name) => {
+    const { minutes, conditions } = scenes(caller)[name] ?? { minutes: 0, conditions: [] };
+    const expected = conditions.flatMap(({ alerts }) => alerts).toSorted();
+    // One who was told of before, or still is, would tell nothing now.
+    expect(expected.filter((alert) => fired.has(alert) || watch.active().includes(alert))).toEqual([]);
+    const told = new Set<string>();
+    try {
+      await Promise.all(conditions.map((condition) => condition.begin?.(product)));
+      for (let index = 0; index < minutes; index += 1) {
+        await Promise.all(conditions.map((condition) => condition.eachMinute?.(product, index)));
+        await minute();
+        for (const { alert } of watch.firing()) told.add(alert);
+      }
+    } finally {
+      for (const condition of conditions.toReversed()) await condition.end?.(product);
+    }
+    expect(expected.filter((alert) => !told.has(alert))).toEqual([]);
+  });
+
+  it('every alert has fired', () => {
+    expect(rules.map(({ alert }) => alert).filter((alert) => !fired.has(alert))).toEqual([]);
+  });
+
+  it('every query of a runbook can be asked', async () => {
+    const pages = readdirSync(RUNBOOKS).map((file) => readFileSync(`${RUNBOOKS}${file}`, 'utf8'));
+    const queries = pages.flatMap((page) => [...page.matchAll(/`(SELECT [^`<]+)`/g)].map(([, query = '']) => query));
+    expect(queries.length).toBeGreaterThan(0);
+    for (const query of queries) {
+      // A page says whose database it is about; here it is enough that one of them understands.
+      const answers = await Promise.allSettled(OWNERS.map((service) => product.sql(service, query)));
+      expect(
+        answers.some(({ status }) => status === 'fulfilled'),
+        query,
+      ).toBe(true);
+    }
+  });
+
+  it('Prometheus itself finds the same', (context) => {
+    if (!hasPromtool()) {
+      process.stderr.write(
+        'SKIPPED: no promtool on this machine, so Prometheus has not judged the rules and our evaluation of them',
+      );
+      context.skip();
+    }
+    expect(checkRules()).toContain('SUCCESS');
+    expect(testRules(watch.store(), watch.elapsed())).toBe('');
+  });
+});

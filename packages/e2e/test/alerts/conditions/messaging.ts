@@ -1,0 +1,140 @@
+import { createServer, type Server } from 'node:net';
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { registerApp, signUp } from '../../support/people.ts';
+import type { Condition } from '../condition.ts';
+import { connectionFact, publishFact, usageFact } from '../facts.ts';
+import { type Product, times } from '../product.ts';
+
+const WAIT_MS = 30_000;
+const OVERDUE_SECONDS = 75;
+/** More than the ten thousand that the alert allows. */
+const WAITING = 10_050;
+/** Each is tried again at once, after a quarter of a second, a second, five. */
+const RETRIED = 150;
+const RETRY_MINUTES = [0, 8, 16];
+/** The lock that one relay of each service holds. */
+const RELAY_LOCK = 7_348_101_668;
+
+const until = (condition: () => Promise<boolean>) =>
+  waitFor(async () => (await condition()) || undefined, { timeoutMs: WAIT_MS });
+
+/** NATS is gone: a fact waits in its outbox, and nobody hears of revocations. */
+export const brokerThatIsGone = (): Condition => {
+  let holder: Server | undefined;
+  return {
+    alerts: ['OutboxStuck', 'RevocationsDisconnected'],
+    async begin(product) {
+      const { processes } = await product.stack();
+      const { port } = new URL(processes['nats']?.url ?? '');
+      process.kill(processes['nats']?.pid ?? 0, 'SIGKILL');
+      // The supervisor starts it again as soon as it can have its port.
+      holder = await listenOn(Number(port));
+      await registerApp(await signUp('business'));
+      const late = `UPDATE outbox SET occurred_at = occurred_at - make_interval(secs => ${OVERDUE_SECONDS}) WHERE published_at IS NULL`;
+      await product.sql('auth', late);
+      await until(async () => (await product.watch.read('auth', 'outbox_oldest_unpublished_seconds')) > 60);
+      await until(async () => (await product.watch.read('billing', 'revocations_connected')) === 0);
+    },
+    async end(product) {
+      holder?.close();
+      for (const service of ['billing', 'inference-gateway', 'webhook-dispatcher']) {
+        await until(async () => (await product.watch.read(service, 'revocations_connected')) === 1);
+      }
+    },
+  };
+};
+
+/** Takes a port as soon as it is free; whoever connects is sent away. */
+const listenOn = async (port: number): Promise<Server> => {
+  for (;;) {
+    const server = createServer((socket) => socket.destroy());
+    const isOurs = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isOurs) return server;
+  }
+};
+
+/** A connection that nobody uses any more holds the relay's lock. */
+export const relayLockThatIsTaken = (): Condition => {
+  let release = async (): Promise<void> => undefined;
+  return {
+    alerts: ['OutboxWithoutRelay'],
+    async begin(product) {
+      // In line before the relay is told to leave, so that it cannot take the lock again.
+      const taken = product.hold('billing', `SELECT pg_advisory_xact_lock(${RELAY_LOCK})`);
+      const waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      await until(async () => ((await product.sql('billing', waits)).rowCount ?? 0) > 0);
+      const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'billing-relay'";
+      await product.sql('billing', end);
+      release = await taken;
+      await until(async () => (await product.watch.read('billing', 'outbox_relay_leading')) === 0);
+    },
+    end: () => release(),
+  };
+};
+
+/** A stream is lost with what it had acknowledged. */
+export const streamThatIsLost: Condition = {
+  alerts: ['OutboxRepublished'],
+  async begin(product) {
+    const seen = () => product.watch.read('auth', 'outbox_republished_total', { stream: 'AUTH' });
+    const before = await seen();
+    await (await product.nats.jetstreamManager()).streams.delete('AUTH');
+    product.nats.publish('outbox_reconcile.auth');
+    await until(async () => (await seen()) > before);
+  },
+};
+
+/** The consumer of the dispatcher fails at each message, as its tables refuse it. */
+export const consumerThatFails = (): Condition => {
+  const retried = (product: Product) =>
+    product.watch.read('webhook-dispatcher', 'messages_consumed_total', { outcome: 'retried' });
+  return {
+    alerts: ['MessagesRetried'],
+    async begin(product) {
+      await product.sql('webhook-dispatcher', 'REVOKE ALL ON inbox FROM CURRENT_USER');
+    },
+    async eachMinute(product, minute) {
+      if (!RETRY_MINUTES.includes(minute)) return;
+      const before = await retried(product);
+      await times(RETRIED, 8, () => publishFact(product, connectionFact()));
+      await until(async () => (await retried(product)) >= before + RETRIED);
+    },
+    async end(product) {
+      await product.sql('webhook-dispatcher', 'GRANT ALL ON inbox TO CURRENT_USER');
+    },
+  };
+};
+
+/** A consumer stands still while facts arrive, and one of them is such that it gives it up. */
+export const consumerThatStands = (): Condition => {
+  let release = async (): Promise<void> => undefined;
+  return {
+    alerts: ['MessagesWaiting'],
+    async begin(product) {
+      release = await product.hold('billing', 'LOCK TABLE inbox IN EXCLUSIVE MODE');
+      const used = { userId: newId('usr'), keyId: newId('key'), costMicros: 1 };
+      await times(WAITING, 256, () => publishFact(product, usageFact(used)));
+      await until(
+        async () => (await product.watch.read('billing', 'messages_waiting', { consumer: 'billing_usage' })) > 10_000,
+      );
+    },
+    async end(product) {
+      // Nobody wants to read what was only there to be many.
+      await (await product.nats.jetstreamManager()).streams.purge('INFERENCE');
+      await release();
+    },
+  };
+};
+
+/** A message that nobody can read. */
+export const unreadableMessage: Condition = {
+  alerts: ['DeadLetters'],
+  async begin(product) {
+    await product.nats.jetstream().publish('auth.connection.created.v1', '{}');
+    await until(async () => (await product.watch.read('webhook-dispatcher', 'dead_letters_unresolved')) > 0);
+  },
+};

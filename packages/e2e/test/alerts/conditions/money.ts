@@ -1,0 +1,102 @@
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { expect } from 'vitest';
+import { type Caller, fundedCaller } from '../callers.ts';
+import type { Condition } from '../condition.ts';
+import { publishFact, usageFact } from '../facts.ts';
+import { type Product, times } from '../product.ts';
+
+/** More than the ten thousand that the alert allows. */
+const OPEN = 10_050;
+const ADMISSIONS_A_CALL = 64;
+const SETTLEMENTS_A_CALL = 500;
+const CALLERS = 4;
+/** More than the fifty that the alert allows. */
+const UNKNOWN = 60;
+const WAIT_MS = 30_000;
+
+/** Requests that were admitted and whose end nobody tells; answers their ids. */
+const admit = async (product: Product, caller: Caller, count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => newId('req'));
+  const calls = Math.ceil(count / ADMISSIONS_A_CALL);
+  await times(calls, 2, async (index) => {
+    const admissions = ids.slice(index * ADMISSIONS_A_CALL, (index + 1) * ADMISSIONS_A_CALL).map((id) => ({
+      ...{ kind: 'api_key', request_id: id, svc_user_id: caller.userId, key_id: caller.keyId, hold_micros: 10 },
+      ...{ requests_per_minute: null, monthly_limit_micros: null },
+    }));
+    const answer = await product.internal('billing', '/internal/admissions/batch', { admissions });
+    expect((await answer.text()).match(/"admitted"/g)?.length).toBe(admissions.length);
+  });
+  return ids;
+};
+
+const openIn = (product: Product, state: string) =>
+  product.watch.read('billing', 'billing_open_reservations', { state });
+
+/** Ten thousand requests are under way at once. */
+export const manyOpenRequests = (): Condition => {
+  const ids: string[] = [];
+  return {
+    alerts: ['OpenReservations'],
+    async begin(product) {
+      // Of several people: those of one are decided one after another.
+      await times(CALLERS, CALLERS, async () => {
+        ids.push(...(await admit(product, await fundedCaller(), Math.ceil(OPEN / CALLERS))));
+      });
+      await waitFor(async () => (await openIn(product, 'reserved')) >= OPEN || undefined, { timeoutMs: WAIT_MS });
+    },
+    async end(product) {
+      const calls = Math.ceil(ids.length / SETTLEMENTS_A_CALL);
+      await times(calls, 2, (index) => {
+        const some = ids.slice(index * SETTLEMENTS_A_CALL, (index + 1) * SETTLEMENTS_A_CALL);
+        const settlements = some.map((id) => ({ request_id: id, result: { outcome: 'released' } }));
+        return product.internal('billing', '/internal/settlements', { settlements });
+      });
+    },
+  };
+};
+
+/** Gateways died with requests under way; the hours that pass are taken off the rows. */
+export const unknownOutcomes = (caller: Caller): Condition => ({
+  alerts: ['UncertainReservations'],
+  async begin(product) {
+    const ids = await admit(product, caller, UNKNOWN);
+    const earlier = "UPDATE reservations SET created_at = created_at - interval '2 hours' WHERE request_id = ANY($1)";
+    await product.sql('billing', earlier, [ids]);
+    await waitFor(async () => (await openIn(product, 'uncertain')) >= UNKNOWN || undefined, { timeoutMs: WAIT_MS });
+  },
+});
+
+/** What stayed unknown is settled at last. Follows on `unknownOutcomes`. */
+export const outcomesThatNeverCame: Condition = {
+  alerts: ['SettledAtEstimate'],
+  async begin(product) {
+    const longAgo =
+      "UPDATE reservations SET uncertain_at = uncertain_at - interval '60 days' WHERE state = 'uncertain'";
+    await product.sql('billing', longAgo);
+    await waitFor(async () => (await openIn(product, 'uncertain')) === 0 || undefined, { timeoutMs: WAIT_MS });
+  },
+};
+
+/** One request is told to have ended in two ways. */
+export const twoEnds = (caller: Caller): Condition => ({
+  alerts: ['SettlementConflict'],
+  async begin(product) {
+    const [id] = await admit(product, caller, 1);
+    for (const cost of [5, 7]) {
+      const result = { outcome: 'settled', cost_micros: cost };
+      await product.internal('billing', '/internal/settlements', { settlements: [{ request_id: id, result }] });
+    }
+  },
+});
+
+/** Usage of a request that nobody admitted: a restored database, or somebody else's gateway. */
+export const usageOfNobody = (caller: Caller): Condition => ({
+  alerts: ['UnadmittedUsage'],
+  async begin(product) {
+    const seen = () => product.watch.read('billing', 'billing_unadmitted_usage_total');
+    const before = await seen();
+    await publishFact(product, usageFact({ keyId: caller.keyId, userId: caller.userId, costMicros: 5 }));
+    await waitFor(async () => (await seen()) > before || undefined, { timeoutMs: WAIT_MS });
+  },
+});

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect, type NatsConnection } from 'nats';
+import pg from 'pg';
+import { expect, inject } from 'vitest';
+import { readStackFile, type StackFile } from '../support/stack.ts';
+import type { Watch } from './watch.ts';
+
+/** The services with a database. */
+export type DatabaseOwner = 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
+
+/** What conditions are caused with: the running product from the inside. */
+export interface Product {
+  readonly watch: Watch;
+  readonly nats: NatsConnection;
+  stack(): Promise<StackFile>;
+  pidOf(name: string): Promise<number>;
+  /** A statement on a service's database, in a session that is kept. */
+  sql(service: DatabaseOwner, statement: string, values?: unknown[]): Promise<pg.QueryResult>;
+  /** Takes a lock in a session of its own; answers how to let go. */
+  hold(service: DatabaseOwner, statement: string): Promise<() => Promise<void>>;
+  /** Calls an internal route as another service does. */
+  internal(service: DatabaseOwner, path: string, body: unknown): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const CALL_TIMEOUT_MS = 20_000;
+
+/** Opens what conditions need of the stack that runs. */
+export const openProduct = async (watch: Watch): Promise<Product> => {
+  const dataDir = inject('dataDir');
+  const first = await readStackFile(dataDir);
+  const secrets = JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8'));
+  const nats = await connect({ servers: first.nats_url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  const open: pg.Client[] = [];
+  const session = async (service: DatabaseOwner): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: first.database_urls[service] ?? '' });
+    await client.connect();
+    open.push(client);
+    return client;
+  };
+  const kept = new Map<DatabaseOwner, Promise<pg.Client>>();
+  const keptSession = (service: DatabaseOwner) => {
+    const client = kept.get(service) ?? session(service);
+    kept.set(service, client);
+    return client;
+  };
+  const stack = () => readStackFile(dataDir);
+  return {
+    watch,
+    nats,
+    stack,
+    pidOf: async (name) => (await stack()).processes[name]?.pid ?? 0,
+    sql: async (service, statement, values = []) => (await keptSession(service)).query(statement, values),
+    async hold(service, statement) {
+      const client = await session(service);
+      await client.query('BEGIN');
+      await client.query(statement);
+      return async () => {
+        await client.query('ROLLBACK');
+      };
+    },
+    async internal(service, path, body) {
+      const answer = await fetch(`${first.processes[service]?.internal_url}${path}`, {
+        method: 'POST',
+        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+        headers: { authorization: `Bearer ${secrets.INTERNAL_API_TOKEN}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).toBeLessThan(500);
+      return answer;
+    },
+    async close() {
+      await nats.close();
+      await Promise.all(open.map((client) => client.end()));
+    },
+  };
+};
+
+/** Does something so many times, some at once. */
+export const times = async (
+  count: number,
+  atOnce: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> => {
+  let next = 0;
+  const run = async (): Promise<void> => {
+    while (next < count) {
+      next += 1;
+      await work(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, run));
+};

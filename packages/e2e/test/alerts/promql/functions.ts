@@ -1,0 +1,105 @@
+import { type Labels, labelsKey } from './series.ts';
+
+/** One element of an instant vector. */
+export interface Element {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** The values of one series within a range that ends at `end`, all in seconds; oldest first, at least one. */
+export interface RangeElement {
+  readonly labels: Labels;
+  readonly points: readonly { readonly at: number; readonly value: number }[];
+}
+
+/** A range that functions look back over. */
+export interface Range {
+  readonly end: number;
+  readonly seconds: number;
+}
+
+/** Samples further apart than this many times their usual distance from the range's end say that the series began or ended there. */
+const EXTRAPOLATION_FACTOR = 1.1;
+
+/** `increase`: how much counters grew, resets taken into account, extrapolated to the ends of the range as Prometheus does. */
+export const increase = (elements: readonly RangeElement[], range: Range): Element[] =>
+  elements.flatMap(({ labels, points }) => {
+    const [first, last] = [points[0], points.at(-1)];
+    if (first === undefined || last === undefined || points.length < 2) return [];
+    const grown = points.reduce((sum, { value }, index) => {
+      const before = points[index - 1]?.value ?? value;
+      return sum + (value < before ? value : value - before);
+    }, 0);
+    const span = last.at - first.at;
+    const usual = span / (points.length - 1);
+    const within = (distance: number) => (distance < usual * EXTRAPOLATION_FACTOR ? distance : usual / 2);
+    let toStart = first.at - (range.end - range.seconds);
+    // A counter that grows at this pace was zero so long ago, and not less before.
+    if (grown > 0 && first.value >= 0) toStart = Math.min(toStart, span * (first.value / grown));
+    const extrapolated = span + within(toStart) + within(range.end - last.at);
+    return [{ labels, value: grown * (extrapolated / span) }];
+  });
+
+/** `rate`: what counters grew by each second. */
+export const rate = (elements: readonly RangeElement[], range: Range): Element[] =>
+  increase(elements, range).map(({ labels, value }) => ({ labels, value: value / range.seconds }));
+
+/** `changes`: how often values changed. */
+export const changes = (elements: readonly RangeElement[]): Element[] =>
+  elements.map(({ labels, points }) => ({
+    labels,
+    value: points.filter(({ value }, index) => index > 0 && value !== points[index - 1]?.value).length,
+  }));
+
+/** `sum`, `max` and `min`, grouped by labels. */
+export const aggregate = (
+  operation: 'Sum' | 'Max' | 'Min',
+  by: readonly string[],
+  elements: readonly Element[],
+): Element[] => {
+  const groups = new Map<string, { labels: Labels; values: number[] }>();
+  for (const { labels, value } of elements) {
+    const kept = Object.fromEntries(
+      by.flatMap((label) => (labels[label] === undefined ? [] : [[label, labels[label]]])),
+    );
+    const group = groups.get(labelsKey(kept)) ?? { labels: kept, values: [] };
+    group.values.push(value);
+    groups.set(labelsKey(kept), group);
+  }
+  return [...groups.values()].map(({ labels, values }) => ({ labels, value: fold(operation, values) }));
+};
+
+const fold = (operation: 'Sum' | 'Max' | 'Min', values: readonly number[]): number => {
+  if (operation === 'Sum') return values.reduce((sum, value) => sum + value, 0);
+  // What is not a number loses to whatever is one.
+  const numbers = values.filter((value) => !Number.isNaN(value));
+  if (numbers.length === 0) return Number.NaN;
+  return operation === 'Max' ? Math.max(...numbers) : Math.min(...numbers);
+};
+
+/** `histogram_quantile` over cumulative buckets, interpolating linearly within the bucket that the quantile falls into. */
+export const histogramQuantile = (quantile: number, elements: readonly Element[]): Element[] => {
+  const histograms = new Map<string, { labels: Labels; buckets: { le: number; count: number }[] }>();
+  for (const { labels, value } of elements) {
+    const { le, ...others } = labels;
+    if (le === undefined) continue;
+    const histogram = histograms.get(labelsKey(others)) ?? { labels: others, buckets: [] };
+    histogram.buckets.push({ le: Number(le.replace('+Inf', 'Infinity')), count: value });
+    histograms.set(labelsKey(others), histogram);
+  }
+  return [...histograms.values()].map(({ labels, buckets }) => ({ labels, value: quantileOf(quantile, buckets) }));
+};
+
+const quantileOf = (quantile: number, unsorted: readonly { le: number; count: number }[]): number => {
+  const buckets = unsorted.toSorted((a, b) => a.le - b.le);
+  const total = buckets.at(-1);
+  if (total === undefined || total.le !== Number.POSITIVE_INFINITY || buckets.length < 2 || !(total.count > 0)) {
+    return Number.NaN;
+  }
+  const rank = quantile * total.count;
+  const place = buckets.findIndex(({ count }) => count >= rank);
+  if (place >= buckets.length - 1) return buckets.at(-2)?.le ?? Number.NaN;
+  const [bucket, before] = [buckets[place], place === 0 ? { le: 0, count: 0 } : buckets[place - 1]];
+  if (bucket === undefined || before === undefined) return Number.NaN;
+  return before.le + (bucket.le - before.le) * ((rank - before.count) / (bucket.count - before.count));
+};

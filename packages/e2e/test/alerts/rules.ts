@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { durationSeconds, evaluate, type Moment, metricsOf } from './promql/evaluate.ts';
+import { type Labels, labelsKey, type SeriesStore } from './promql/series.ts';
+
+/** The folder of the rules that operators load. */
+export const RULES = new URL('../../../../infra/observability/alerts/', import.meta.url).pathname;
+
+/** An alert as its rule file states it. */
+export interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Labels;
+}
+
+/** The rule files by their names. */
+export const ruleFiles = readdirSync(RULES).map((file) => ({
+  file,
+  // Judged by a schema in infra/kubernetes/test, and by promtool below.
+  content: parse(readFileSync(`${RULES}${file}`, 'utf8')) as { groups: { name: string; rules: Rule[] }[] },
+}));
+
+/** Every alert. */
+export const rules: readonly Rule[] = ruleFiles.flatMap(({ content }) =>
+  content.groups.flatMap((group) => group.rules),
+);
+
+/** Everything that any alert reads. */
+export const wantedMetrics: ReadonlySet<string> = new Set(rules.flatMap(({ expr }) => metricsOf(expr)));
+
+/** An alert that fires, by the labels that its expression gave. */
+export interface FiringAlert {
+  readonly alert: string;
+  readonly labels: Labels;
+}
+
+/** Evaluates all rules at one moment after another, as Prometheus does. */
+export interface RuleState {
+  evaluateAt(at: number): void;
+  /** Alerts whose expression is true, whether or not it has been for long enough. */
+  active(): string[];
+  firing(): FiringAlert[];
+}
+
+/** Creates the state of rules that nobody has evaluated. */
+export const createRuleState = (store: SeriesStore, options: Pick<Moment, 'isStartIncluded'> = {}): RuleState => {
+  const since = new Map<Rule, Map<string, { labels: Labels; at: number }>>();
+  let now = 0;
+  const elementsOf = (rule: Rule) => [...(since.get(rule)?.values() ?? [])];
+  return {
+    evaluateAt(at) {
+      now = at;
+      for (const rule of rules) {
+        const before = since.get(rule);
+        const found = evaluate(rule.expr, store, { ...options, at }).map(({ labels }) => {
+          const key = labelsKey(labels);
+          return [key, { labels, at: before?.get(key)?.at ?? at }] as const;
+        });
+        since.set(rule, new Map(found));
+      }
+    },
+    active: () => rules.filter((rule) => elementsOf(rule).length > 0).map(({ alert }) => alert),
+    firing: () =>
+      rules.flatMap((rule) => {
+        const held = rule.for === undefined ? 0 : durationSeconds(rule.for);
+        return elementsOf(rule)
+          .filter(({ at }) => now - at >= held)
+          .map(({ labels }) => ({ alert: rule.alert, labels }));
+      }),
+  };
+};
