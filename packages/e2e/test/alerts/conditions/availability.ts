@@ -9,8 +9,8 @@ import type { Product } from '../product.ts';
 
 const SERVICES = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher', 'console'];
 const WAIT_MS = 30_000;
-/** More than one in a hundred of the moments that a process looks at between two scrapes. */
-const FREEZES = 2;
+/** A process measures a hundred times a second at most. */
+const MEASURED_MS = 700;
 const FROZEN_MS = 350;
 const THAWED_MS = 20;
 const DESCRIPTORS_MAX = 128;
@@ -42,17 +42,23 @@ export const serviceThatDies: Condition = {
 };
 
 /** A process does not turn for a while, as under a CPU limit that is too low. */
-export const serviceThatStutters: Condition = {
-  alerts: ['EventLoopDelay'],
-  async eachMinute(product) {
-    const pid = await product.pidOf('console');
-    for (let index = 0; index < FREEZES; index += 1) {
-      process.kill(pid, 'SIGSTOP');
-      await sleep(FROZEN_MS);
-      process.kill(pid, 'SIGCONT');
-      await sleep(THAWED_MS);
-    }
-  },
+export const serviceThatStutters = (): Condition => {
+  let since = performance.now();
+  return {
+    alerts: ['EventLoopDelay'],
+    async eachMinute(product) {
+      const pid = await product.pidOf('console');
+      // So many that they are more than one in a hundred of what the process has measured since its last scrape.
+      const freezes = 1 + Math.floor((performance.now() - since) / MEASURED_MS);
+      since = performance.now();
+      for (let index = 0; index < freezes; index += 1) {
+        process.kill(pid, 'SIGSTOP');
+        await sleep(FROZEN_MS);
+        process.kill(pid, 'SIGCONT');
+        await sleep(THAWED_MS);
+      }
+    },
+  };
 };
 
 /** A second instance of the console may open few files, and somebody holds many connections to it. */
