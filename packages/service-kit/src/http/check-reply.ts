@@ -1,4 +1,4 @@
-import type { RouteDefinition } from '@svc/contracts';
+import type { ResponseDefinition, RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { ReplyContent } from './binding.ts';
 
@@ -26,7 +26,11 @@ const violationsOf = (route: RouteDefinition, reply: ReplyContent): string[] => 
   if (reply.contentType !== undefined && !reply.contentType.startsWith('application/json')) return [];
   if (reply.body === undefined) return [`status ${reply.status} has a body`];
   const wire: unknown = JSON.parse(JSON.stringify(reply.body));
-  const result = response.schema.safeParse(wire);
+  const result = jsonSchemaOf(response, response.schema).safeParse(wire);
   if (result.success) return [];
   return result.error.issues.map((issue) => `${issue.path.map(String).join('.') || '(root)'}: ${issue.code}`);
 };
+
+/** A status that mostly answers a page may have JSON beside it. */
+const jsonSchemaOf = <S>({ alternatives }: ResponseDefinition, schema: S) =>
+  alternatives?.['application/json'] ?? schema;

@@ -26,7 +26,9 @@ export const providerKeysFrom =
 
 const keyInFile = (name: string, file: string): ProviderKey => {
   try {
-    if (statSync(file).size > KEY_BYTES_MAX) return { fault: `the file of ${name} is too large for a key` };
+    const found = statSync(file);
+    // A folder has a size too.
+    if (found.isFile() && found.size > KEY_BYTES_MAX) return { fault: `the file of ${name} is too large for a key` };
     return asKey(`the file of ${name}`, readFileSync(file, 'utf8').trim());
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
