@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const ROOT = new URL('../../../../', import.meta.url).pathname;
 const GIT_TIMEOUT_MS = 60_000;
-const INSTALL_TIMEOUT_MS = 240_000;
+const INSTALL_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 
 /**
@@ -17,6 +17,7 @@ export const checkOutPreviousRelease = async (folder: string): Promise<void> => 
   const archive = `${folder}.tar`;
   await run('git', ['-C', ROOT, 'archive', '--output', archive, commit], { timeout: GIT_TIMEOUT_MS });
   await run('tar', ['-xf', archive, '-C', folder], { timeout: GIT_TIMEOUT_MS });
-  const install = ['pnpm', 'install', '--frozen-lockfile', '--prefer-offline', '--prod'];
-  await run('npx', install, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
+  // This checkout's pnpm: there is none in the folder yet.
+  const install = ['install', '--frozen-lockfile', '--prefer-offline', '--prod'];
+  await run(`${ROOT}node_modules/.bin/pnpm`, install, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
 };
