@@ -3,7 +3,7 @@ import { newId } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
 import pg from 'pg';
-import { type GatewayUnderTest, startGateway, startProvider } from './gateway-under-test.ts';
+import { createSubscribers, type GatewayUnderTest, startGateway, startProvider } from './gateway-under-test.ts';
 import { type Client, openClient } from './harness/http.ts';
 import { createRandom } from './harness/random.ts';
 import { say } from './harness/report.ts';
@@ -94,16 +94,7 @@ const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Prom
       ...{ RESERVATION_UNCERTAIN_AFTER_SECONDS: String(UNCERTAIN_AFTER_SECONDS), SWEEP_INTERVAL_MS: '500' },
     },
   });
-  const users = Array.from({ length: accounts }, () => newId('usr'));
-  const database = new pg.Client(services.billing.databaseUrl);
-  await database.connect();
-  await database.query(
-    `SELECT entitle_account(id, 'active', 'standard', NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
-     FROM unnest($1::text[]) AS id`,
-    [users],
-  );
-  await database.end();
-  const accessTokens = await Promise.all(users.map((userId) => tokens.accessToken({ userId })));
+  const accessTokens = await createSubscribers(services, tokens, accounts);
   return { ...services, stack, provider: openClient(providerUrl, 1), accessTokens };
 };
 

@@ -86,3 +86,21 @@ export const createKeys = async (
   await Promise.all([database.end(), owner.close()]);
   return keys;
 };
+
+/** Makes accounts whose subscription includes everything; answers an access token of each. */
+export const createSubscribers = async (
+  { billing }: Pick<GatewayUnderTest, 'billing'>,
+  tokens: TestTokens,
+  count: number,
+): Promise<string[]> => {
+  const users = Array.from({ length: count }, () => newId('usr'));
+  const database = new pg.Client(billing.databaseUrl);
+  await database.connect();
+  await database.query(
+    `SELECT entitle_account(id, 'active', 'standard', NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
+     FROM unnest($1::text[]) AS id`,
+    [users],
+  );
+  await database.end();
+  return await Promise.all(users.map((userId) => tokens.accessToken({ userId })));
+};

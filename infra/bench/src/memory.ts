@@ -3,11 +3,15 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
-import pg from 'pg';
-import { CHAT_MODEL, createKeys, type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
+import {
+  CHAT_MODEL,
+  createKeys,
+  createSubscribers,
+  type GatewayUnderTest,
+  startGateway,
+} from './gateway-under-test.ts';
 import { printTable, say } from './harness/report.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
@@ -67,17 +71,8 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   const provider = await stack.startScript(script, { PORT: String(port), STREAM_BYTES: String(STREAM_BYTES) });
   await provider.ready(providerUrl);
   const services = await startGateway(stack, { tokens, providerUrl, providerKey, launch: { isBundled: true } });
-  const users = Array.from({ length: Math.max(...UPLOADS.map(({ files }) => files)) }, () => newId('usr'));
-  const database = new pg.Client(services.billing.databaseUrl);
-  await database.connect();
-  await database.query(
-    `SELECT entitle_account(id, 'active', 'standard', NULL, date_trunc('milliseconds', now()), 'month', now(), now() + interval '1 month')
-     FROM unnest($1::text[]) AS id`,
-    [users],
-  );
-  await database.end();
+  const accessTokens = await createSubscribers(services, tokens, Math.max(...UPLOADS.map(({ files }) => files)));
   const [key = ''] = await createKeys(services, tokens, 1);
-  const accessTokens = await Promise.all(users.map((userId) => tokens.accessToken({ userId })));
   return { ...services, accessTokens, key };
 };
 

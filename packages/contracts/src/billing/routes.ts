@@ -25,7 +25,7 @@ const html = (description: string) => ({ description, contentType: 'text/html', 
 const missingPage = {
   404: {
     ...html('A page that says so to browsers; JSON with the code elsewhere.'),
-    schema: z.union([z.string(), errorBodySchema]),
+    alternatives: { 'application/json': errorBodySchema },
   },
 } as const;
 const sessionParams = z.object({ session_id: pathIdSchema });
