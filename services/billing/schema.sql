@@ -860,14 +860,15 @@ CREATE TABLE plans (
   includes_audio_transcription boolean NOT NULL,
   weekly_limit_micros bigint NOT NULL,
   monthly_limit_micros bigint NOT NULL,
+  stripe_price_id text,
   is_offered boolean NOT NULL,
   updated_at timestamp with time zone NOT NULL,
-  stripe_price_id text,
   CONSTRAINT plans_pkey PRIMARY KEY (id),
   CONSTRAINT plans_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
   CONSTRAINT plans_monthly_limit_micros_check CHECK ((monthly_limit_micros >= 0)),
   CONSTRAINT plans_weekly_limit_micros_check CHECK ((weekly_limit_micros >= 0))
 );
+CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
 
 CREATE TABLE reservations (
   request_id text NOT NULL,
@@ -927,11 +928,11 @@ CREATE TABLE sandbox_sessions (
   cancel_url text NOT NULL,
   status text DEFAULT 'open'::text NOT NULL,
   subscription_id text,
+  was_declined boolean DEFAULT false NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   is_announced boolean DEFAULT true NOT NULL,
   is_challenged boolean DEFAULT false NOT NULL,
   failure text,
-  was_declined boolean DEFAULT false NOT NULL,
   CONSTRAINT sandbox_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sandbox_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES sandbox_subscriptions(id),
   CONSTRAINT sandbox_sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
