@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
+import { holdDefaultHeaders } from './default-headers.ts';
 import { attachState, RequestState } from './request-state.ts';
 
 /** What opening a request needs. */
@@ -19,7 +20,6 @@ const REQUEST_ID = idPattern('req');
 const UNREAD_BODY_MS = 5_000;
 /** Counted where the caller left before any answer; never sent. */
 export const STATUS_CALLER_GONE = 499;
-const HSTS = 'max-age=31536000';
 
 /** Gives every request its id, its security headers, one log line and its metrics, whatever becomes of it. */
 export const createRequestOpener = (
@@ -33,22 +33,12 @@ export const createRequestOpener = (
     const requestId = typeof incoming === 'string' && REQUEST_ID.test(incoming) ? incoming : newRequestId();
     const state = new RequestState({ requestId, req, trustProxyHops, logger });
     attachState(res, state);
-    setDefaultHeaders(res, requestId, options.isHttps);
+    holdDefaultHeaders(res, { requestId, isHttps: options.isHttps });
     res.once('close', () => {
       closeRequest(req, res, state, options);
     });
     return state;
   };
-};
-
-/** Handlers may replace any of these: pages set their own policy, public documents their own caching. */
-const setDefaultHeaders = (res: ServerResponse, requestId: string, isHttps: boolean): void => {
-  res.setHeader('X-Request-Id', requestId);
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.setHeader('Referrer-Policy', 'no-referrer');
-  res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-  if (isHttps) res.setHeader('Strict-Transport-Security', HSTS);
 };
 
 /** A response closes when its answer is out or the caller has left, whichever comes first. */

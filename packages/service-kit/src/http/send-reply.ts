@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { ReplyContent } from './binding.ts';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** Sends a JSON answer. */
 export const sendJson = (res: ServerResponse, status: number, body: unknown): void => {
-  res.statusCode = status;
-  if (!res.hasHeader('content-type')) res.setHeader('content-type', 'application/json; charset=utf-8');
   const text = JSON.stringify(body);
-  res.setHeader('content-length', Buffer.byteLength(text));
+  const type = res.hasHeader('content-type') ? {} : { 'content-type': JSON_TYPE };
+  res.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text) });
   // As text, so that head and body leave in one write.
   res.end(text);
 };
@@ -22,8 +23,7 @@ export const sendReply = (res: ServerResponse, reply: ReplyContent): void => {
     return;
   }
   if (contentType !== undefined && (typeof body === 'string' || body instanceof Uint8Array)) {
-    res.statusCode = status;
-    res.setHeader('content-length', Buffer.byteLength(body));
+    res.writeHead(status, { 'content-length': Buffer.byteLength(body) });
     res.end(body);
     return;
   }
