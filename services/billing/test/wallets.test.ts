@@ -2,7 +2,7 @@ import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { admitKeyed, admitKeyedMany, type KeyedAnswer } from '../src/reservations/queries.ts';
+import { admitKeyed, admitKeyedMany, type KeyedAnswer, type KeyedQuestion } from '../src/reservations/queries.ts';
 import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
@@ -240,6 +240,25 @@ describe('the balance', () => {
     );
     expect(await wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
+  it.each([
+    ['the wallet', { requestsPerMinute: null, monthlyLimitMicros: null }, 'insufficient_balance'],
+    ['the rate', { requestsPerMinute: 10, monthlyLimitMicros: null }, 'rate_limit_exceeded'],
+  ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
+    const { userId, keyId, token } = await fund();
+    const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
+    // Each on a connection of its own, and each twice.
+    const ids = Array.from({ length: 30 }, () => newId('req'));
+    const admitOne = async (requestId: string) => {
+      const [answer] = await admitKeyedMany(billing.db, [{ requestId, userId, keyId, holdMicros, ...limits }]);
+      return [requestId, answer?.verdict] as const;
+    };
+    await admitOne(ids[0] ?? '');
+    const answers = await Promise.all([...ids, ...ids].map(admitOne));
+    const admitted = new Set(answers.filter(([, verdict]) => verdict === 'admitted').map(([id]) => id));
+    expect(admitted.size).toBe(10);
+    expect(answers.filter(([id, verdict]) => !admitted.has(id) && verdict === refusal)).toHaveLength(40);
+    expect((await wallet(token)).held_micros).toBe(10 * holdMicros);
+  });
   it('is what any mix of holds, ends and top-ups at the same time adds up to', async () => {
     const action = fc.record({
       hold: fc.integer({ min: 0, max: 4_000_000 }),
@@ -268,26 +287,38 @@ describe('the balance', () => {
       { numRuns: 25 },
     );
   });
-  it('hold for requests that are decided together what they would hold one after the other', async () => {
+  it('hold for requests that are decided together what they hold one after the other', async () => {
     const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });
     const rates = fc.array(fc.constantFrom(null, 2, 3), { minLength: 2, maxLength: 2 });
     const calls = fc.array(fc.record({ id: fc.nat(5), key: fc.nat(1) }), { minLength: 1, maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, questions) => {
-        const [alone, together] = [await fund(), await fund()];
-        const asked = ({ userId, keyId }: typeof alone) =>
+        const asked = ({ userId, keyId }: { userId: string; keyId: string }) =>
           questions.map(({ id, key }) => ({
             ...{ requestId: `${userId}-${id}`, userId, keyId: `${keyId}-${key}`, monthlyLimitMicros: null },
             ...{ holdMicros: holdOf[id] ?? 0, requestsPerMinute: rateOf[key] ?? null },
           }));
-        const told = ({ verdict, rate_remaining }: KeyedAnswer) => ({ verdict, rate_remaining });
-        // Together, keys are decided one after the other.
-        const inTurn = [...asked(alone).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
-        const expected: object[] = [];
-        for (const [place, question] of inTurn) expected[place] = told(await admitKeyed(billing.db, question));
+        const told = ({ verdict, rate_remaining }: KeyedAnswer, place: number) => {
+          const isLimited = typeof rateOf[questions[place]?.key ?? 0] === 'number';
+          return { verdict, ...(isLimited ? { rate_remaining } : {}) };
+        };
+        const [patient, each, together] = [await fund(), await fund(), await fund()];
+        const inTurn = async (owner: typeof each, admit: (question: KeyedQuestion) => Promise<KeyedAnswer[]>) => {
+          const answers: object[] = [];
+          // Together, keys are decided one after the other.
+          const turns = [...asked(owner).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
+          for (const [place, question] of turns) {
+            for (const answer of await admit(question)) answers[place] = told(answer, place);
+          }
+          return answers;
+        };
+        const expected = await inTurn(patient, async (question) => [await admitKeyed(billing.db, question)]);
+        expect(await inTurn(each, (question) => admitKeyedMany(billing.db, [question]))).toEqual(expected);
         expect((await admitKeyedMany(billing.db, asked(together))).map(told)).toEqual(expected);
-        const { held_micros } = await wallet(together.token);
-        expect(held_micros).toBe((await wallet(alone.token)).held_micros);
+        const { held_micros } = await wallet(patient.token);
+        expect((await wallet(each.token)).held_micros).toBe(held_micros);
+        expect((await wallet(together.token)).held_micros).toBe(held_micros);
+        expect(await checkBalances(billing.db)).toEqual([]);
       }),
       { numRuns: 25 },
     );

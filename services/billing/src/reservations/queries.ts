@@ -79,6 +79,7 @@ export interface KeyedAnswer {
 }
 
 const ADMIT_KEYED = { name: 'admit_keyed', text: 'SELECT * FROM admit_keyed($1, $2, $3, $4, $5, $6)' };
+const ADMIT_ONE_KEYED = { name: 'admit_one_keyed', text: 'SELECT * FROM admit_one_keyed($1, $2, $3, $4, $5, $6)' };
 const ADMIT_KEYED_MANY = {
   name: 'admit_keyed_many',
   text: 'SELECT * FROM admit_keyed_many($1, $2, $3, $4, $5, $6)',
@@ -86,13 +87,15 @@ const ADMIT_KEYED_MANY = {
 
 /** Decides on an API-key request in one round trip. */
 export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
-  const { requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros } = question;
-  const values = [requestId, userId, keyId, holdMicros, requestsPerMinute, monthlyLimitMicros];
-  return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, values));
+  return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, keyedValues(question)));
 }
 
 /** As `admitDelegatedMany`, for API-key requests. */
 export async function admitKeyedMany(database: Knex, questions: readonly KeyedQuestion[]): Promise<KeyedAnswer[]> {
+  const [only] = questions;
+  if (only !== undefined && questions.length === 1) {
+    return await runPrepared<KeyedAnswer>(database, ADMIT_ONE_KEYED, keyedValues(only));
+  }
   const rows = await runPrepared<Placed<KeyedAnswer>>(database, ADMIT_KEYED_MANY, [
     questions.map(({ requestId }) => requestId),
     questions.map(({ userId }) => userId),
@@ -103,6 +106,11 @@ export async function admitKeyedMany(database: Knex, questions: readonly KeyedQu
   ]);
   return inOrder(rows);
 }
+
+const keyedValues = (question: KeyedQuestion) => [
+  ...[question.requestId, question.userId, question.keyId],
+  ...[question.holdMicros, question.requestsPerMinute, question.monthlyLimitMicros],
+];
 
 /** An answer with the place of its question, from 1; groups are answered in the order of their owners. */
 type Placed<T> = T & { readonly place: number };
