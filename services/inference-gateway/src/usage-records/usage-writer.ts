@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import { isInvalidData } from '@svc/database';
 import { outboxStatement } from '@svc/messaging';
@@ -51,8 +51,8 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   const meters = createMeters(options.metrics, () => queue.length);
 
   const run = async (): Promise<void> => {
-    // What is added in the same turn of the event loop shares the first transaction.
-    await Promise.resolve();
+    // What is added in the same turn of the event loop shares the first transaction, and answers go out ahead of it.
+    await nextTurn();
     while (queue.length > 0) {
       const batch = queue.slice(0, BATCH_RECORDS_MAX);
       await withinSpan(firstSampled(batch, spans), () => writePatiently(options, batch, meters));
