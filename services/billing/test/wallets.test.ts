@@ -133,6 +133,14 @@ describe('refunds', () => {
     expect((await owner.refund('more', 6_010_000)).body.detail.code).toBe('refund_not_possible');
     expect((await owner.refund('rest', 6_000_000)).body.state).toBe('refunded');
   });
+  it('of different top-ups cannot have one id, whichever comes first', async () => {
+    const owners = [await start(), await start(), await start()];
+    const id = newId('req');
+    const answers = await Promise.all(owners.map(({ refund }) => refund(id, 1_000_000)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
+    const balances = await Promise.all(owners.map(async ({ token }) => (await wallet(token)).balance_micros));
+    expect(balances.sort((a, b) => a - b)).toEqual([9_000_000, 10_000_000, 10_000_000]);
+  });
   it('are refused of what is no paid top-up of the account, and in parts of cents', async () => {
     const [one, two] = [await start(), await start()];
     expect((await one.refund('a', 1_000_000, two.userId)).status).toBe(404);

@@ -22,15 +22,20 @@ export async function lockRefund(trx: Knex.Transaction, id: string): Promise<Top
   return row === undefined ? undefined : toRefund(row);
 }
 
-/** Stores a refund of which the payment provider is yet to be told. */
-export async function insertRefund(trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<void> {
-  await trx('wallet_refunds').insert({
-    id: refund.id,
-    svc_user_id: refund.userId,
-    session_id: refund.sessionId,
-    amount_micros: refund.amountMicros,
-    created_at: trx.raw('billing_now()'),
-  });
+/** Stores a refund of which the payment provider is yet to be told; false where the id is taken. */
+export async function insertRefund(trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<boolean> {
+  const inserted = await trx('wallet_refunds')
+    .insert({
+      id: refund.id,
+      svc_user_id: refund.userId,
+      session_id: refund.sessionId,
+      amount_micros: refund.amountMicros,
+      created_at: trx.raw('billing_now()'),
+    })
+    .onConflict('id')
+    .ignore()
+    .returning('id');
+  return inserted.length > 0;
 }
 
 /** Notes what the payment provider has made of a refund. */

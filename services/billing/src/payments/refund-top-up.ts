@@ -51,17 +51,18 @@ const take = async (trx: Knex.Transaction, asked: Omit<TopUpRefund, 'state'>): P
   if (session?.userId !== userId || session.kind !== 'top_up' || session.status !== 'complete') {
     throw new AppError('not_found');
   }
-  const known = await findRefund(trx, id);
-  if (known !== undefined) {
-    if (known.sessionId === sessionId && known.amountMicros === amountMicros) return known;
-    throw invalidField(['body', 'refund_id'], 'value_error', 'Value error, the id belongs to another refund');
-  }
   const left = (session.amountMicros ?? 0) - (await sumRefunds(trx, sessionId));
+  // Whoever asks with the same id for another top-up at the same time waits here for the first one.
+  if (!(await insertRefund(trx, asked))) return sameRefund(await findRefund(trx, id), asked);
   if (amountMicros > left || !(await debitRefund(trx, { userId, amountMicros, refundId: id }))) {
     throw new AppError('refund_not_possible');
   }
-  await insertRefund(trx, asked);
   return { ...asked, state: 'pending' };
+};
+
+const sameRefund = (known: TopUpRefund | undefined, asked: Omit<TopUpRefund, 'state'>): TopUpRefund => {
+  if (known?.sessionId === asked.sessionId && known.amountMicros === asked.amountMicros) return known;
+  throw invalidField(['body', 'refund_id'], 'value_error', 'Value error, the id belongs to another refund');
 };
 
 const finish = async (deps: RefundDeps, refund: TopUpRefund): Promise<Refund> => {
