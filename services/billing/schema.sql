@@ -400,7 +400,13 @@ CREATE OR REPLACE FUNCTION public.ledger_post(p_kind text, p_reference text, p_s
 AS $function$
     BEGIN
       IF 0 = ALL (p_amounts) THEN RETURN; END IF;
-      PERFORM ledger_post_many(ARRAY[p_kind], ARRAY[p_reference], ARRAY[p_svc_user_id], p_currency, p_books, ARRAY[p_amounts]);
+      -- A posting and its entries are one statement.
+      WITH posting AS (
+        INSERT INTO ledger_postings (kind, reference, svc_user_id, currency, posted_at)
+          VALUES (p_kind, p_reference, p_svc_user_id, p_currency, billing_now()) RETURNING id)
+      INSERT INTO ledger_entries (posting_id, book, amount_micros)
+        SELECT posting.id, entry.book, entry.amount
+        FROM posting, unnest(p_books, p_amounts) AS entry (book, amount) WHERE entry.amount <> 0;
     END $function$
 ;
 
@@ -526,6 +532,62 @@ AS $function$
         FROM generate_series(1, turns) AS turn,
           LATERAL settle_turn(p_request_ids, p_outcomes, p_costs, seen, turn::int, p_currency) AS s
         ORDER BY s.place;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_one(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT request_id text, OUT state text, OUT effect text, OUT over_hold_micros bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET lock_timeout TO '1s'
+AS $function$
+    #variable_conflict use_column
+    DECLARE
+      at timestamptz := billing_now();
+      booked bigint := CASE p_outcome WHEN 'settled' THEN p_cost WHEN 'released' THEN 0 END;
+      told record;
+      r record;
+    BEGIN
+      SELECT kind, svc_user_id INTO told FROM reservations WHERE request_id = p_request_id AND state = 'reserved' AND booked IS NOT NULL;
+      IF told.kind = 'delegated' THEN
+        PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
+      ELSIF told.kind = 'api_key' THEN
+        PERFORM FROM wallets WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      IF FOUND THEN
+        UPDATE reservations SET state = p_outcome, ended_at = at,
+            settled_by = CASE p_outcome WHEN 'settled' THEN 'usage' END, cost_micros = CASE p_outcome WHEN 'settled' THEN p_cost END
+          WHERE request_id = p_request_id AND state = 'reserved'
+          RETURNING key_id, estimate_micros, week_start, month_start INTO r;
+      END IF;
+      IF NOT FOUND THEN
+        SELECT s.request_id, s.state, s.effect, s.over_hold_micros INTO request_id, state, effect, over_hold_micros
+          FROM settle_many(ARRAY[p_request_id], ARRAY[p_outcome], ARRAY[p_cost], p_currency) AS s;
+        RETURN;
+      END IF;
+
+      request_id := p_request_id;
+      state := p_outcome;
+      effect := p_outcome;
+      IF told.kind = 'delegated' THEN
+        UPDATE accounts SET pending = pending - 1,
+            week_used_micros = week_used_micros + CASE week_start WHEN r.week_start THEN booked ELSE 0 END,
+            month_used_micros = month_used_micros + CASE month_start WHEN r.month_start THEN booked ELSE 0 END
+          WHERE svc_user_id = told.svc_user_id;
+        PERFORM ledger_post('usage', p_request_id, told.svc_user_id, p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
+      ELSE
+        over_hold_micros := greatest(booked - r.estimate_micros, 0);
+        UPDATE wallets SET held_micros = held_micros - r.estimate_micros, balance_micros = balance_micros - booked
+          WHERE svc_user_id = told.svc_user_id;
+        IF booked <> 0 THEN
+          UPDATE key_budgets SET month_used_micros = month_used_micros + booked
+            WHERE key_id = r.key_id AND month_start = r.month_start;
+        END IF;
+        PERFORM ledger_post(CASE p_outcome WHEN 'released' THEN 'release' ELSE 'settlement' END, p_request_id, told.svc_user_id,
+          p_currency, ARRAY['wallet_held', 'wallet_available', 'income'],
+          ARRAY[-r.estimate_micros, r.estimate_micros - booked, booked]);
+      END IF;
     END $function$
 ;
 
@@ -674,6 +736,7 @@ CREATE OR REPLACE FUNCTION public.usage_days_follow()
  SET enable_hashjoin TO 'on'
 AS $function$
     BEGIN
+      IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
       MERGE INTO usage_days AS d USING (
         SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service,
             sum((n.state = 'settled')::int - (o.state = 'settled')::int) AS requests,

@@ -7,7 +7,7 @@ const SIZE = { accounts: 20_000, history: 100_000 };
 const PLAN = 'standard';
 const APP = newId('app');
 const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
-const SETTLE = { name: 'settle', text: "SELECT * FROM settle_many($1, $2, $3, 'EUR')" };
+const SETTLE = { name: 'settle', text: "SELECT * FROM settle_one($1, 'settled', 1, 'EUR')" };
 /** One side of the comparison: how it admits and settles. */
 export interface Side {
   admit(userId: string, requestId: string): Promise<string>;
@@ -93,7 +93,7 @@ export const throughPg = (pool: pg.Pool): Side => ({
     return rows[0]?.verdict ?? 'none';
   },
   settle: async (requestId) => {
-    const { rows } = await pool.query<{ state: string }>({ ...SETTLE, values: [[requestId], ['settled'], [1]] });
+    const { rows } = await pool.query<{ state: string }>({ ...SETTLE, values: [requestId] });
     return rows[0]?.state ?? null;
   },
 });

@@ -2,7 +2,13 @@ import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { admitKeyed, admitKeyedMany, type KeyedAnswer, type KeyedQuestion } from '../src/reservations/queries.ts';
+import {
+  admitKeyed,
+  admitKeyedMany,
+  type KeyedAnswer,
+  type KeyedQuestion,
+  settleMany,
+} from '../src/reservations/queries.ts';
 import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
@@ -266,6 +272,18 @@ describe('the balance', () => {
     expect(admitted.size).toBe(10);
     expect(answers.filter(([id, verdict]) => !admitted.has(id) && verdict === refusal)).toHaveLength(40);
     expect((await wallet(token)).held_micros).toBe(10 * holdMicros);
+  });
+  it('is charged once for what many replicas are told at the same time, one by one and together', async () => {
+    const { userId, keyId, token } = await fund();
+    const owner = { userId, keyId, requestsPerMinute: null, monthlyLimitMicros: null };
+    const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req'), holdMicros: 900_000 }));
+    await admitKeyedMany(billing.db, requests);
+    const outcomes = requests.map(({ requestId }) => ({ requestId, outcome: 'settled' as const, costMicros: 100_000 }));
+    const told = [...outcomes, ...outcomes].map((outcome) => [outcome]).concat([outcomes, outcomes.toReversed()]);
+    const how = { currency: 'EUR', isTogether: true };
+    const results = await Promise.all(told.map((settlements) => settleMany(billing.db, settlements, how)));
+    expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
+    expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
   });
   it('is what any mix of holds, ends and top-ups at the same time adds up to', async () => {
     const action = fc.record({

@@ -125,6 +125,7 @@ export interface SettlementInput {
 }
 
 const SETTLE_MANY = { name: 'settle_many', text: 'SELECT * FROM settle_many($1, $2, $3, $4)' };
+const SETTLE_ONE = { name: 'settle_one', text: 'SELECT * FROM settle_one($1, $2, $3, $4)' };
 const SETTLE_TOGETHER = { name: 'settle_together', text: 'SELECT * FROM settle_together($1, $2, $3, $4)' };
 
 interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
@@ -138,13 +139,16 @@ export async function settleMany(
   settlements: readonly SettlementInput[],
   { currency, isTogether = false }: { currency: string; isTogether?: boolean },
 ): Promise<SettledRequest[]> {
-  const statement = isTogether ? SETTLE_TOGETHER : SETTLE_MANY;
-  const rows = await runPrepared<SettlementRow>(database, statement, [
-    settlements.map(({ requestId }) => requestId),
-    settlements.map(({ outcome }) => outcome),
-    settlements.map(({ costMicros }) => costMicros),
-    currency,
-  ]);
+  const [only] = settlements;
+  const isAlone = isTogether && settlements.length === 1 && only !== undefined;
+  const rows = isAlone
+    ? await runPrepared<SettlementRow>(database, SETTLE_ONE, [only.requestId, only.outcome, only.costMicros, currency])
+    : await runPrepared<SettlementRow>(database, isTogether ? SETTLE_TOGETHER : SETTLE_MANY, [
+        settlements.map(({ requestId }) => requestId),
+        settlements.map(({ outcome }) => outcome),
+        settlements.map(({ costMicros }) => costMicros),
+        currency,
+      ]);
   return rows.map(({ request_id, over_hold_micros, state, effect }) => ({
     ...{ requestId: request_id, state, effect },
     overHoldMicros: over_hold_micros ?? 0,
