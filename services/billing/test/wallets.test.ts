@@ -141,11 +141,11 @@ describe('refunds', () => {
   });
   it('of different top-ups cannot have one id, whichever comes first', async () => {
     const owners = [await start(), await start(), await start()];
-    const id = newId('req');
-    const answers = await Promise.all(owners.map(({ refund }) => refund(id, 1_000_000)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
+    const ids = Array.from({ length: 8 }, () => newId('req'));
+    const answers = await Promise.all(ids.map((id) => Promise.all(owners.map(({ refund }) => refund(id, 1_000_000)))));
+    for (const ofOneId of answers) expect(ofOneId.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
     const balances = await Promise.all(owners.map(async ({ token }) => (await wallet(token)).balance_micros));
-    expect(balances.sort((a, b) => a - b)).toEqual([9_000_000, 10_000_000, 10_000_000]);
+    expect(balances.reduce((sum, balance) => sum + balance)).toBe(22_000_000);
   });
   it('are refused of what is no paid top-up of the account, and in parts of cents', async () => {
     const [one, two] = [await start(), await start()];
