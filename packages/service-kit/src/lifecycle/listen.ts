@@ -23,6 +23,8 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Requests on one connection are not limited; the head of each is. */
 const HEADER_BYTES_MAX = 16 * 1024;
+/** Connections that may wait to be taken: a thousand that come within a second must not be dropped, and tried again a second later. */
+const BACKLOG = 4_096;
 const POLL_MS = 50;
 
 /** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
@@ -35,7 +37,7 @@ export const listen = async (handler: RequestListener, options: ListenOptions): 
   const open = trackAnswers(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });
