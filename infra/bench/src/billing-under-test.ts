@@ -6,7 +6,10 @@ import type { RunningService, Stack } from './harness/stack.ts';
 const SIZE = { accounts: 20_000, history: 100_000 };
 const PLAN = 'standard';
 const APP = newId('app');
-const ADMIT = { name: 'admit', text: "SELECT * FROM admit_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')" };
+const ADMIT = {
+  name: 'admit',
+  text: "SELECT * FROM admit_one_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')",
+};
 const SETTLE = { name: 'settle', text: "SELECT * FROM settle_one($1, 'settled', 1, 'EUR')" };
 /** One side of the comparison: how it admits and settles. */
 export interface Side {

@@ -26,6 +26,10 @@ const ADMIT_DELEGATED = {
   name: 'admit_delegated',
   text: 'SELECT * FROM admit_delegated($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
 };
+const ADMIT_ONE_DELEGATED = {
+  name: 'admit_one_delegated',
+  text: 'SELECT * FROM admit_one_delegated($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
+};
 const ADMIT_DELEGATED_MANY = {
   name: 'admit_delegated_many',
   text: 'SELECT * FROM admit_delegated_many($1, $2, $3, $4, $5, $6, make_interval(days => $7))',
@@ -37,9 +41,7 @@ export async function admitDelegated(
   question: DelegatedQuestion,
   graceDays: number,
 ): Promise<DelegatedAnswer> {
-  const { requestId, userId, clientId, service, estimateMicros, idempotencyKey } = question;
-  const values = [requestId, userId, clientId, service, estimateMicros, idempotencyKey, graceDays];
-  return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, values));
+  return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, delegatedValues(question, graceDays)));
 }
 
 /** Decides on delegated requests in one round trip; answers in their order. Gives up soon where a row is held. */
@@ -48,6 +50,10 @@ export async function admitDelegatedMany(
   questions: readonly DelegatedQuestion[],
   graceDays: number,
 ): Promise<DelegatedAnswer[]> {
+  const [only] = questions;
+  if (only !== undefined && questions.length === 1) {
+    return await runPrepared<DelegatedAnswer>(database, ADMIT_ONE_DELEGATED, delegatedValues(only, graceDays));
+  }
   const rows = await runPrepared<Placed<DelegatedAnswer>>(database, ADMIT_DELEGATED_MANY, [
     questions.map(({ requestId }) => requestId),
     questions.map(({ userId }) => userId),
@@ -59,6 +65,11 @@ export async function admitDelegatedMany(
   ]);
   return inOrder(rows);
 }
+
+const delegatedValues = (question: DelegatedQuestion, graceDays: number) => [
+  ...[question.requestId, question.userId, question.clientId, question.service],
+  ...[question.estimateMicros, question.idempotencyKey, graceDays],
+];
 
 /** What admission of an API-key request is asked. */
 export interface KeyedQuestion {
