@@ -238,6 +238,44 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.admit_one_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint, p_idempotency_key text, p_past_due_grace interval, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET lock_timeout TO '1s'
+AS $function$
+    DECLARE
+      at timestamptz := billing_now();
+      week timestamptz;
+      month timestamptz;
+    BEGIN
+      SELECT a.week_start, a.month_start INTO week, month
+        FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
+        WHERE a.svc_user_id = p_svc_user_id AND status_admits(a.status, a.past_due_since, p_past_due_grace, at)
+          AND CASE p_service WHEN 'chat' THEN p.includes_chat ELSE p.includes_audio_transcription END
+          AND at < a.week_end AND a.week_used_micros < p.weekly_limit_micros
+          AND at < a.month_end AND a.month_used_micros < p.monthly_limit_micros
+          AND a.pending < 2
+        FOR NO KEY UPDATE OF a;
+      IF FOUND THEN
+        INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash, estimate_micros,
+            week_start, month_start, created_at)
+          VALUES (p_request_id, 'delegated', p_svc_user_id, p_client_id, p_service,
+            sha256(convert_to(p_idempotency_key, 'UTF8')), p_estimate_micros, week, month, at)
+          ON CONFLICT DO NOTHING;
+      END IF;
+      IF NOT FOUND THEN
+        SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state INTO verdict, resets_at, duplicate_of, duplicate_state
+          FROM admit_delegated(p_request_id, p_svc_user_id, p_client_id, p_service, p_estimate_micros, p_idempotency_key,
+            p_past_due_grace) AS a;
+        RETURN;
+      END IF;
+      UPDATE accounts SET pending = pending + 1 WHERE svc_user_id = p_svc_user_id;
+      verdict := 'admitted';
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.admit_one_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
  RETURNS record
  LANGUAGE plpgsql
@@ -548,20 +586,20 @@ AS $function$
       booked bigint := CASE p_outcome WHEN 'settled' THEN p_cost WHEN 'released' THEN 0 END;
       told record;
       r record;
+      is_ended boolean := false;
     BEGIN
-      SELECT kind, svc_user_id INTO told FROM reservations WHERE request_id = p_request_id AND state = 'reserved' AND booked IS NOT NULL;
-      IF told.kind = 'delegated' THEN
-        PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
-      ELSIF told.kind = 'api_key' THEN
-        PERFORM FROM wallets WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
-      END IF;
-      IF FOUND THEN
+      SELECT kind, svc_user_id, state INTO told FROM reservations WHERE request_id = p_request_id;
+      IF told.state = 'reserved' AND booked IS NOT NULL THEN
+        IF told.kind = 'delegated' THEN PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
+        ELSE PERFORM FROM wallets WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE; END IF;
+        -- Named as a constant, the state would invite a plan that reads the index of all that are reserved.
         UPDATE reservations SET state = p_outcome, ended_at = at,
             settled_by = CASE p_outcome WHEN 'settled' THEN 'usage' END, cost_micros = CASE p_outcome WHEN 'settled' THEN p_cost END
-          WHERE request_id = p_request_id AND state = 'reserved'
+          WHERE request_id = p_request_id AND state = told.state
           RETURNING key_id, estimate_micros, week_start, month_start INTO r;
+        is_ended := FOUND;
       END IF;
-      IF NOT FOUND THEN
+      IF NOT is_ended THEN
         SELECT s.request_id, s.state, s.effect, s.over_hold_micros INTO request_id, state, effect, over_hold_micros
           FROM settle_many(ARRAY[p_request_id], ARRAY[p_outcome], ARRAY[p_cost], p_currency) AS s;
         RETURN;
@@ -734,6 +772,7 @@ CREATE OR REPLACE FUNCTION public.usage_days_follow()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_hashjoin TO 'on'
+ SET enable_indexscan TO 'off'
 AS $function$
     BEGIN
       IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
