@@ -123,6 +123,8 @@ async function connectWithin(options: ConnectOptions): Promise<NatsConnection> {
         reconnectJitter: RETRY_MS,
         pingInterval: PING_INTERVAL_MS,
         maxPingOut: PINGS_UNANSWERED_MAX,
+        // A stack trace for each request, in case it fails, costs more than the request.
+        noAsyncTraces: true,
       });
     } catch (error) {
       if (Date.now() > deadline) throw error;
