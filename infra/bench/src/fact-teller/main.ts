@@ -44,22 +44,31 @@ const messaging = await connectMessaging({ url: process.env['NATS_URL'] ?? '', n
 const relay = startRelay({ databaseUrl, messaging, service: 'auth' });
 const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
 
-/** Commits one fact; answers its id and the number of the transaction. */
-async function commit(fact: OutboxEvent): Promise<[id: string, transaction: string]> {
+/** What commits a fact. */
+function toQuery(fact: OutboxEvent): pg.QueryConfig {
   const { sql, bindings } = outboxStatement(fact);
   let place = 0;
   const text = `${sql.replaceAll('?', () => `$${++place}`)} RETURNING id, pg_current_xact_id()::text AS transaction`;
-  const { rows } = await pool.query({ name: 'append', text, values: [...bindings] });
+  return { name: 'append', text, values: [...bindings] };
+}
+
+/** Commits one fact; answers its id and the number of the transaction. */
+async function commit(query: pg.QueryConfig): Promise<[id: string, transaction: string]> {
+  const { rows } = await pool.query(query);
   relay.hint();
   return [rows[0].id, rows[0].transaction];
 }
 
 async function connect({ clientIds, count, rate }: Connecting): Promise<void> {
+  // Inventing users is not a part of telling of them.
+  const queries = Array.from({ length: count }, (_, index) =>
+    toQuery(connectionCreated(clientIds[index % clientIds.length] ?? '')),
+  );
   const startedAt = performance.now();
   const open: ReturnType<typeof commit>[] = [];
   while (open.length < count) {
     const due = Math.min(count, Math.ceil(((performance.now() - startedAt) / 1000) * rate));
-    while (open.length < due) open.push(commit(connectionCreated(clientIds[open.length % clientIds.length] ?? '')));
+    open.push(...queries.slice(open.length, due).map(commit));
     await sleep(TICK_MS);
   }
   process.send?.({ told: await Promise.all(open) });
@@ -69,7 +78,7 @@ function ignore(): void {}
 
 async function suspend({ suspended, userIds }: Suspension): Promise<void> {
   for (let first = 0; first < userIds.length; first += DISCONNECTED_MAX) {
-    await commit(appDisconnected(suspended, userIds.slice(first, first + DISCONNECTED_MAX)));
+    await commit(toQuery(appDisconnected(suspended, userIds.slice(first, first + DISCONNECTED_MAX))));
   }
 }
 
