@@ -2,7 +2,7 @@ import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
-import { type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
+import { type Effect, type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
 import { measureConsumer } from './measure-consumer.ts';
 import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
@@ -16,6 +16,8 @@ const FETCH_SINGLE = 20;
 const BATCH_MAX = 100;
 /** Batches asked for at once: each pull begins with a message or two alone, in a transaction that costs as much as a full one. */
 const BATCHES_PER_PULL = 4;
+/** Of those whose handlers do without the inbox: the next one is prepared and begun while the one before commits. */
+const CHUNKS_AT_ONCE = 2;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
 const PRUNE_BATCHES_MAX = 20;
 /** Longer than a message can still come again: 7 days in the outbox and then 7 in the stream. */
@@ -42,14 +44,24 @@ export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S
 }
 
 /** A consumer of frequent facts, one transaction for many. */
-export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
-  /** As for one, with up to `batch` events in stream order, and how each came; after a failure it is called with each alone. */
-  readonly handle: (
-    trx: Knex.Transaction,
-    events: readonly EventOf<S>[],
-    metas: readonly DeliveryMeta[],
-  ) => Promise<void>;
+export interface BatchConsumerOptions<S extends EventSubject, P = undefined> extends CommonOptions<S> {
+  /** What the handler is given beside the events, asked before the transaction, so that this waits for nobody else. */
+  readonly prepare?: (events: readonly EventOf<S>[]) => Promise<P>;
+  /** As for one, with up to `batch` events in stream order; after a failure it is called with each alone. */
+  readonly handle: (trx: Knex.Transaction, events: readonly EventOf<S>[], given: BatchGiven<P>) => Promise<void>;
+  /**
+   * The handler by itself has no second effect of an event, as by comparing versions in the transaction, and nothing else tells it
+   * what was handled: it begins without waiting for what the inbox knows. The inbox is written all the same.
+   */
+  readonly handlesOnce?: boolean;
   readonly batch?: number | undefined;
+}
+
+/** What is known beside the events of a batch. */
+export interface BatchGiven<P> {
+  /** How each of them came. */
+  readonly metas: readonly DeliveryMeta[];
+  readonly prepared: P;
 }
 
 /** A running consumer. */
@@ -70,26 +82,37 @@ export interface Consumer {
  * without a kind) brings the message again later; any other one, or the last delivery, parks it in `dead_letters`.
  */
 export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
-  const deps = handlerDeps(options, async (trx, deliveries) => {
+  const effect: Effect = async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
-  });
+  };
+  const deps = handlerDeps(options, { prepare: async () => effect, handlesOnce: false });
   return run(options, deps, { chunk: 1, together: false });
 }
 
 /** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
-export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
-  const deps = handlerDeps(options, async (trx, deliveries) => {
-    const metas = deliveries.map(({ meta }) => meta);
-    await options.handle(trx, deliveries.map(eventOf<S>), metas);
-  });
+export function startBatchConsumer<S extends EventSubject, P = undefined>(
+  options: BatchConsumerOptions<S, P>,
+): Consumer {
+  const prepare = async (all: readonly Delivery[]): Promise<Effect> => {
+    // Without `prepare` nobody has said what P is, and it is undefined.
+    const prepared = (await options.prepare?.(all.map(eventOf<S>))) as P;
+    return async (trx, deliveries) => {
+      const metas = deliveries.map(({ meta }) => meta);
+      await options.handle(trx, deliveries.map(eventOf<S>), { metas, prepared });
+    };
+  };
+  const deps = handlerDeps(options, { prepare, handlesOnce: options.handlesOnce === true });
   return run(options, deps, { chunk: options.batch ?? BATCH_MAX, together: true });
 }
 
-function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps {
+function handlerDeps<S extends EventSubject>(
+  options: CommonOptions<S>,
+  own: Pick<HandlerDeps, 'prepare' | 'handlesOnce'>,
+): HandlerDeps {
   const { messaging, database, name } = options;
   const ordered = options.ordered === true;
   const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
-  return { messaging, database, consumer: name, effect, ordered, ...limits };
+  return { messaging, database, consumer: name, ordered, ...own, ...limits };
 }
 
 function run<S extends EventSubject>(
@@ -103,6 +126,7 @@ function run<S extends EventSubject>(
       ...{ deps, stream, subjects, fetch: mode.together ? mode.chunk * BATCHES_PER_PULL : FETCH_SINGLE },
       handle: mode.together ? (messages) => handleTogether(deps, messages) : (messages) => handleEach(deps, messages),
       chunk: mode.chunk,
+      chunksAtOnce: deps.handlesOnce ? CHUNKS_AT_ONCE : 1,
     }),
   );
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);

@@ -1,9 +1,9 @@
 import { events } from '@svc/contracts';
 import { type Consumer, type Messaging, startBatchConsumer, startConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { type AuthFactsDeps, applyAuthFacts, authSubjects } from './apply-auth-facts.ts';
+import { type AuthFactsDeps, applyAuthFacts, authSubjects, readSnapshotsFor } from './apply-auth-facts.ts';
 import { applyDisconnectionFact } from './apply-disconnection-fact.ts';
-import { applySubscriptionFact, subscriptionSubjects } from './apply-subscription-fact.ts';
+import { applySubscriptionFact, SUBSCRIPTIONS_CONSUMER, subscriptionSubjects } from './apply-subscription-fact.ts';
 
 /** What the consumers need. */
 export interface FactConsumersDeps extends AuthFactsDeps {
@@ -24,11 +24,14 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       name: 'webhook-dispatcher_connections',
       // Versions are compared for a whole batch at once (`takeNewFacts`); `ordered` would ask twice for each fact.
       subjects: authSubjects,
+      handlesOnce: true,
       batch: AUTH_BATCH,
-      handle: (trx, facts, metas) =>
+      prepare: (facts) => readSnapshotsFor(facts, deps),
+      handle: (trx, facts, { metas, prepared }) =>
         applyAuthFacts(
           trx,
           facts.map((fact, index) => ({ ...fact, deliveries: metas[index]?.deliveries ?? 1 })),
+          prepared,
           deps,
         ),
     }),
@@ -42,7 +45,7 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
     startConsumer({
       messaging,
       database,
-      name: 'webhook-dispatcher_subscriptions',
+      name: SUBSCRIPTIONS_CONSUMER,
       subjects: subscriptionSubjects,
       ordered: true,
       handle: (trx, fact) => applySubscriptionFact(trx, fact, deps),
