@@ -22,8 +22,6 @@ export interface PullLoopOptions {
   readonly fetch: number;
   /** Messages handed over at once. */
   readonly chunk: number;
-  /** Chunks in hand at the same time. */
-  readonly chunksAtOnce: number;
   readonly handle: (messages: readonly JsMsg[]) => Promise<HandleResult>;
 }
 
@@ -123,31 +121,19 @@ async function drain(options: PullLoopOptions, messages: ConsumerMessages, signa
   let taken = 0;
   let databaseDown = false;
   let waiting: JsMsg[] = [];
-  const inHand = new Set<Promise<void>>();
-  const isOver = () => signal.aborted || databaseDown;
-  const handOver = async (chunk: readonly JsMsg[]) => {
-    const result = await keepWorking(chunk, options);
-    if (!result.databaseDown) return;
-    databaseDown = true;
-    void messages.close();
-  };
-  const begin = () => {
-    const handling = handOver(waiting).finally(() => inHand.delete(handling));
-    inHand.add(handling);
+  for await (const message of messages) {
+    taken += 1;
+    waiting.push(message);
+    if (signal.aborted || databaseDown) continue;
+    // The present one still counts among those that have come.
+    if (waiting.length < options.chunk && messages.getPending() > 1) continue;
+    ({ databaseDown } = await keepWorking(waiting, options));
     waiting = [];
-  };
-  try {
-    for await (const message of messages) {
-      taken += 1;
-      waiting.push(message);
-      // The present one still counts among those that have come.
-      if (isOver() || (waiting.length < options.chunk && messages.getPending() > 1)) continue;
-      begin();
-      if (inHand.size === options.chunksAtOnce) await Promise.race(inHand);
-    }
-    if (waiting.length > 0 && !isOver()) begin();
-  } finally {
-    await Promise.all(inHand);
+    if (databaseDown) void messages.close();
+  }
+  if (waiting.length > 0 && !signal.aborted && !databaseDown) {
+    ({ databaseDown } = await keepWorking(waiting, options));
+    waiting = [];
   }
   // Taken but not begun: another replica may have them at once.
   for (const message of waiting) message.nak();

@@ -16,8 +16,6 @@ const FETCH_SINGLE = 20;
 const BATCH_MAX = 100;
 /** Batches asked for at once: each pull begins with a message or two alone, in a transaction that costs as much as a full one. */
 const BATCHES_PER_PULL = 4;
-/** Of those whose handlers do without the inbox: the next one is prepared and begun while the one before commits. */
-const CHUNKS_AT_ONCE = 2;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
 const PRUNE_BATCHES_MAX = 20;
 /** Longer than a message can still come again: 7 days in the outbox and then 7 in the stream. */
@@ -126,7 +124,6 @@ function run<S extends EventSubject>(
       ...{ deps, stream, subjects, fetch: mode.together ? mode.chunk * BATCHES_PER_PULL : FETCH_SINGLE },
       handle: mode.together ? (messages) => handleTogether(deps, messages) : (messages) => handleEach(deps, messages),
       chunk: mode.chunk,
-      chunksAtOnce: deps.handlesOnce ? CHUNKS_AT_ONCE : 1,
     }),
   );
   const pruning = setInterval(() => void prune(deps), PRUNE_INTERVAL_MS);
