@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { createServer, request, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test } from 'vitest';
+import { type ClientWriter, createClientWriter } from './client-writer.ts';
+
+const PIECES = [
+  'data: a\n\n',
+  Buffer.from('data: é\n\n'),
+  'data: ü\n\n',
+  Buffer.alloc(20_000, 'b'),
+  'data: [DONE]\n\n',
+];
+const WHOLE = PIECES.map(String).join('');
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+});
+
+const serve = async (answer: (writer: ClientWriter, res: ServerResponse) => void, onFull = (): void => {}) => {
+  let onRoom = (): void => {};
+  const hadRoom = new Promise<void>((resolve) => {
+    onRoom = resolve;
+  });
+  const server = createServer((_req, res) => {
+    answer(createClientWriter(res, { idleTimeoutMs: 10_000, onFull, onRoom }), res);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // The address of a listening TCP server is an object.
+  return { port: (server.address() as AddressInfo).port, hadRoom };
+};
+
+const sendAll = (writer: ClientWriter): void => {
+  writer.open({ 'content-type': 'text/event-stream' });
+  for (const piece of PIECES.slice(0, -1)) {
+    writer.add(piece);
+    writer.flush();
+  }
+  writer.end(PIECES.at(-1));
+};
+
+const exchange = async (port: number, sent: string): Promise<string> => {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(sent);
+  return await text(socket);
+};
+
+test('pieces of any kind and size arrive whole and in order', async () => {
+  const { port } = await serve(sendAll);
+  const sent = request({ port, host: '127.0.0.1' }).end();
+  const [answer] = await once(sent, 'response');
+  expect(answer.headers['transfer-encoding']).toBe('chunked');
+  expect(await text(answer)).toBe(WHOLE);
+});
+
+test('a caller that knows no chunks gets none', async () => {
+  const { port } = await serve(sendAll);
+  const answer = await exchange(port, 'GET / HTTP/1.0\r\n\r\n');
+  expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(WHOLE);
+});
+
+test('an answer whose turn on the connection has not come waits for it, whole', async () => {
+  let count = 0;
+  const { port } = await serve((writer, res) => {
+    count += 1;
+    if (count === 1) setTimeout(() => res.end('first'), 50);
+    else sendAll(writer);
+  });
+  const answer = await exchange(
+    port,
+    'GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
+  );
+  const [first = '', second = ''] = answer.split('HTTP/1.1 200 OK').slice(1);
+  expect(first.endsWith('\r\n\r\nfirst')).toBe(true);
+  expect(second).toContain('data: é\n\n');
+  expect(second.endsWith('0\r\n\r\n')).toBe(true);
+});
+
+test('a caller that does not read holds the provider up until it does', async () => {
+  let isFull = false;
+  const { port, hadRoom } = await serve(
+    (writer) => {
+      writer.open({});
+      while (!isFull) {
+        writer.add(Buffer.alloc(8_000, 'x'));
+        writer.flush();
+      }
+    },
+    () => {
+      isFull = true;
+    },
+  );
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+  await once(socket, 'readable');
+  expect(isFull).toBe(true);
+  socket.resume();
+  await hadRoom;
+  socket.destroy();
+});
+
+test('a connection that serves many streams is watched by none that has ended', async () => {
+  let listeners = 0;
+  const { port } = await serve((writer, res) => {
+    listeners = res.socket?.listenerCount('drain') ?? 0;
+    sendAll(writer);
+  });
+  const one = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+  const socket = connect(port, '127.0.0.1');
+  for (let count = 0; count < 3; count += 1) {
+    socket.write(one);
+    let answer = '';
+    for await (const piece of socket.iterator({ destroyOnReturn: false })) {
+      answer += String(piece);
+      if (answer.endsWith('0\r\n\r\n')) break;
+    }
+  }
+  socket.destroy();
+  // Its own, and that of the server.
+  expect(listeners).toBe(2);
+});
