@@ -1,7 +1,6 @@
-import { activeTracing } from '@svc/tracing';
+import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import { beginAhead, type PipelinedConnection } from './begin-ahead.ts';
 import { type TracedConnection, traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
@@ -24,11 +23,6 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
   readonly lockTimeoutMs?: number | undefined;
   readonly acquireTimeoutMs?: number | undefined;
-  /**
-   * Statements of one connection that are asked at the same time are sent at once and run in that order, without waiting for
-   * each other's answers; a transaction begins with its first one.
-   */
-  readonly pipeline?: boolean | undefined;
 }
 
 /**
@@ -36,6 +30,7 @@ export interface DatabaseOptions {
  * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`.
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
+  const tracing = activeTracing();
   return knex({
     client: 'pg',
     connection: connectionConfig(url, options),
@@ -48,7 +43,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       validate: hasAnswered,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
       propagateCreateError: true,
-      afterCreate: prepareEach(options),
+      ...(tracing === undefined ? {} : { afterCreate: traceEach(tracing) }),
     },
     acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
@@ -69,7 +64,6 @@ export function connectionConfig(url: string, options: DatabaseOptions) {
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
-    pipeline: options.pipeline ?? false,
     types: typeParsers,
   };
 }
@@ -81,14 +75,12 @@ function hasAnswered(connection: unknown): boolean {
 
 function ignore(): void {}
 
-type Created = (failure: unknown, connection: unknown) => void;
+type Created = (failure: unknown, connection: TracedConnection) => void;
 
-/** What the pool does with each new connection. While traces are off and nothing is pipelined, queries are the driver's own. */
-function prepareEach({ pipeline }: DatabaseOptions) {
-  const tracing = activeTracing();
-  return (connection: TracedConnection & PipelinedConnection, done: Created) => {
-    if (tracing !== undefined) traceConnection(connection, tracing);
-    if (pipeline === true) beginAhead(connection);
+/** What the pool does with each new connection while traces are on; while they are off, queries are the driver's own. */
+function traceEach(tracing: Tracing) {
+  return (connection: TracedConnection, done: Created) => {
+    traceConnection(connection, tracing);
     done(undefined, connection);
   };
 }

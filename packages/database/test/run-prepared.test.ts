@@ -60,23 +60,3 @@ test('a connection that is lost is replaced', async () => {
   expect(isConnectionFailure(await waiting)).toBe(true);
   expect(await pid()).not.toBe(before);
 });
-
-test('pipelined: what is asked at once runs in that order, and behind a failure nothing does', async () => {
-  const pipelined = createDatabase(url, { poolMax: 1, pipeline: true });
-  const before = await runPrepared(pipelined, COUNT, []);
-  const counts = await pipelined.transaction(async (trx) => {
-    const asked = [runPrepared(trx, COUNT, []), runPrepared(trx, INSERT, [11]), runPrepared(trx, COUNT, [])];
-    return (await Promise.all(asked)).flat();
-  });
-  const n = (before[0] as { n: number }).n;
-  expect(counts).toEqual([{ n }, { id: 11 }, { n: n + 1 }]);
-  let outcomes: PromiseSettledResult<unknown>[] = [];
-  const refused = pipelined.transaction(async (trx) => {
-    outcomes = await Promise.allSettled([12, 11, 13].map((id) => runPrepared(trx, INSERT, [id])));
-    await Promise.all(outcomes.map((outcome) => (outcome.status === 'rejected' ? Promise.reject(outcome.reason) : 0)));
-  });
-  expect(isUniqueViolation(await refused.catch((error: unknown) => error))).toBe(true);
-  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-  expect(await runPrepared(pipelined, COUNT, [])).toEqual([{ n: n + 1 }]);
-  await pipelined.destroy();
-});

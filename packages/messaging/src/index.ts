@@ -4,10 +4,8 @@ export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
 export { inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
-export { listHandledVersions } from './inbox/queries.ts';
 export {
   type BatchConsumerOptions,
-  type BatchGiven,
   type Consumer,
   type ConsumerOptions,
   startBatchConsumer,

@@ -232,37 +232,6 @@ test('many in one transaction keep the order of versions too, over failures of t
   expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
 });
 
-test('a handler that knows what it has handled is given what it prepared, and an event that comes again has one effect', async () => {
-  await begin();
-  const prepared: string[] = [];
-  stage.keep(
-    startBatchConsumer({
-      ...{ messaging, database: stage.knex, name: 'test_handles_once', subjects, batch: 10, handlesOnce: true },
-      prepare: async (events) => new Set(events.map(({ id }) => id)),
-      handle: async (trx, events, given) => {
-        const rows = await trx('effect').select('event_id');
-        const known = new Set(rows.map(({ event_id }) => event_id));
-        for (const event of events) {
-          if (given.prepared.has(event.id)) prepared.push(event.id);
-          if (!known.has(event.id)) await noteEffect(trx, event);
-        }
-      },
-    }),
-  );
-  const apps = await Promise.all(Array.from({ length: 30 }, () => registerApp(stage.knex)));
-  relay.hint();
-  await waitFor(async () => (await effects()).total === 30);
-  const stored = await messaging.manager.streams.getMessage('AUTH', { seq: 1 });
-  // Without a message id the broker cannot know it.
-  await messaging.jetstream.publish(stored?.subject ?? '', stored?.data);
-  await updateApp(stage.knex, apps[0] ?? '');
-  relay.hint();
-  await waitFor(async () => (await effects()).total >= 31);
-  expect(await effects()).toEqual({ total: 31, distinct: 31, inOrder: true });
-  expect(prepared).toHaveLength(32);
-  expect(await stage.knex('inbox')).toHaveLength(31);
-});
-
 test('the first version of a new aggregate is not overtaken while it is tried again', async () => {
   await begin();
   const clientId = await registerApp(stage.knex);

@@ -21,11 +21,7 @@ async function start(life: Lifecycle): Promise<void> {
   logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
   await openTraces(life, { service: NAME, config, logger });
   const metrics = createMetrics(NAME);
-  const database = createDatabase(config.DATABASE_URL, {
-    applicationName: NAME,
-    poolMax: config.DATABASE_POOL_MAX,
-    pipeline: true,
-  });
+  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
   life.onStop('database', () => database.destroy());
   const replicas = config.NATS_STREAM_REPLICAS;
   const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });

@@ -196,25 +196,6 @@ describe('subscriptions', () => {
     await untilTold(owner.clientId, ['integration.connected', 'subscription.updated 2', 'subscription.updated 3']);
   });
 
-  it('that change between the question and the connection are asked for again, as nobody else would tell of them', async () => {
-    const { snapshots } = world.standIns;
-    let asked = 0;
-    const get = snapshots.get.bind(snapshots);
-    snapshots.get = (user) => {
-      if (user !== userId) return get(user);
-      asked += 1;
-      return snapshot(asked);
-    };
-    // The change to the second revision was handled before there was a connection.
-    await world.database.knex('inbox_versions').insert({
-      ...{ consumer: 'webhook-dispatcher_subscriptions', aggregate: `subscription:${userId}`, version: 2 },
-    });
-    await connect(owner.clientId);
-    await untilTold(owner.clientId, ['integration.connected', 'subscription.updated 2']);
-    snapshots.get = get;
-    expect(asked).toBe(2);
-  });
-
   it('are not told to an app that the user has left', async () => {
     await connect(owner.clientId);
     await disconnect(owner.clientId, 2);

@@ -5,9 +5,6 @@ import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from './subscriptions.ts';
 
-/** The aggregate that facts about a user's subscription are about; their version is its revision. */
-export const subscriptionAggregate = (userId: string): string => `subscription:${userId}`;
-
 /** Facts that the billing service publishes. */
 export const billingEvents = {
   subscriptionChanged: defineEvent({

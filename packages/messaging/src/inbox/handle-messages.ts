@@ -19,18 +19,13 @@ export interface HandlerDeps {
   readonly messaging: Messaging;
   readonly database: Knex;
   readonly consumer: string;
-  /** Called before the transaction. */
-  readonly prepare: (deliveries: readonly Delivery[]) => Promise<Effect>;
+  /** Runs inside the transaction that also notes the events as handled. */
+  readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
   readonly maxDeliver: number;
   readonly ackWaitMs: number;
   /** Whether versions of an aggregate are handled in order. */
   readonly ordered: boolean;
-  /** Whether the effect by itself happens once: then it does not wait for what the inbox knows. */
-  readonly handlesOnce: boolean;
 }
-
-/** Runs inside the transaction that also notes the events as handled. */
-export type Effect = (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
 
 /** Whether the database answered; the consumer waits for it before it takes more. */
 export interface HandleResult {
@@ -87,25 +82,22 @@ export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<Hand
 
 async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> {
   const { consumer } = deps;
-  return await inTracedTransaction(deps, [delivery], async (trx, effect) => {
+  return await inTracedTransaction(deps, [delivery], async (trx) => {
     const { event } = delivery;
     const fresh = await insertInbox(trx, consumer, [event.id]);
     if (fresh.size === 0) return 'duplicate';
     if (deps.ordered && (await takeTurn(trx, deps, delivery)) === 'stale') return 'stale';
-    await effect(trx, [delivery]);
+    await deps.effect(trx, [delivery]);
     return 'handled';
   });
 }
 
 async function inTracedTransaction<T>(
-  { database, consumer, prepare }: HandlerDeps,
+  { database, consumer }: HandlerDeps,
   deliveries: readonly Delivery[],
-  work: (trx: Knex.Transaction, effect: Effect) => Promise<T>,
+  work: (trx: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
-  return await traceHandling(consumer, deliveries.map(toReceived), async () => {
-    const effect = await prepare(deliveries);
-    return await database.transaction((trx) => work(trx, effect));
-  });
+  return await traceHandling(consumer, deliveries.map(toReceived), () => database.transaction(work));
 }
 
 function toReceived({ event: { id, subject }, traceparent }: Delivery): ReceivedMessage {
@@ -114,26 +106,15 @@ function toReceived({ event: { id, subject }, traceparent }: Delivery): Received
 
 /** Answers how many had an effect. */
 async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> {
-  return await inTracedTransaction(deps, deliveries, async (trx, effect) => {
-    const unlike = [...new Map(deliveries.map((delivery) => [delivery.event.id, delivery])).values()];
-    const noting = insertInbox(
-      trx,
-      deps.consumer,
-      unlike.map(({ event }) => event.id),
-    );
-    if (deps.handlesOnce) {
-      const effecting = effect(trx, unlike);
-      // Where one fails the other ends first: nothing is to be asked of the connection once `trx` has given it back.
-      await Promise.allSettled([noting, effecting]);
-      await effecting;
-      return (await noting).size;
-    }
-    const fresh = await noting;
+  return await inTracedTransaction(deps, deliveries, async (trx) => {
+    const ids = deliveries.map(({ event }) => event.id);
+    const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
+    const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);
     const inTurn: Delivery[] = [];
-    for (const delivery of unlike.filter(({ event }) => fresh.has(event.id))) {
+    for (const delivery of unhandled) {
       if (!deps.ordered || (await takeTurn(trx, deps, delivery)) === 'next') inTurn.push(delivery);
     }
-    if (inTurn.length > 0) await effect(trx, inTurn);
+    if (inTurn.length > 0) await deps.effect(trx, inTurn);
     return inTurn.length;
   });
 }

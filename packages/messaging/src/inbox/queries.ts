@@ -42,21 +42,6 @@ export async function findVersion(
   return row?.version;
 }
 
-const LIST_VERSIONS = {
-  name: 'list_inbox_versions',
-  text: 'SELECT aggregate, version FROM inbox_versions WHERE consumer = $1 AND aggregate = ANY($2)',
-};
-
-/** The newest versions that an ordered consumer has handled, of those aggregates that it has seen. Locks nothing. */
-export async function listHandledVersions(
-  trx: Knex.Transaction,
-  consumer: string,
-  aggregates: readonly string[],
-): Promise<Map<string, number>> {
-  const rows = await runPrepared<{ aggregate: string; version: number }>(trx, LIST_VERSIONS, [consumer, aggregates]);
-  return new Map(rows.map(({ aggregate, version }) => [aggregate, version]));
-}
-
 /** Notes the newest handled version of an aggregate; never goes back. */
 export async function upsertVersion(
   database: Knex,

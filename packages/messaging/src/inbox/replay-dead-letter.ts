@@ -37,9 +37,7 @@ async function replay(trx: Knex.Transaction, deps: HandlerDeps, letter: StoredDe
   const outcome = fresh.size === 0 ? 'duplicate' : (await isStale(trx, deps, event)) ? 'stale' : 'handled';
   if (outcome === 'handled') {
     const meta = { deliveries: deliveries + 1, stream, streamSequence: stream_seq };
-    const delivery = { event, meta, traceparent: undefined };
-    const effect = await deps.prepare([delivery]);
-    await effect(trx, [delivery]);
+    await deps.effect(trx, [{ event, meta, traceparent: undefined }]);
   }
   await updateDeadLetterResolved(trx, letter.id);
   return resolution(letter.id, outcome);

@@ -2,7 +2,7 @@ import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
-import { type Effect, type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
+import { type HandlerDeps, handleOne, handleTogether } from './handle-messages.ts';
 import { measureConsumer } from './measure-consumer.ts';
 import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
@@ -42,24 +42,14 @@ export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S
 }
 
 /** A consumer of frequent facts, one transaction for many. */
-export interface BatchConsumerOptions<S extends EventSubject, P = undefined> extends CommonOptions<S> {
-  /** What the handler is given beside the events, asked before the transaction, so that this waits for nobody else. */
-  readonly prepare?: (events: readonly EventOf<S>[]) => Promise<P>;
-  /** As for one, with up to `batch` events in stream order; after a failure it is called with each alone. */
-  readonly handle: (trx: Knex.Transaction, events: readonly EventOf<S>[], given: BatchGiven<P>) => Promise<void>;
-  /**
-   * The handler by itself has no second effect of an event, as by comparing versions in the transaction, and nothing else tells it
-   * what was handled: it begins without waiting for what the inbox knows. The inbox is written all the same.
-   */
-  readonly handlesOnce?: boolean;
+export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
+  /** As for one, with up to `batch` events in stream order, and how each came; after a failure it is called with each alone. */
+  readonly handle: (
+    trx: Knex.Transaction,
+    events: readonly EventOf<S>[],
+    metas: readonly DeliveryMeta[],
+  ) => Promise<void>;
   readonly batch?: number | undefined;
-}
-
-/** What is known beside the events of a batch. */
-export interface BatchGiven<P> {
-  /** How each of them came. */
-  readonly metas: readonly DeliveryMeta[];
-  readonly prepared: P;
 }
 
 /** A running consumer. */
@@ -80,37 +70,26 @@ export interface Consumer {
  * without a kind) brings the message again later; any other one, or the last delivery, parks it in `dead_letters`.
  */
 export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
-  const effect: Effect = async (trx, deliveries) => {
+  const deps = handlerDeps(options, async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
-  };
-  const deps = handlerDeps(options, { prepare: async () => effect, handlesOnce: false });
+  });
   return run(options, deps, { chunk: 1, together: false });
 }
 
 /** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
-export function startBatchConsumer<S extends EventSubject, P = undefined>(
-  options: BatchConsumerOptions<S, P>,
-): Consumer {
-  const prepare = async (all: readonly Delivery[]): Promise<Effect> => {
-    // Without `prepare` nobody has said what P is, and it is undefined.
-    const prepared = (await options.prepare?.(all.map(eventOf<S>))) as P;
-    return async (trx, deliveries) => {
-      const metas = deliveries.map(({ meta }) => meta);
-      await options.handle(trx, deliveries.map(eventOf<S>), { metas, prepared });
-    };
-  };
-  const deps = handlerDeps(options, { prepare, handlesOnce: options.handlesOnce === true });
+export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
+  const deps = handlerDeps(options, async (trx, deliveries) => {
+    const metas = deliveries.map(({ meta }) => meta);
+    await options.handle(trx, deliveries.map(eventOf<S>), metas);
+  });
   return run(options, deps, { chunk: options.batch ?? BATCH_MAX, together: true });
 }
 
-function handlerDeps<S extends EventSubject>(
-  options: CommonOptions<S>,
-  own: Pick<HandlerDeps, 'prepare' | 'handlesOnce'>,
-): HandlerDeps {
+function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps {
   const { messaging, database, name } = options;
   const ordered = options.ordered === true;
   const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
-  return { messaging, database, consumer: name, ordered, ...own, ...limits };
+  return { messaging, database, consumer: name, effect, ordered, ...limits };
 }
 
 function run<S extends EventSubject>(

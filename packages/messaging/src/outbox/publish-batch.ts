@@ -1,40 +1,46 @@
+import type { DatabaseSession } from '@svc/database';
 import { errorCodeOf } from '@svc/tracing';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { beginPublishing, traceHeaders } from '../connection/trace-messages.ts';
-import type { AcknowledgedRow, UnpublishedRow } from './queries.ts';
+import { type AcknowledgedRow, listUnpublished, markPublished, type UnpublishedRow } from './queries.ts';
 
+const BATCH = 200;
 const ACK_TIMEOUT_MS = 5_000;
 const encoder = new TextEncoder();
 
-/** What the stream took, and the failure that stopped part of it. */
+/** What one round sent, and the failure that stopped part of it. */
 export interface BatchResult {
+  /** There may be more where these came from. */
+  readonly isFull: boolean;
   readonly acknowledged: readonly AcknowledgedRow[];
   readonly failure: unknown;
 }
 
 /**
- * Sends rows of one stream. Aggregates go side by side, but within one each waits for the acknowledgement of the one before: a
- * message that was refused must not be overtaken. Never rejects.
+ * Sends the first unpublished rows of one stream and marks those that were acknowledged. Aggregates go side by side, but
+ * within one each waits for the acknowledgement of the one before: a message that was refused must not be overtaken.
  */
 export async function publishBatch(
+  session: DatabaseSession,
   messaging: Messaging,
-  stream: string,
-  rows: readonly UnpublishedRow[],
+  stream: { readonly name: string; readonly created: string },
 ): Promise<BatchResult> {
+  const rows = await listUnpublished(session, stream.name, BATCH);
   const acknowledged: AcknowledgedRow[] = [];
   let failure: unknown;
   const chains = [...Map.groupBy(rows, (row) => row.aggregate).values()];
   await Promise.all(
     chains.map(async (chain) => {
       try {
-        for (const row of chain) acknowledged.push(await publishRow(messaging, stream, row));
+        for (const row of chain) acknowledged.push(await publishRow(messaging, stream.name, row));
       } catch (error) {
         failure ??= error;
       }
     }),
   );
-  return { acknowledged, failure };
+  if (acknowledged.length > 0) await markPublished(session, stream, acknowledged);
+  return { isFull: rows.length === BATCH, acknowledged, failure };
 }
 
 async function publishRow(messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> {

@@ -51,16 +51,12 @@ export async function commitWithoutWaiting(session: DatabaseSession): Promise<vo
 const LIST_UNPUBLISHED = {
   name: 'list_unpublished',
   text: `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at, traceparent
-    FROM outbox WHERE published_at IS NULL AND stream = $1 AND aggregate <> ALL ($3::text[]) ORDER BY seq LIMIT $2`,
+    FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
 };
 
-/** The first rows that a stream has not acknowledged, but for those of aggregates that are under way. */
-export async function listUnpublished(
-  session: DatabaseSession,
-  stream: string,
-  { limit, underWay }: { readonly limit: number; readonly underWay: readonly string[] },
-) {
-  return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit, underWay]);
+/** The first rows that a stream has not acknowledged. */
+export async function listUnpublished(session: DatabaseSession, stream: string, limit: number) {
+  return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
 }
 
 const MARK_PUBLISHED = {

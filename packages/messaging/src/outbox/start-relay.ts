@@ -32,7 +32,7 @@ export interface Relay {
   isLeading(): boolean;
   /** Has whichever replica leads compare its streams with the outbox now, instead of at the next of its regular looks. */
   reconcile(): void;
-  /** Ends after the batches in flight. */
+  /** Ends after the batch in flight. */
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function startRelay(options: RelayOptions): Relay {
   const { messaging, service } = options;
   const stopping = new AbortController();
   const alarm = createAlarm();
-  const lanes = streamsOf(service).map((stream) => createLane(messaging, stream, alarm.ring));
+  const lanes = streamsOf(service).map((stream) => createLane(messaging, stream));
   // A counter that appears with its first count has not grown, as Prometheus sees it.
   for (const stream of streamsOf(service)) messaging.meters.outboxRepublished(stream, 0);
   const { signal } = stopping;
@@ -104,7 +104,6 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
     messaging.meters.relayLeading(state.session?.isOpen() === true);
     if (waitMs > 0) await state.alarm.wait(waitMs);
   }
-  await Promise.all(state.lanes.map((lane) => lane.settled()));
   await state.session?.close();
   state.session = undefined;
   messaging.meters.relayLeading(false);
@@ -115,10 +114,7 @@ async function ensureLeading(options: RelayOptions, state: RelayState): Promise<
   if (state.session?.isOpen() === true) return state.session;
   await state.session?.close();
   state.session = undefined;
-  const session = await openSession(options.databaseUrl, {
-    applicationName: `${options.service}-relay`,
-    pipeline: true,
-  });
+  const session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
   const locked = await tryRelayLock(session).catch(() => false);
   if (locked) await commitWithoutWaiting(session);
   else {

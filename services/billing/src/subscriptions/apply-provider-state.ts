@@ -1,4 +1,4 @@
-import { events, subscriptionAggregate } from '@svc/contracts';
+import { events } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { findPlanById } from '../plans/index.ts';
@@ -117,7 +117,7 @@ const entitle = async (trx: Knex.Transaction, subscription: StoredSubscription):
 /** One fact per revision: a snapshot, or the end. */
 const tell = async (deps: ReducerDeps, trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
   const { userId, status, revision, endedAt } = subscription;
-  const about = { aggregate: subscriptionAggregate(userId), version: revision };
+  const about = { aggregate: `subscription:${userId}`, version: revision };
   if (isEnded(status) && endedAt !== null) {
     await appendToOutbox(trx, {
       ...about,

@@ -1,5 +1,6 @@
 import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
+import { sqlColumn } from '../sql-array.ts';
 import type { Connection, ConnectionKey } from './connection.ts';
 
 const LOCK_USERS = {
@@ -15,12 +16,6 @@ const UPSERT_CONNECTIONS = {
     ON CONFLICT (svc_user_id, client_id) DO UPDATE SET
       is_connected = excluded.is_connected, scope = excluded.scope, connected_at = excluded.connected_at,
       told_revision = excluded.told_revision`,
-};
-const END_CONNECTIONS = {
-  name: 'end_connections',
-  text: `UPDATE connections SET is_connected = false
-    FROM unnest($1::text[], $2::text[]) AS given (svc_user_id, client_id)
-    WHERE connections.svc_user_id = given.svc_user_id AND connections.client_id = given.client_id`,
 };
 
 /**
@@ -46,7 +41,12 @@ export async function upsertConnections(trx: Knex.Transaction, connections: read
 
 /** Marks connections as ended. */
 export async function updateConnectionsEnded(trx: Knex.Transaction, keys: readonly ConnectionKey[]): Promise<void> {
-  await runPrepared(trx, END_CONNECTIONS, [keys.map(({ userId }) => userId), keys.map(({ clientId }) => clientId)]);
+  await trx.raw(
+    `UPDATE connections SET is_connected = false
+     FROM unnest(?::text[], ?::text[]) AS given (svc_user_id, client_id)
+     WHERE connections.svc_user_id = given.svc_user_id AND connections.client_id = given.client_id`,
+    [sqlColumn(keys, ({ userId }) => userId), sqlColumn(keys, ({ clientId }) => clientId)],
+  );
 }
 
 /** Notes that the user's connected apps are told this revision; answers those that were not yet told it, or a newer one. */

@@ -9,7 +9,6 @@ export {
   findLaneHealth,
   LEASE_MS,
   LEASE_RENEWED_AFTER_MS,
-  lockLanes,
   type Pace,
   releaseLanes,
 } from './lane-queries.ts';
@@ -20,4 +19,4 @@ export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './rec
 export { recoverEvent } from './recover-event.ts';
 export { type EventRoutesDeps, eventRoutes } from './routes.ts';
 export { startEventPruning } from './start-event-pruning.ts';
-export { type StoreDeps, storeEvents, storeInLanes } from './store-events.ts';
+export { type StoreDeps, storeEvents } from './store-events.ts';

@@ -44,7 +44,7 @@ const RECORD_OUTCOMES = {
         $9::timestamptz[], $10::int[], $11::text[], $12::int[]
       ) AS g (client_id, lease_token, sequence, attempt, result, delay_ms, keep, pace, at, status_code, error, duration_ms)
     ), held AS (
-      SELECT g.* FROM lanes l JOIN given g USING (client_id, lease_token)
+      SELECT l.client_id FROM lanes l JOIN given g USING (client_id, lease_token)
       WHERE l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
       ORDER BY l.client_id FOR NO KEY UPDATE OF l
     ), moved AS (
@@ -60,36 +60,32 @@ const RECORD_OUTCOMES = {
         END,
         leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN ${KEPT_LEASE} END,
         pace = g.pace
-      FROM held g
-      WHERE l.client_id = g.client_id AND l.lease_token = g.lease_token
+      FROM held JOIN given g USING (client_id)
+      WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token
         AND l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
-      RETURNING g.*, l.leased_until IS NOT NULL AS is_kept, l.done_sequence + 1 AS next_sequence
+      RETURNING l.client_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept, l.done_sequence + 1 AS next_sequence
     ), changed AS (
       UPDATE events e SET
-        status = CASE m.result WHEN 'retry' THEN 'queued' ELSE m.result END,
-        attempts = m.attempt,
+        status = CASE g.result WHEN 'retry' THEN 'queued' ELSE g.result END,
+        attempts = g.attempt,
         attempts_in_round = e.attempts_in_round + 1,
-        delivered_at = CASE m.result WHEN 'delivered' THEN m.at + m.duration_ms * interval '1 millisecond' END
-      FROM moved m WHERE e.client_id = m.client_id AND e.sequence = m.sequence
+        delivered_at = CASE g.result WHEN 'delivered' THEN g.at + g.duration_ms * interval '1 millisecond' END
+      FROM moved m JOIN given g USING (client_id)
+      WHERE e.client_id = g.client_id AND e.sequence = g.sequence
     ), logged AS (
       INSERT INTO delivery_attempts (client_id, sequence, attempt, at, status_code, error, duration_ms)
-      SELECT client_id, sequence, attempt, at, status_code, error, duration_ms FROM moved
+      SELECT g.client_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
+      FROM moved m JOIN given g USING (client_id)
     )
     SELECT m.client_id, m.lease_token, m.is_kept, n.sequence, n.event_id, n.event, n.generation, n.attempts,
       n.attempts_in_round, n.body
-    FROM moved m
-    CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS commit
-    LEFT JOIN events n
+    FROM moved m LEFT JOIN events n
       ON m.is_kept AND n.client_id = m.client_id AND n.sequence = m.next_sequence AND n.status = 'queued'`,
 };
 
 /**
  * Writes outcomes of any number of lanes in one statement. One whose lease was lost (it ran out and another worker took the
  * lane, or a new generation began) changes nothing and is missing from the answer. Writing one twice is harmless.
- *
- * The commit does not wait for the disk. What a crash of the server takes back, it takes back from the end: nothing that was decided
- * on such an outcome is then left either. The lane is as before the attempt, which is repeated once its lease is over, as after
- * any crash between an attempt and its outcome.
  */
 export async function recordOutcomes(database: Knex, outcomes: readonly AttemptOutcome[]): Promise<RecordedOutcome[]> {
   const rows = await runPrepared<RecordedRow>(database, RECORD_OUTCOMES, columnsOf(outcomes));

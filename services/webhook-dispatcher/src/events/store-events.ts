@@ -31,29 +31,19 @@ export async function storeEvents(
 ): Promise<StoredEvent[]> {
   if (drafts.length === 0) return [];
   const lanes = await lockLanes(trx, [...new Set(drafts.map(({ clientId }) => clientId))]);
-  return await storeInLanes(trx, lanes, drafts, deps);
-}
-
-/** As `storeEvents`, in lanes that are locked already; those among them that get nothing stay as they are. */
-export async function storeInLanes(
-  trx: Knex.Transaction,
-  lanes: readonly LaneHead[],
-  drafts: readonly EventDraft[],
-  deps: StoreDeps,
-): Promise<StoredEvent[]> {
   const events = placeEvents(drafts, lanes, deps);
   if (events.length === 0) return [];
   const byClient = Map.groupBy(events, ({ clientId }) => clientId);
   const begunAtMs = performance.now();
-  const advances = lanes.flatMap((lane) => {
-    const own = byClient.get(lane.clientId);
-    const first = own?.[0];
-    if (own === undefined || first === undefined) return [];
+  const advances = lanes.map((lane) => {
     const reservation = lane.isIdle && lane.pace === 'prompt' ? deps.worker?.reserve() : undefined;
-    if (reservation !== undefined)
+    const own = byClient.get(lane.clientId) ?? [];
+    const [first] = own;
+    if (reservation !== undefined && first !== undefined) {
       startAfter(trx, reservation, { claim: toClaim(lane, first), claimedAtMs: begunAtMs });
+    }
     const lastSequence = lane.lastSequence + own.length;
-    return [{ clientId: lane.clientId, lastSequence, isLeased: reservation !== undefined, becomesDue: lane.isIdle }];
+    return { clientId: lane.clientId, lastSequence, isLeased: reservation !== undefined, becomesDue: lane.isIdle };
   });
   if (advances.some(({ isLeased, becomesDue }) => becomesDue && !isLeased)) hintAfter(trx, deps.worker);
   await appendEvents(trx, events, advances);

@@ -9,10 +9,8 @@ import {
   updateConnectionsEnded,
   upsertConnections,
 } from '../connections/index.ts';
-import { type EventDraft, lockLanes, type StoreDeps, storeInLanes } from '../events/index.ts';
+import { type EventDraft, type StoreDeps, storeEvents } from '../events/index.ts';
 import { takeNewFacts, type VersionedFact } from './aggregate-versions.ts';
-import { allEnded } from './all-ended.ts';
-import { listHandledRevisions } from './apply-subscription-fact.ts';
 
 /** Facts of auth that concern webhooks. */
 export const authSubjects = [
@@ -30,19 +28,7 @@ export interface AuthFactsDeps extends StoreDeps {
   readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
 }
 
-/** What users are subscribed to, as apps are told of it. */
-export type Snapshots = ReadonlyMap<string, SubscriptionSnapshot | null>;
-
 type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1]> & VersionedFact;
-
-/** Reads what the apps of new connections are told of their users' subscriptions, before a transaction that stores it. */
-export async function readSnapshotsFor(
-  facts: readonly EventOf<(typeof authSubjects)[number]>[],
-  deps: AuthFactsDeps,
-): Promise<Snapshots> {
-  const created = facts.filter((fact) => hasSubject(fact, events.connectionCreated.subject));
-  return await readSnapshots(unlike(created.map(({ data }) => data.svc_user_id)), deps);
-}
 
 /**
  * Applies facts in their order: connections made are told to the app, each followed by the user's subscription; connections
@@ -51,7 +37,6 @@ export async function readSnapshotsFor(
 export async function applyAuthFacts(
   trx: Knex.Transaction,
   facts: readonly AuthFact[],
-  snapshots: Snapshots,
   deps: AuthFactsDeps,
 ): Promise<void> {
   let run: ConnectionFact[] = [];
@@ -61,49 +46,38 @@ export async function applyAuthFacts(
       continue;
     }
     // Everything before belongs to the app while it was there.
-    await applyConnectionFacts(trx, run, snapshots, deps);
+    await applyConnectionFacts(trx, run, deps);
     run = [];
     await removeApp(trx, fact.data.client_id);
   }
-  await applyConnectionFacts(trx, run, snapshots, deps);
+  await applyConnectionFacts(trx, run, deps);
 }
 
-/** Statements that do not need each other's answers are asked at once; they run in the order in which they are asked. */
 async function applyConnectionFacts(
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
-  read: Snapshots,
   deps: AuthFactsDeps,
 ): Promise<void> {
   if (facts.length === 0) return;
-  const userIds = unlike(facts.map(({ data }) => data.svc_user_id));
-  const [, handled, fresh, lanes] = await allEnded([
-    lockUsers(trx, userIds),
-    listHandledRevisions(trx, userIds),
-    takeNewFacts(trx, facts),
-    lockLanes(trx, unlike(facts.map(({ data }) => data.client_id))),
-  ]);
-  const snapshots = await renewStale(read, handled, deps);
-  const drafts = fresh.flatMap((fact) => toDrafts(fact, snapshots));
-  await allEnded([projectConnections(trx, fresh, snapshots), storeInLanes(trx, lanes, drafts, deps)]);
+  // Billing answers while the versions are looked at.
+  const [snapshots, fresh] = await Promise.all([readSnapshots(trx, facts, deps), takeNewFacts(trx, facts)]);
+  await projectConnections(trx, fresh, snapshots);
+  await storeEvents(
+    trx,
+    fresh.flatMap((fact) => toDrafts(fact, snapshots)),
+    deps,
+  );
 }
 
-/**
- * A subscription that has changed since it was read, and whose change was handled before this connection was there to be told of
- * it, is read again. What changes from now on is told to the connection: its fact waits for the locked user.
- */
-async function renewStale(
-  read: Snapshots,
-  handled: ReadonlyMap<string, number>,
+async function readSnapshots(
+  trx: Knex.Transaction,
+  facts: readonly ConnectionFact[],
   deps: AuthFactsDeps,
-): Promise<Snapshots> {
-  const isStale = (userId: string) => (handled.get(userId) ?? 0) > (read.get(userId)?.revision ?? 0);
-  const renewed = await readSnapshots([...read.keys()].filter(isStale), deps);
-  return new Map([...read, ...renewed]);
-}
-
-async function readSnapshots(userIds: readonly string[], deps: AuthFactsDeps): Promise<Snapshots> {
+): Promise<Map<string, SubscriptionSnapshot | null>> {
+  const created = facts.filter((fact) => hasSubject(fact, events.connectionCreated.subject));
+  const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
   if (userIds.length === 0) return new Map();
+  await lockUsers(trx, userIds);
   const snapshots = await deps.readSnapshots(userIds);
   return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
 }
@@ -112,7 +86,7 @@ async function readSnapshots(userIds: readonly string[], deps: AuthFactsDeps): P
 async function projectConnections(
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
-  snapshots: Snapshots,
+  snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>,
 ): Promise<void> {
   const made = new Map<string, Connection>();
   const ended = new Map<string, { userId: string; clientId: string }>();
@@ -128,13 +102,11 @@ async function projectConnections(
     const connection = { userId, clientId, scope, connectedAt: new Date(connectedAt), toldRevision, isConnected: true };
     made.set(fact.aggregate, connection);
   }
-  await allEnded([
-    made.size > 0 ? upsertConnections(trx, [...made.values()]) : undefined,
-    ended.size > 0 ? updateConnectionsEnded(trx, [...ended.values()]) : undefined,
-  ]);
+  if (made.size > 0) await upsertConnections(trx, [...made.values()]);
+  if (ended.size > 0) await updateConnectionsEnded(trx, [...ended.values()]);
 }
 
-function toDrafts(fact: ConnectionFact, snapshots: Snapshots): EventDraft[] {
+function toDrafts(fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] {
   const origin = { clientId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
   if (hasSubject(fact, events.connectionRevoked.subject)) {
     const { reason, revoked_at } = fact.data;
@@ -149,8 +121,4 @@ function toDrafts(fact: ConnectionFact, snapshots: Snapshots): EventDraft[] {
 async function removeApp(trx: Knex.Transaction, clientId: string): Promise<void> {
   await deleteConfiguration(trx, clientId);
   await deleteConnectionsOfApp(trx, clientId);
-}
-
-function unlike(ids: readonly string[]): string[] {
-  return [...new Set(ids)];
 }

@@ -1,5 +1,5 @@
-import { events, subscriptionAggregate } from '@svc/contracts';
-import { type EventOf, hasSubject, listHandledVersions } from '@svc/messaging';
+import { events } from '@svc/contracts';
+import { type EventOf, hasSubject } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { lockUsers, updateToldRevision } from '../connections/index.ts';
 import { type EventDraft, type StoreDeps, storeEvents } from '../events/index.ts';
@@ -9,18 +9,6 @@ export const subscriptionSubjects = [events.subscriptionChanged.subject, events.
 
 /** One of the facts of billing that concern webhooks. */
 export type SubscriptionFact = EventOf<(typeof subscriptionSubjects)[number]>;
-
-/** The consumer that applies them, each user's in order. */
-export const SUBSCRIPTIONS_CONSUMER = 'webhook-dispatcher_subscriptions';
-
-/** The newest revision of each user's subscription whose fact was handled, or given up; none where there was none. */
-export async function listHandledRevisions(
-  trx: Knex.Transaction,
-  userIds: readonly string[],
-): Promise<Map<string, number>> {
-  const versions = await listHandledVersions(trx, SUBSCRIPTIONS_CONSUMER, userIds.map(subscriptionAggregate));
-  return new Map(userIds.map((userId) => [userId, versions.get(subscriptionAggregate(userId)) ?? 0]));
-}
 
 /** Tells a change of a user's subscription to each app that the user is connected to and that does not know it yet. */
 export async function applySubscriptionFact(

@@ -1,9 +1,9 @@
 import { events } from '@svc/contracts';
 import { type Consumer, type Messaging, startBatchConsumer, startConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { type AuthFactsDeps, applyAuthFacts, authSubjects, readSnapshotsFor } from './apply-auth-facts.ts';
+import { type AuthFactsDeps, applyAuthFacts, authSubjects } from './apply-auth-facts.ts';
 import { applyDisconnectionFact } from './apply-disconnection-fact.ts';
-import { applySubscriptionFact, SUBSCRIPTIONS_CONSUMER, subscriptionSubjects } from './apply-subscription-fact.ts';
+import { applySubscriptionFact, subscriptionSubjects } from './apply-subscription-fact.ts';
 
 /** What the consumers need. */
 export interface FactConsumersDeps extends AuthFactsDeps {
@@ -24,14 +24,11 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       name: 'webhook-dispatcher_connections',
       // Versions are compared for a whole batch at once (`takeNewFacts`); `ordered` would ask twice for each fact.
       subjects: authSubjects,
-      handlesOnce: true,
       batch: AUTH_BATCH,
-      prepare: (facts) => readSnapshotsFor(facts, deps),
-      handle: (trx, facts, { metas, prepared }) =>
+      handle: (trx, facts, metas) =>
         applyAuthFacts(
           trx,
           facts.map((fact, index) => ({ ...fact, deliveries: metas[index]?.deliveries ?? 1 })),
-          prepared,
           deps,
         ),
     }),
@@ -45,7 +42,7 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
     startConsumer({
       messaging,
       database,
-      name: SUBSCRIPTIONS_CONSUMER,
+      name: 'webhook-dispatcher_subscriptions',
       subjects: subscriptionSubjects,
       ordered: true,
       handle: (trx, fact) => applySubscriptionFact(trx, fact, deps),

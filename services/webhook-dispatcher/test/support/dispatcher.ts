@@ -100,7 +100,7 @@ export async function startDispatcher(
   const logger = createLogger({ service: 'webhook-dispatcher', level: config.LOG_LEVEL, destination });
   const metrics = createMetrics('webhook-dispatcher');
   const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
-  const database = createDatabase(config.DATABASE_URL, { applicationName: 'dispatcher', poolMax: 8, pipeline: true });
+  const database = createDatabase(config.DATABASE_URL, { applicationName: 'dispatcher', poolMax: 8 });
   life.onStop('database', () => database.destroy());
   const messaging = await connectMessaging({ url: config.NATS_URL, name: 'webhook-dispatcher', logger, metrics });
   life.onStop('messaging', () => messaging.close());
