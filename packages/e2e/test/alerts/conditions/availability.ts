@@ -36,6 +36,8 @@ export const serviceThatDies: Condition = {
     if (!RESTART_MINUTES.includes(minute)) return;
     const started = () => product.watch.read('console', 'process_start_time_seconds');
     const before = await started();
+    // The time is told in whole seconds: a process that starts within the same one cannot be told from the one before.
+    await waitFor(() => Date.now() / 1000 > before + 1 || undefined, { timeoutMs: WAIT_MS });
     process.kill(await product.pidOf('console'), 'SIGKILL');
     await waitFor(async () => (await started()) > before || undefined, { timeoutMs: WAIT_MS });
   },
