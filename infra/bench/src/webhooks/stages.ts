@@ -20,7 +20,7 @@ export interface Traces {
   readonly arrivals: Arrivals;
 }
 
-/** One stage's share of the way, over all facts. */
+/** One part of the way, over all facts. */
 export interface Stage {
   readonly name: string;
   readonly p50: number;
@@ -53,6 +53,7 @@ export const followFacts = async (traces: Traces): Promise<{ taken: number[]; st
       stage('to the commit of the event: NATS to its disk, pull, transaction', 'streamed', 'stored'),
       stage('to the attempt: disk, claim', 'stored', 'begun'),
       stage('to the receiver', 'begun', 'received'),
+      stage('both: commit of the event to the receiver', 'stored', 'received'),
       stage('to the commit of the outcome', 'received', 'recorded'),
     ],
   };
