@@ -37,16 +37,21 @@ type Headers = Readonly<Record<string, OutgoingHttpHeader | undefined>>;
 function writeHead(this: ServerResponse & WithDefaults, status: number, ...rest: unknown[]): ServerResponse {
   const defaults = this[KEY] ?? {};
   this[KEY] = {};
-  const [given] = rest;
-  const isPlain = given === undefined || (typeof given === 'object' && !Array.isArray(given));
-  if (isPlain && this.getHeaderNames().length === 0) {
+  if (hasHeadersAlone(rest) && this.getHeaderNames().length === 0) {
     // One list, written as it is: headers that are set one by one take several times as long.
-    return ServerResponse.prototype.writeHead.call(this, status, listed(defaults, given as Headers | undefined));
+    return ServerResponse.prototype.writeHead.call(this, status, listed(defaults, rest[0]));
   }
   for (const name of Object.keys(defaults)) if (!this.hasHeader(name)) this.setHeader(name, defaults[name] ?? '');
   // What came in as the arguments of one overload goes on as those of the same.
   return ServerResponse.prototype.writeHead.apply(this, [status, ...rest] as [number]);
 }
+
+/** No message, and headers by their names or none. */
+const hasHeadersAlone = (rest: unknown[]): rest is [Headers?] => {
+  const [given] = rest;
+  if (rest.length > 1 || given === null) return false;
+  return given === undefined || (typeof given === 'object' && !Array.isArray(given));
+};
 
 const listed = (defaults: Readonly<Record<string, string>>, given: Headers = {}): OutgoingHttpHeader[] => {
   const list: OutgoingHttpHeader[] = [];
