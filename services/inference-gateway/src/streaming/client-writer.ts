@@ -67,8 +67,9 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     if (queue.length === 0 || isGone) return;
     const piece = joined(queue);
     // The first piece leaves together with the head.
-    const isFramed = isHeadOut && res.chunkedEncoding && Buffer.byteLength(piece) <= FRAMED_BYTES_MAX;
-    const hasRoom = isFramed && socket !== null ? socket.write(toChunk(piece)) : res.write(piece);
+    const length = Buffer.byteLength(piece);
+    const isFramed = isHeadOut && res.chunkedEncoding && length <= FRAMED_BYTES_MAX;
+    const hasRoom = isFramed && socket !== null ? socket.write(toChunk(piece, length)) : res.write(piece);
     isHeadOut = true;
     queue = [];
     if (hasRoom) return;
@@ -98,13 +99,13 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
 };
 
 /** A whole chunk (RFC 9112 section 7.1), as one piece: the response would hand four to the connection, at a third more time. */
-const toChunk = (piece: Buffer | string): Buffer | string => {
-  const size = `${Buffer.byteLength(piece).toString(16)}\r\n`;
+const toChunk = (piece: Buffer | string, length: number): Buffer | string => {
+  const size = `${length.toString(16)}\r\n`;
   if (typeof piece === 'string') return `${size}${piece}\r\n`;
-  const chunk = Buffer.allocUnsafe(size.length + piece.length + CRLF.length);
+  const chunk = Buffer.allocUnsafe(size.length + length + CRLF.length);
   chunk.write(size, 'latin1');
   piece.copy(chunk, size.length);
-  CRLF.copy(chunk, size.length + piece.length);
+  CRLF.copy(chunk, size.length + length);
   return chunk;
 };
 
