@@ -21,7 +21,7 @@ import { delegatedRoutes } from './delegated/index.ts';
 import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
-import { createDispatcher, createRouteGates, type RouteGates } from './providers/index.ts';
+import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
 import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
@@ -153,15 +153,15 @@ const openInference = (
     logger,
   });
   life.onStop('billing client', () => billing.close());
-  const dispatcher = createDispatcher({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
-  life.onStop('providers', () => dispatcher.destroy());
+  const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
+  life.onStop('providers', () => providers.close());
   const inFlight = createInFlight();
   life.onStop('requests whose callers have left', () => inFlight.idle(STOP_STEP_MS));
   return {
     billing,
     usage,
     routes: routes.table,
-    dispatcher,
+    providers,
     gates: openGates(options),
     inFlight,
     streams: createOpenStreams(options.metrics),

@@ -9,8 +9,8 @@ import {
 } from '@svc/contracts';
 import { AppError, type Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, errorCodeOf, type TraceSpan, withinSpan } from '@svc/tracing';
-import { Agent } from 'undici';
 import type { z } from 'zod';
+import { createHttpClient, type HttpClient } from './http1/index.ts';
 import { collectBody, openUpstream, type UpstreamAnswer } from './providers/index.ts';
 import { shareCalls } from './share-calls.ts';
 
@@ -22,7 +22,7 @@ export interface BillingClient {
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Services that the user's paid period includes. Throws `service_unavailable` where billing does not say. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /** Services of a plan. */
@@ -43,6 +43,8 @@ export interface BillingClientOptions {
 const SETTLEMENT_TIMEOUT_MS = 300;
 /** More requests than these at one time wait for a connection. */
 const CONNECTIONS_MAX = 128;
+/** Less than what billing's server keeps an idle connection. */
+const KEEP_ALIVE_MS = 4_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** What billing says to nearly every request of an account without limits, word for word: nothing is to be parsed. */
 const ADMITTED: Admission = { verdict: 'admitted' };
@@ -57,8 +59,13 @@ const ADMITTED_LINE_END = `,"admission":${ADMITTED_TEXT}}`;
  */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
   const { admissionTimeoutMs, logger } = options;
-  const agent = new Agent({ connections: CONNECTIONS_MAX, pipelining: 1, connect: { timeout: admissionTimeoutMs } });
-  const ask = createAsk(agent, options);
+  const http = createHttpClient({
+    connectTimeoutMs: admissionTimeoutMs,
+    connectionsMax: CONNECTIONS_MAX,
+    keepAliveMs: KEEP_ALIVE_MS,
+    keepAliveMsMax: KEEP_ALIVE_MS,
+  });
+  const ask = createAsk(http, options);
   const admission = shareCalls<Asked>({
     membersMax: ADMISSIONS_MAX,
     // Told in the trace of the first: whoever woke the sharing is nobody in particular.
@@ -91,7 +98,7 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
       const answer = asked.then(readText).then((text) => parseAnswer(internalRoutes.getEntitlements, text));
       return (await answer.catch(failUnavailable)).services;
     },
-    close: () => agent.destroy(),
+    close: http.close,
   };
 };
 
@@ -107,7 +114,7 @@ type Ask = (route: RouteDefinition, input: Call) => Promise<UpstreamAnswer>;
 type CalledRoute = RouteDefinition & { readonly responses: { readonly 200: { readonly schema: z.ZodType } } };
 
 /** Asks one route, and answers its 200 with the body unread. Rejects with whatever else it was. */
-const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions): Ask => {
+const createAsk = (http: HttpClient, { baseUrl, token }: BillingClientOptions): Ask => {
   const { origin, pathname } = new URL(baseUrl);
   const basePath = pathname.replace(/\/+$/, '');
   return async (route, input) => {
@@ -129,7 +136,7 @@ const createAsk = (agent: Agent, { baseUrl, token }: BillingClientOptions): Ask 
       },
       body: input.body === undefined ? null : JSON.stringify(input.body),
     };
-    const asked = openUpstream(agent, request, limits);
+    const asked = openUpstream(http, request, limits);
     const answer = await (span === undefined ? asked : endWith(span, asked));
     if (answer.status === 200) return answer;
     await readText(answer);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
-import type { Dispatcher } from 'undici';
+import type { HttpClient } from '../http1/index.ts';
 import type { Route } from '../routes/index.ts';
 import {
   openUpstream,
@@ -16,7 +16,8 @@ import type { RouteGates } from './route-gates.ts';
 
 /** What reaching providers needs. */
 export interface UpstreamDeps {
-  readonly dispatcher: Dispatcher;
+  /** Its connections to providers. */
+  readonly providers: HttpClient;
   readonly upstreamLimits: UpstreamLimits;
   readonly gates: RouteGates;
   /** Milliseconds since the epoch. */
@@ -81,7 +82,7 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () =>
   const { provider } = route;
   const kind = kindOf(provider);
   const answer = await openUpstream(
-    deps.dispatcher,
+    deps.providers,
     {
       origin: provider.origin,
       path: `${provider.basePath}${kind.pathOf(request.endpoint, route)}`,

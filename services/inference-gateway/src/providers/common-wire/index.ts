@@ -1,6 +1,6 @@
 export { collectBody } from './collect-body.ts';
 export { commonWire } from './common-wire.ts';
-export { createDispatcher } from './create-dispatcher.ts';
+export { createProviderClient } from './create-provider-client.ts';
 export {
   openUpstream,
   type UpstreamAnswer,

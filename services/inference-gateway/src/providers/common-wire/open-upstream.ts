@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../http1/index.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 
 /** One request to a provider. */
 export interface UpstreamRequest {
   readonly origin: string;
   /** POST unless said otherwise. */
-  readonly method?: Dispatcher.HttpMethod;
+  readonly method?: HttpRequest['method'];
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | Readable | string | null;
@@ -51,33 +51,23 @@ export interface UpstreamAnswer {
  * `unreachable` where nothing was sent, `timeout` or `lost` where something was.
  */
 export const openUpstream = (
-  dispatcher: Dispatcher,
+  client: HttpClient,
   request: UpstreamRequest,
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
-    const exchange = new Exchange({ resolve, reject, onOver: request.onOver }, limits.totalTimeoutMs);
+    const exchange = new Exchange({ resolve, reject, onOver: request.onOver }, limits);
     request.giveUp?.addEventListener('abort', exchange.giveUp);
-    dispatcher.dispatch(
-      {
-        origin: request.origin,
-        path: request.path,
-        method: request.method ?? 'POST',
-        headers: request.headers,
-        body: request.body,
-        headersTimeout: limits.firstByteTimeoutMs,
-        bodyTimeout: limits.idleTimeoutMs,
-      },
-      exchange,
-    );
+    const { origin, path, method = 'POST', headers, body } = request;
+    client.send({ origin, path, method, headers, body }, exchange);
   });
 
 class TimeoutError extends Error {
-  readonly code = 'TIMEOUT';
+  override readonly name = 'TimeoutError';
 }
 
 class AbandonedError extends Error {
-  readonly code = 'ABANDONED';
+  override readonly name = 'AbandonedError';
 }
 
 /** Who is told of an exchange. */
@@ -88,49 +78,56 @@ interface Told {
 }
 
 /** One exchange, as the HTTP client drives it. */
-class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
+class Exchange implements HttpHandler, UpstreamAnswer {
   status = 0;
   headers: IncomingHttpHeaders = {};
   readonly #told: Told;
+  readonly #limits: UpstreamLimits;
   readonly #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  #control: HttpControl | undefined;
   #sink: UpstreamSink | undefined;
   #early: Buffer[] = [];
   #isPaused = false;
   #end: UpstreamFailure | 'whole' | undefined;
-  #abortReason: Error | undefined;
 
-  constructor(told: Told, totalTimeoutMs: number) {
+  constructor(told: Told, limits: UpstreamLimits) {
     this.#told = told;
-    this.#timer = setTimeout(this.giveUp, totalTimeoutMs);
+    this.#limits = limits;
+    this.#timer = setTimeout(this.giveUp, limits.totalTimeoutMs);
   }
 
   readonly giveUp = (): void => this.#breakOff(new TimeoutError('the answer took too long'));
 
-  /** Called when a connection is there, right before the request is written to it. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#abortReason !== undefined) controller.abort(this.#abortReason);
-    else this.#controller = controller;
+  onStart(control: HttpControl): boolean {
+    if (this.#end !== undefined) return false;
+    this.#control = control;
+    return true;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return;
+  onSent(): void {
+    if (this.status === 0 && this.#end === undefined) this.#limitSilence(this.#limits.firstByteTimeoutMs);
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
     this.status = status;
     this.headers = headers;
+    this.#limitSilence(this.#limits.idleTimeoutMs);
     this.#told.resolve(this);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#sink === undefined) this.#early.push(chunk);
-    else this.#sink.onData(chunk);
+  onData(piece: Buffer): void {
+    this.#silence?.refresh();
+    if (this.#sink === undefined) this.#early.push(piece);
+    else this.#sink.onData(piece);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#finish('whole');
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#finish(toFailure(error, this.#controller !== undefined));
+  onError(error: Error): void {
+    this.#finish(toFailure(error, this.#control !== undefined));
   }
 
   read = (sink: UpstreamSink): void => {
@@ -144,13 +141,14 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
   pause = (): void => {
     if (this.#isPaused || this.#end !== undefined) return;
     this.#isPaused = true;
-    this.#controller?.pause();
+    this.#control?.pause();
   };
 
   resume = (): void => {
     if (!this.#isPaused || this.#end !== undefined) return;
     this.#isPaused = false;
-    this.#controller?.resume();
+    this.#silence?.refresh();
+    this.#control?.resume();
   };
 
   abort = (): void => {
@@ -158,16 +156,29 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
     this.#breakOff(new AbandonedError('the answer is no longer wanted'));
   };
 
+  /** Ends the exchange where nothing comes for so long; 0 waits for ever. */
+  #limitSilence(timeoutMs: number): void {
+    clearTimeout(this.#silence);
+    this.#silence = timeoutMs > 0 ? setTimeout(this.#onSilence, timeoutMs) : undefined;
+  }
+
+  readonly #onSilence = (): void => {
+    // Who has paused the answer cannot blame the provider.
+    if (this.#isPaused) this.#silence?.refresh();
+    else this.#breakOff(new TimeoutError('nothing came for too long'));
+  };
+
   #breakOff(reason: Error): void {
     if (this.#end !== undefined) return;
-    this.#abortReason = reason;
-    this.#controller?.abort(reason);
+    if (this.#control === undefined) this.#finish(toFailure(reason, false));
+    else this.#control.abort(reason);
   }
 
   #finish(end: UpstreamFailure | 'whole'): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
     this.#told.onOver?.();
     // Without a head nobody has been given this exchange to read.
     if (end !== 'whole' && this.status === 0) this.#told.reject(end);
@@ -184,10 +195,7 @@ class Exchange implements Dispatcher.DispatchHandler, UpstreamAnswer {
 
 const SILENT: UpstreamSink = { onData: () => {}, onEnd: () => {}, onFailure: () => {} };
 
-const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TIMEOUT']);
-
 const toFailure = (error: Error, wasSent: boolean): UpstreamFailure => {
   if (!wasSent) return new UpstreamFailure('unreachable', { cause: error });
-  const reason = 'code' in error && TIMEOUTS.has(error.code) ? 'timeout' : 'lost';
-  return new UpstreamFailure(reason, { cause: error });
+  return new UpstreamFailure(error instanceof TimeoutError ? 'timeout' : 'lost', { cause: error });
 };

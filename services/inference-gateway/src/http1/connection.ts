@@ -1,0 +1,211 @@
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { type BodyDecoder, createBodyDecoder } from './body-decoder.ts';
+import type { HttpControl, HttpExchange, HttpHandler } from './http-exchange.ts';
+import { BadResponseError, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { writeInChunks } from './write-body.ts';
+
+/** What a connection needs to know. */
+export interface ConnectionOptions {
+  /** How long it may stay idle where the server does not say, and how long at most, in milliseconds. */
+  readonly keepAliveMs: number;
+  readonly keepAliveMsMax: number;
+  /** It can take the next request. */
+  readonly onIdle: (connection: Connection) => void;
+  readonly onClosed: (connection: Connection) => void;
+}
+
+const HEAD_END = '\r\n\r\n';
+const HEAD_BYTES_MAX = 16 * 1024;
+/** Up to this size, head and body leave in one write, which costs less than copying the body. */
+const COPIED_BYTES_MAX = 12 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** One connection of HTTP/1.1, one exchange at a time (RFC 9112). Bytes that nobody has asked for end it. */
+export class Connection implements HttpControl {
+  /** Milliseconds of `performance.now()` until which it may be used again. */
+  idleUntilMs = 0;
+  readonly #options: ConnectionOptions;
+  #socket: Socket | undefined;
+  #handler: HttpHandler | undefined;
+  #held: Buffer = NOTHING;
+  #head: ResponseHead | undefined;
+  #body: BodyDecoder | undefined;
+  #stopSending: (() => void) | undefined;
+  #error: Error | undefined;
+  #isPaused = false;
+  #isClosed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the socket, as soon as it is connected. */
+  attach(socket: Socket): void {
+    this.#socket = socket;
+    socket.on('error', (error) => {
+      this.#error ??= error;
+    });
+    socket.on('end', () => this.#takeEnd());
+    socket.on('close', () => this.#close());
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Sends a request. The connection must be idle. */
+  send({ head, body, handler }: HttpExchange): void {
+    const socket = this.#socket;
+    if (socket === undefined || this.#handler !== undefined) throw new Error('the connection is not idle');
+    if (!handler.onStart(this)) {
+      handler.onError(new Error('the request was given up'));
+      this.#options.onIdle(this);
+      return;
+    }
+    this.#handler = handler;
+    if (body !== null && typeof body === 'object' && !Buffer.isBuffer(body)) {
+      this.#writeStream(socket, head, body);
+      return;
+    }
+    if (body === null) socket.write(head, 'latin1');
+    else if (typeof body === 'string') socket.write(head + body);
+    else this.#write(socket, head, body);
+    handler.onSent();
+  }
+
+  readonly pause = (): void => {
+    this.#isPaused = true;
+    this.#socket?.pause();
+  };
+
+  readonly resume = (): void => {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket?.resume();
+  };
+
+  readonly abort = (reason: Error): void => {
+    this.#error = reason;
+    this.#close();
+  };
+
+  /** Ends an idle connection. */
+  readonly close = (): void => {
+    this.#close();
+  };
+
+  /** Takes what was read; the memory is only lent. */
+  read(bytes: Buffer): void {
+    try {
+      this.#take(bytes);
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new BadResponseError(String(error)));
+    }
+  }
+
+  #write(socket: Socket, head: string, body: Buffer): void {
+    if (body.length <= COPIED_BYTES_MAX) {
+      socket.write(head + body.toString('latin1'), 'latin1');
+      return;
+    }
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  }
+
+  #writeStream(socket: Socket, head: string, body: Readable): void {
+    socket.write(head, 'latin1');
+    this.#stopSending = writeInChunks(socket, body, {
+      onSent: () => {
+        this.#stopSending = undefined;
+        this.#handler?.onSent();
+      },
+      onError: (error) => {
+        this.#stopSending = undefined;
+        this.abort(error);
+      },
+    });
+  }
+
+  #take(bytes: Buffer): void {
+    const handler = this.#handler;
+    if (handler === undefined) throw new BadResponseError('bytes came that were not asked for');
+    let rest = bytes;
+    while (this.#body === undefined) {
+      const taken = this.#takeHead(rest, handler);
+      if (taken === undefined) return;
+      rest = taken;
+    }
+    // Whoever was told of the head may have aborted.
+    if (this.#isClosed) return;
+    const body = this.#body;
+    const piece = rest.length === 0 ? NOTHING : body.take(rest);
+    if (piece.length > 0) handler.onData(piece);
+    if (body.isDone()) this.#finish();
+  }
+
+  /** Answers what came behind the head; undefined while that is not complete. */
+  #takeHead(bytes: Buffer, handler: HttpHandler): Buffer | undefined {
+    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    const end = all.indexOf(HEAD_END, Math.max(0, this.#held.length - HEAD_END.length), 'latin1');
+    if (end > HEAD_BYTES_MAX || (end === -1 && all.length > HEAD_BYTES_MAX)) {
+      throw new BadResponseError('the head of the response is too long');
+    }
+    if (end === -1) {
+      this.#held = Buffer.from(all);
+      return undefined;
+    }
+    this.#held = NOTHING;
+    const rest = all.subarray(end + HEAD_END.length);
+    const head = parseResponseHead(all.toString('latin1', 0, end));
+    if (head.status === 101) throw new BadResponseError('the server switched to a protocol that it was not asked for');
+    // What comes before the response proper is passed over (RFC 9110 section 15.2).
+    if (head.status < 200) return rest.length === 0 ? undefined : rest;
+    this.#head = head;
+    this.#body = createBodyDecoder(head.framing);
+    handler.onHead(head.status, head.headers);
+    return rest;
+  }
+
+  /** The server has ended the connection. */
+  #takeEnd(): void {
+    if (this.#body?.endsWithConnection === true && this.#error === undefined) this.#finish();
+    this.#error ??= new Error('the server ended the connection');
+    this.#close();
+  }
+
+  /** The exchange is over; the connection lives on where both sides can be sure of where they are. */
+  #finish(): void {
+    const { keepAliveMs = this.#options.keepAliveMs } = this.#head ?? {};
+    const isKept = keepAliveMs > 0 && this.#stopSending === undefined && this.#body?.hasSurplus() === false;
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#head = undefined;
+    this.#body = undefined;
+    handler?.onEnd();
+    if (!isKept) {
+      this.#close();
+      return;
+    }
+    this.resume();
+    this.idleUntilMs = performance.now() + Math.min(keepAliveMs, this.#options.keepAliveMsMax);
+    // Not before the next turn: a server that closes all the same is noticed by then.
+    setImmediate(() => {
+      if (!this.#isClosed) this.#options.onIdle(this);
+    });
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket?.destroy();
+    this.#stopSending?.();
+    this.#stopSending = undefined;
+    const handler = this.#handler;
+    this.#handler = undefined;
+    handler?.onError(this.#error ?? new Error('the connection was closed'));
+    this.#options.onClosed(this);
+  }
+}

@@ -1,0 +1,181 @@
+import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Connection } from './connection.ts';
+import type { HttpExchange, HttpHandler, HttpRequest } from './http-exchange.ts';
+import { toRequestHead } from './request-text.ts';
+
+/** How connections are made and kept. Times in milliseconds. */
+export interface HttpClientOptions {
+  readonly connectTimeoutMs: number;
+  /** For each origin; more exchanges wait for one that ends. */
+  readonly connectionsMax: number;
+  /** How long an idle connection is kept where the server does not say, and how long at most where it does. */
+  readonly keepAliveMs: number;
+  readonly keepAliveMsMax: number;
+}
+
+/** Sends requests over connections that are kept for the next ones. */
+export interface HttpClient {
+  /** Throws TypeError for a request that cannot be written; everything else is told to the handler. */
+  readonly send: (request: HttpRequest, handler: HttpHandler) => void;
+  /** Ends all connections; whoever still waits for an answer is told an error. */
+  readonly close: () => void;
+}
+
+/** How often idle connections are looked at. */
+const SWEEP_MS = 1_000;
+const PROBE_AFTER_MS = 60_000;
+/** Exchanges of one origin that may wait for a connection. */
+const WAITING_MAX = 10_000;
+const READ_BYTES = 64 * 1024;
+/** What was read lies here until the connection has taken it, in the same turn: one buffer does for all of them. */
+const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** Creates a client of HTTP/1.1 over TCP and TLS. Pieces are decoded straight from one read buffer; there is no stream in between. */
+export const createHttpClient = (options: HttpClientOptions): HttpClient => {
+  const pools = new Map<string, Pool>();
+  let isClosed = false;
+  return {
+    send: (request, handler) => {
+      if (isClosed) return handler.onError(new Error('the client is closed'));
+      let pool = pools.get(request.origin);
+      if (pool === undefined) {
+        pool = new Pool(new URL(request.origin), options);
+        pools.set(request.origin, pool);
+      }
+      pool.send(request, handler);
+    },
+    close: () => {
+      isClosed = true;
+      for (const pool of pools.values()) pool.close();
+    },
+  };
+};
+
+/** The connections to one origin. */
+class Pool {
+  readonly #url: URL;
+  readonly #options: HttpClientOptions;
+  readonly #idle: Connection[] = [];
+  readonly #all = new Set<Connection>();
+  #waiting: HttpExchange[] = [];
+  #sweep: NodeJS.Timeout | undefined;
+  #session: Buffer | undefined;
+  #isClosed = false;
+
+  constructor(url: URL, options: HttpClientOptions) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  send(request: HttpRequest, handler: HttpHandler): void {
+    const exchange = { head: toRequestHead(request, this.#url.host), body: request.body, handler };
+    const connection = this.#takeIdle();
+    if (connection !== undefined) connection.send(exchange);
+    else if (this.#all.size < this.#options.connectionsMax) this.#connect(exchange);
+    else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(exchange);
+    else handler.onError(new Error('too many requests wait for a connection'));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { handler } of waiting) handler.onError(new Error('the client was closed'));
+    for (const connection of [...this.#all]) connection.close();
+  }
+
+  /** The one that was used last: those that nobody needs grow old. */
+  #takeIdle(): Connection | undefined {
+    const nowMs = performance.now();
+    for (;;) {
+      const connection = this.#idle.pop();
+      if (connection === undefined) return undefined;
+      if (!connection.isClosed && connection.idleUntilMs > nowMs) return connection;
+      connection.close();
+    }
+  }
+
+  #connect(exchange: HttpExchange): void {
+    const connection = new Connection({
+      keepAliveMs: this.#options.keepAliveMs,
+      keepAliveMsMax: this.#options.keepAliveMsMax,
+      onIdle: (idle) => this.#release(idle),
+      onClosed: (closed) => this.#forget(closed),
+    });
+    this.#all.add(connection);
+    const socket = this.#open(connection).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
+    let error: Error | undefined;
+    const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), this.#options.connectTimeoutMs);
+    const onError = (cause: Error): void => {
+      error = cause;
+    };
+    const onClose = (): void => {
+      clearTimeout(timer);
+      exchange.handler.onError(error ?? new Error('no connection'));
+      connection.close();
+    };
+    socket.once('error', onError).once('close', onClose);
+    socket.once(this.#isTls() ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      socket.off('error', onError).off('close', onClose);
+      connection.attach(socket);
+      connection.send(exchange);
+    });
+  }
+
+  #isTls(): boolean {
+    return this.#url.protocol === 'https:';
+  }
+
+  #open(connection: Connection): Socket {
+    const { hostname, port } = this.#url;
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const to: NetConnectOpts = {
+      host,
+      port: Number(port) || (this.#isTls() ? 443 : 80),
+      onread: {
+        buffer: readBuffer,
+        callback: (length) => {
+          connection.read(readBuffer.subarray(0, length));
+          return true;
+        },
+      },
+    };
+    if (!this.#isTls()) return connectTcp(to);
+    const servername = isIP(host) === 0 ? host : '';
+    const session = this.#session === undefined ? {} : { session: this.#session };
+    const socket = connectTls({ ...to, servername, ALPNProtocols: ['http/1.1'], ...session });
+    socket.on('session', (ticket) => {
+      this.#session = ticket;
+    });
+    return socket;
+  }
+
+  #release(connection: Connection): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      connection.send(next);
+      return;
+    }
+    this.#idle.push(connection);
+    this.#sweep ??= setInterval(() => this.#closeOld(), SWEEP_MS).unref();
+  }
+
+  #closeOld(): void {
+    const nowMs = performance.now();
+    for (const connection of [...this.#idle]) if (connection.idleUntilMs <= nowMs) connection.close();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #forget(connection: Connection): void {
+    this.#all.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+    const next = this.#isClosed ? undefined : this.#waiting.shift();
+    if (next !== undefined) this.#connect(next);
+  }
+}

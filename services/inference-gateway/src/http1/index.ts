@@ -1,0 +1,2 @@
+export { createHttpClient, type HttpClient } from './http-client.ts';
+export type { HttpControl, HttpHandler, HttpRequest } from './http-exchange.ts';

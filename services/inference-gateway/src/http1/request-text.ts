@@ -1,0 +1,23 @@
+import type { HttpRequest } from './http-exchange.ts';
+
+const TARGET = /^\/[\x21-\x7e]*$/;
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e]*$/;
+
+/**
+ * The head of a request, with the empty line that ends it (RFC 9112, section 3). Throws TypeError where a part could be read
+ * as something else than what it is.
+ */
+export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host: string): string => {
+  if (!TARGET.test(path)) throw new TypeError('the path of a request is no request target');
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('a header of a request cannot be sent');
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body === null) return `${head}\r\n`;
+  if (typeof body === 'string') return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  if (Buffer.isBuffer(body)) return `${head}content-length: ${body.length}\r\n\r\n`;
+  return `${head}transfer-encoding: chunked\r\n\r\n`;
+};
