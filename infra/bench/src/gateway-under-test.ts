@@ -9,6 +9,8 @@ import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';
 
 const WALLET_MICROS = 1_000_000_000_000;
 const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
+/** As the manifests set it. */
+const DEPLOYED_REHEARSAL = '4000';
 
 /** What callers name to get the chat route. */
 export const CHAT_MODEL = 'svc-chat';
@@ -60,6 +62,7 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
     ...common,
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
+    ...(isBundled ? { REHEARSAL_REQUESTS: DEPLOYED_REHEARSAL } : {}),
     ...env,
   };
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };

@@ -1,0 +1,1 @@
+export { rehearse } from './rehearse.ts';

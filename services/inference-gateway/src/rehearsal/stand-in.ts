@@ -1,0 +1,75 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { internalRoutes } from '@svc/contracts';
+
+/** The model that the stand-in says it is. */
+export const STAND_IN_MODEL = 'stand-in-1';
+/** Events of a stream, beside the one that tells its end and the one that tells its usage. */
+const STREAM_EVENTS = 20;
+const USAGE = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 };
+const COMPLETION = {
+  id: 'chatcmpl-stand-in',
+  object: 'chat.completion',
+  created: 1_700_000_000,
+  model: STAND_IN_MODEL,
+  choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(600) }, finish_reason: 'stop' }],
+  usage: USAGE,
+};
+const CHUNK = { ...COMPLETION, object: 'chat.completion.chunk', usage: undefined };
+const DELTA = { ...CHUNK, choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }] };
+const ADMITTED = { verdict: 'admitted' };
+const STOP = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+
+/** Plays billing, which admits everything, and a provider of the common wire format, which says always the same. */
+export const standIn: RequestListener = (req, res) => {
+  void readJson(req).then((body) => answer(req, res, body));
+};
+
+const answer = (req: IncomingMessage, res: ServerResponse, body: Readonly<Record<string, unknown>>): void => {
+  if (body['stream'] === true) {
+    void stream(res);
+    return;
+  }
+  res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_stand_in' });
+  res.end(textFor(req.url, body));
+};
+
+const textFor = (path: string | undefined, { admissions }: Readonly<Record<string, unknown>>): string => {
+  switch (path) {
+    case internalRoutes.admitRequest.path:
+      return JSON.stringify(ADMITTED);
+    case internalRoutes.admitRequests.path:
+      return (Array.isArray(admissions) ? admissions : [])
+        .map((_, place) => `${JSON.stringify({ place, admission: ADMITTED })}\n`)
+        .join('');
+    case internalRoutes.settleRequests.path:
+      return JSON.stringify({ results: [] });
+    default:
+      return JSON.stringify(COMPLETION);
+  }
+};
+
+const stream = async (res: ServerResponse): Promise<void> => {
+  res.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_stand_in' });
+  for (let sent = 0; sent < STREAM_EVENTS; sent += 1) {
+    res.write(event(DELTA));
+    await nextTurn();
+  }
+  res.write(event(STOP));
+  res.write(event({ ...CHUNK, choices: [], usage: USAGE }));
+  res.end('data: [DONE]\n\n');
+};
+
+const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
+
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+
+const readJson = async (req: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
+  const pieces: Buffer[] = [];
+  for await (const piece of req) pieces.push(piece);
+  const text = Buffer.concat(pieces).toString();
+  // Its only caller is this process.
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+};
