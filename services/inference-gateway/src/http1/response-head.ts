@@ -52,18 +52,34 @@ const addHeader = (headers: IncomingHttpHeaders, line: string): void => {
   // A folded line (RFC 9112 section 5.2) begins with a blank and fails here too.
   if (!TOKEN.test(name)) throw new BadResponseError('a line of the head of the response is no header');
   const key = name.toLowerCase();
-  if (key === '__proto__') return;
-  const value = line.slice(colon + 1).trim();
+  // The two names in lower case that every object has already.
+  if (key === '__proto__' || key === 'constructor') return;
+  const value = withoutBlanks(line, colon + 1);
   const before = headers[key];
   if (before === undefined) headers[key] = value;
   else headers[key] = Array.isArray(before) ? [...before, value] : [before, value];
 };
 
+/** What stands from here on. Blank and tab only (RFC 9112 section 5.1): `trim` would take off more than other readers do. */
+const withoutBlanks = (line: string, start: number): string => {
+  let from = start;
+  let to = line.length;
+  while (from < to && isBlank(line.charCodeAt(from))) from += 1;
+  while (to > from && isBlank(line.charCodeAt(to - 1))) to -= 1;
+  return line.slice(from, to);
+};
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+
 const framingOf = (status: number, headers: IncomingHttpHeaders): Framing => {
   // Neither has a body, whatever its headers say (RFC 9112 section 6.3).
   if (status < 200 || status === 204 || status === 304) return 0;
   const coding = headers['transfer-encoding'];
-  if (coding !== undefined) return tokensOf(coding).at(-1) === 'chunked' ? 'chunked' : 'close';
+  if (coding !== undefined) {
+    // No other one was asked for, so none may come (RFC 9112 section 6.1).
+    if (typeof coding === 'string' && coding.toLowerCase() === 'chunked') return 'chunked';
+    throw new BadResponseError('the response is in a transfer coding that was not asked for');
+  }
   const given: string | readonly string[] | undefined = headers['content-length'];
   if (given === undefined) return 'close';
   const [length = '', ...others] = typeof given === 'string' ? [given] : given;
@@ -75,9 +91,10 @@ const framingOf = (status: number, headers: IncomingHttpHeaders): Framing => {
 
 const keepAliveOf = (headers: IncomingHttpHeaders, isCurrentVersion: boolean): number | undefined => {
   const wishes = tokensOf(headers.connection);
-  const isKept = isCurrentVersion ? !wishes.includes('close') : wishes.includes('keep-alive');
-  // Of two ways to tell the length somebody on the way may have believed the other one (RFC 9112 section 6.1).
-  const isAmbiguous = headers['transfer-encoding'] !== undefined && headers['content-length'] !== undefined;
+  const isKept = !wishes.includes('close') && (isCurrentVersion || wishes.includes('keep-alive'));
+  // Somebody on the way may have believed another length, or may not know the coding (RFC 9112 section 6.1).
+  const isAmbiguous =
+    headers['transfer-encoding'] !== undefined && (headers['content-length'] !== undefined || !isCurrentVersion);
   if (!isKept || isAmbiguous) return 0;
   const seconds = KEEP_ALIVE_SECONDS.exec(String(headers['keep-alive'] ?? ''))?.[1];
   return seconds === undefined ? undefined : Math.max(0, Number(seconds) * 1000 - KEEP_ALIVE_MARGIN_MS);
