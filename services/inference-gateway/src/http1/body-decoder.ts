@@ -51,11 +51,14 @@ const LF = 0x0a;
 const SEMICOLON = 0x3b;
 /** Of a size in hexadecimal digits: more than any body has. */
 const SIZE_DIGITS_MAX = 12;
-/** Extensions of chunks and trailers are passed over; longer ones are an attack. */
+/** The extensions of a chunk and the trailers are passed over; longer ones are an attack. */
 const IGNORED_BYTES_MAX = 16 * 1024;
 
 /** What stands next in a chunked body (RFC 9112 section 7.1). */
-type Place = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailer' | 'trailer-lf' | 'done';
+type Place =
+  | ('size' | 'size-blank' | 'extension' | 'size-lf')
+  | ('data' | 'data-cr' | 'data-lf')
+  | ('trailer' | 'trailer-lf' | 'done');
 
 class ChunkedDecoder implements BodyDecoder {
   readonly endsWithConnection = false;
@@ -101,6 +104,9 @@ class ChunkedDecoder implements BodyDecoder {
       case 'size':
         this.#takeSize(byte);
         return;
+      case 'size-blank':
+        this.#takeSizeEnd(byte);
+        return;
       case 'extension':
         if (byte === CR) this.#place = 'size-lf';
         else this.#ignore(byte);
@@ -117,6 +123,7 @@ class ChunkedDecoder implements BodyDecoder {
         expect(byte, LF);
         this.#place = 'size';
         this.#digits = 0;
+        this.#ignored = 0;
         return;
       default:
         this.#takeTrailer(byte);
@@ -132,9 +139,18 @@ class ChunkedDecoder implements BodyDecoder {
       return;
     }
     if (this.#digits === 0) throw new BadResponseError('a chunk has no size');
+    this.#takeSizeEnd(byte);
+  }
+
+  /** Some servers fill up with blanks what they left room for. */
+  #takeSizeEnd(byte: number): void {
     if (byte === CR) this.#place = 'size-lf';
-    else if (byte === SEMICOLON || byte === 0x20 || byte === 0x09) this.#place = 'extension';
-    else throw new BadResponseError('the size of a chunk is no number');
+    else if (byte === SEMICOLON) this.#place = 'extension';
+    else if (byte !== 0x20 && byte !== 0x09) throw new BadResponseError('the size of a chunk is no number');
+    else {
+      this.#place = 'size-blank';
+      this.#ignore(byte);
+    }
   }
 
   /** Trailers are read to their end and not looked at. */
