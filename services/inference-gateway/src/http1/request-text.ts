@@ -1,7 +1,8 @@
 import type { HttpRequest } from './http-exchange.ts';
 
 const TARGET = /^\/[\x21-\x7e]*$/;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** A token; not one by which a request would have two hosts or two lengths. */
+const NAME = /^(?!(?:host|connection|content-length|transfer-encoding)$)[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
 /**
@@ -16,7 +17,9 @@ export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('a header of a request cannot be sent');
     head += `${name}: ${value}\r\n`;
   }
-  if (body === null) return `${head}\r\n`;
+  // RFC 9110 section 8.6: a method that could have a body says that there is none.
+  if (body === null)
+    return method === 'GET' || method === 'DELETE' ? `${head}\r\n` : `${head}content-length: 0\r\n\r\n`;
   if (typeof body === 'string') return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   if (Buffer.isBuffer(body)) return `${head}content-length: ${body.length}\r\n\r\n`;
   return `${head}transfer-encoding: chunked\r\n\r\n`;
