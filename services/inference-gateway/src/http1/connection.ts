@@ -40,9 +40,11 @@ export class Connection implements HttpControl {
     this.#options = options;
   }
 
-  /** Takes the socket, as soon as it is connected. */
-  attach(socket: Socket): void {
+  /** Takes a socket that is being connected, and who is told where it does not get there. */
+  attach(socket: Socket, handler: HttpHandler): void {
     this.#socket = socket;
+    this.#handler = handler;
+    this.idleUntilMs = performance.now() + this.#options.keepAliveMs;
     socket.on('error', (error) => {
       this.#error ??= error;
     });
@@ -50,28 +52,31 @@ export class Connection implements HttpControl {
     socket.on('close', () => this.#close());
   }
 
+  /** A broken socket says so only after others had their turn. */
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#isClosed || this.#socket?.destroyed === true;
   }
 
-  /** Sends a request. The connection must be idle. */
-  send({ head, body, handler }: HttpExchange): void {
+  /** Sends a request, over a connection that is idle or has just been made. False where nothing was sent, and it is idle still. */
+  send({ head, body, handler }: HttpExchange): boolean {
     const socket = this.#socket;
-    if (socket === undefined || this.#handler !== undefined) throw new Error('the connection is not idle');
-    if (!handler.onStart(this)) {
-      handler.onError(new Error('the request was given up'));
-      this.#options.onIdle(this);
-      return;
-    }
+    const isBusy = this.#handler !== undefined && this.#handler !== handler;
+    if (socket === undefined || isBusy) throw new Error('the connection is not idle');
     this.#handler = handler;
-    if (body !== null && typeof body === 'object' && !Buffer.isBuffer(body)) {
-      this.#writeStream(socket, head, body);
-      return;
-    }
+    const isWanted = handler.onStart(this);
+    if (this.#isClosed) return true;
+    if (!isWanted) return this.#refuse(handler, new Error('the request was given up'));
     if (body === null) socket.write(head, 'latin1');
     else if (typeof body === 'string') socket.write(head + body);
-    else this.#write(socket, head, body);
+    else if (Buffer.isBuffer(body)) this.#write(socket, head, body);
+    // A stream that is over already would never tell.
+    else if (!body.readable) return this.#refuse(handler, body.errored ?? new Error('the body of a request broke off'));
+    else {
+      this.#writeStream(socket, head, body);
+      return true;
+    }
     handler.onSent();
+    return true;
   }
 
   readonly pause = (): void => {
@@ -90,7 +95,7 @@ export class Connection implements HttpControl {
     this.#close();
   };
 
-  /** Ends an idle connection. */
+  /** Ends the connection, whatever it does. */
   readonly close = (): void => {
     this.#close();
   };
@@ -102,6 +107,12 @@ export class Connection implements HttpControl {
     } catch (error) {
       this.abort(error instanceof Error ? error : new BadResponseError(String(error)));
     }
+  }
+
+  #refuse(handler: HttpHandler, error: Error): false {
+    this.#handler = undefined;
+    handler.onError(error);
+    return false;
   }
 
   #write(socket: Socket, head: string, body: Buffer): void {
@@ -179,7 +190,8 @@ export class Connection implements HttpControl {
   /** The exchange is over; the connection lives on where both sides can be sure of where they are. */
   #finish(): void {
     const { keepAliveMs = this.#options.keepAliveMs } = this.#head ?? {};
-    const isKept = keepAliveMs > 0 && this.#stopSending === undefined && this.#body?.hasSurplus() === false;
+    const isSent = this.#stopSending === undefined && this.#socket?.writableLength === 0;
+    const isKept = keepAliveMs > 0 && isSent && this.#body?.hasSurplus() === false;
     const handler = this.#handler;
     this.#handler = undefined;
     this.#head = undefined;
@@ -193,7 +205,7 @@ export class Connection implements HttpControl {
     this.idleUntilMs = performance.now() + Math.min(keepAliveMs, this.#options.keepAliveMsMax);
     // Not before the next turn: a server that closes all the same is noticed by then.
     setImmediate(() => {
-      if (!this.#isClosed) this.#options.onIdle(this);
+      if (!this.isClosed) this.#options.onIdle(this);
     });
   }
 

@@ -71,7 +71,7 @@ class Pool {
   send(request: HttpRequest, handler: HttpHandler): void {
     const exchange = { head: toRequestHead(request, this.#url.host), body: request.body, handler };
     const connection = this.#takeIdle();
-    if (connection !== undefined) connection.send(exchange);
+    if (connection !== undefined) this.#sendOver(connection, exchange);
     else if (this.#all.size < this.#options.connectionsMax) this.#connect(exchange);
     else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(exchange);
     else handler.onError(new Error('too many requests wait for a connection'));
@@ -106,23 +106,20 @@ class Pool {
     });
     this.#all.add(connection);
     const socket = this.#open(connection).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
-    let error: Error | undefined;
-    const timer = setTimeout(() => socket.destroy(new Error('no connection in time')), this.#options.connectTimeoutMs);
-    const onError = (cause: Error): void => {
-      error = cause;
-    };
-    const onClose = (): void => {
-      clearTimeout(timer);
-      exchange.handler.onError(error ?? new Error('no connection'));
-      connection.close();
-    };
-    socket.once('error', onError).once('close', onClose);
+    connection.attach(socket, exchange.handler);
+    const timeoutMs = this.#options.connectTimeoutMs;
+    const timer = setTimeout(() => connection.abort(new Error('no connection in time')), timeoutMs);
+    const stopTimer = (): void => clearTimeout(timer);
+    socket.once('close', stopTimer);
     socket.once(this.#isTls() ? 'secureConnect' : 'connect', () => {
-      clearTimeout(timer);
-      socket.off('error', onError).off('close', onClose);
-      connection.attach(socket);
-      connection.send(exchange);
+      stopTimer();
+      socket.off('close', stopTimer);
+      this.#sendOver(connection, exchange);
     });
+  }
+
+  #sendOver(connection: Connection, exchange: HttpExchange): void {
+    if (!connection.send(exchange)) this.#release(connection);
   }
 
   #isTls(): boolean {
@@ -150,14 +147,17 @@ class Pool {
     socket.on('session', (ticket) => {
       this.#session = ticket;
     });
+    // It may be the session that the server cannot bear.
+    socket.once('error', () => {
+      this.#session = undefined;
+    });
     return socket;
   }
 
   #release(connection: Connection): void {
-    const next = this.#waiting.shift();
-    if (next !== undefined) {
-      connection.send(next);
-      return;
+    // Not by recursion: any number of them may have been given up meanwhile.
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (connection.send(next)) return;
     }
     this.#idle.push(connection);
     this.#sweep ??= setInterval(() => this.#closeOld(), SWEEP_MS).unref();

@@ -8,13 +8,13 @@ export interface HttpRequest {
   readonly method: 'DELETE' | 'GET' | 'PATCH' | 'POST' | 'PUT';
   /** With its query; already encoded. */
   readonly path: string;
-  /** ASCII. Host, connection and framing are added. */
+  /** ASCII. Host, connection and framing are added, and may not be given. */
   readonly headers: Readonly<Record<string, string>>;
   /** A stream is sent in chunks, as fast as the server takes them. */
   readonly body: Buffer | Readable | string | null;
 }
 
-/** The means to steer an exchange that has a connection. */
+/** The means to steer an exchange that has a connection, until its last call: after that, the connection may serve another one. */
 export interface HttpControl {
   readonly pause: () => void;
   readonly resume: () => void;
@@ -22,7 +22,10 @@ export interface HttpControl {
   readonly abort: (reason: Error) => void;
 }
 
-/** Who is told of an exchange. `onEnd` or `onError` is the last call, and comes exactly once. */
+/**
+ * Who is told of an exchange. `onEnd` or `onError` is the last call, and comes exactly once. What `onHead` or `onData` throws
+ * ends the exchange with that error; the others must not throw.
+ */
 export interface HttpHandler {
   /** A connection is there, and the request is written to it next; false where it is no longer wanted. */
   readonly onStart: (control: HttpControl) => boolean;

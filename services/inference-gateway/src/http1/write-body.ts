@@ -38,6 +38,8 @@ export const writeInChunks = (socket: Socket, body: Readable, { onSent, onError 
   const onBodyClose = (): void => onBodyError(new Error('the body of a request broke off'));
   const stop = (): void => {
     body.off('data', onData).off('end', onBodyEnd).off('error', onBodyError).off('close', onBodyClose);
+    // An error on its way now is nobody's any more, and must not count as one that nobody caught.
+    body.on('error', () => {});
     socket.off('drain', onDrain);
   };
   body.on('end', onBodyEnd).on('error', onBodyError).on('close', onBodyClose);
