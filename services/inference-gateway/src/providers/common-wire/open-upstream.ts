@@ -59,8 +59,15 @@ export const openUpstream = (
     const exchange = new Exchange({ resolve, reject, onOver: request.onOver }, limits);
     request.giveUp?.addEventListener('abort', exchange.giveUp);
     const { origin, path, method = 'POST', headers, body } = request;
-    client.send({ origin, path, method, headers, body }, exchange);
+    try {
+      client.send({ origin, path, method, headers, body }, exchange);
+    } catch (error) {
+      exchange.onError(error instanceof Error ? error : new Error('the request cannot be written', { cause: error }));
+    }
   });
+
+/** What is held of a body that nobody reads yet; then the provider has to wait. */
+const EARLY_BYTES_MAX = 256 * 1024;
 
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
@@ -88,6 +95,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
   #control: HttpControl | undefined;
   #sink: UpstreamSink | undefined;
   #early: Buffer[] = [];
+  #earlyBytes = 0;
   #isPaused = false;
   #end: UpstreamFailure | 'whole' | undefined;
 
@@ -118,7 +126,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
 
   onData(piece: Buffer): void {
     this.#silence?.refresh();
-    if (this.#sink === undefined) this.#early.push(piece);
+    if (this.#sink === undefined) this.#hold(piece);
     else this.#sink.onData(piece);
   }
 
@@ -132,6 +140,8 @@ class Exchange implements HttpHandler, UpstreamAnswer {
 
   read = (sink: UpstreamSink): void => {
     this.#sink = sink;
+    if (this.#earlyBytes > EARLY_BYTES_MAX) this.resume();
+    this.#earlyBytes = 0;
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) if (this.#sink === sink) sink.onData(chunk);
@@ -155,6 +165,12 @@ class Exchange implements HttpHandler, UpstreamAnswer {
     this.#sink = SILENT;
     this.#breakOff(new AbandonedError('the answer is no longer wanted'));
   };
+
+  #hold(piece: Buffer): void {
+    this.#early.push(piece);
+    this.#earlyBytes += piece.length;
+    if (this.#earlyBytes > EARLY_BYTES_MAX) this.pause();
+  }
 
   /** Ends the exchange where nothing comes for so long; 0 waits for ever. */
   #limitSilence(timeoutMs: number): void {
