@@ -63,13 +63,21 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
   // Tells of what was written past the response.
   socket?.on('drain', onDrain);
 
+  /** Answers whether there is room for more. */
+  const send = (piece: Buffer | string): boolean => {
+    const length = Buffer.byteLength(piece);
+    if (socket === null || !res.chunkedEncoding || length > FRAMED_BYTES_MAX) return res.write(piece);
+    if (isHeadOut) return socket.write(toChunk(piece, length));
+    socket.cork();
+    res.flushHeaders();
+    const hasRoom = socket.write(toChunk(piece, length));
+    socket.uncork();
+    return hasRoom;
+  };
+
   const flush = (): void => {
     if (queue.length === 0 || isGone) return;
-    const piece = joined(queue);
-    // The first piece leaves together with the head.
-    const length = Buffer.byteLength(piece);
-    const isFramed = isHeadOut && res.chunkedEncoding && length <= FRAMED_BYTES_MAX;
-    const hasRoom = isFramed && socket !== null ? socket.write(toChunk(piece, length)) : res.write(piece);
+    const hasRoom = send(joined(queue));
     isHeadOut = true;
     queue = [];
     if (hasRoom) return;
@@ -90,8 +98,11 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
       // A caller that never reads the end must not keep its connection for good.
       waitForReader();
       res.once('finish', stopWaiting);
-      if (bytes === undefined || bytes.length === 0) res.end();
-      else res.end(bytes);
+      // The last piece leaves together with the end of the body.
+      socket?.cork();
+      if (bytes !== undefined && bytes.length > 0) send(bytes);
+      res.end();
+      socket?.uncork();
     },
     isGone: () => isGone,
     release: unwatch,
