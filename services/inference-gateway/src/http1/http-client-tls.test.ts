@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { createTestAuthority, type Identity, type TestAuthority, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -111,6 +112,28 @@ describe('over TLS', () => {
       await waitFor(() => server.connections.every(({ socket }) => socket.destroyed));
     }
     expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true]);
+  });
+
+  test('no session outlives a connection that failed, as it may be why', async () => {
+    const { seen, onConnection } = handshakes();
+    const server = await start({ identity, onConnection, onRequest: () => answerOf('ok', 'connection: close') });
+    const relay = await start({
+      onConnection: ({ number, socket }) => {
+        if (number === 2) socket.resetAndDestroy();
+        else socket.pipe(connect(server.port, '127.0.0.1').on('error', () => {})).pipe(socket);
+      },
+    });
+    const origin = `https://127.0.0.1:${relay.port}`;
+    const client = createClient();
+    const ends: (string | undefined)[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const exchange = ask(client, { origin });
+      await exchange.over;
+      ends.push(exchange.calls.at(-1));
+    }
+    expect(ends).toEqual(['onEnd', 'onError', 'onEnd']);
+    // The second connection did not get as far as the server.
+    expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, false]);
   });
 });
 
