@@ -66,7 +66,7 @@ describe('start', () => {
     const [askedBefore, recordsBefore] = [around.billing.admissions.length, await countRecords()];
     const running = await start({ REHEARSAL_REQUESTS: '96' });
     await waitFor(() => running.output().includes('"listening"'));
-    expect(running.output()).toMatch(/"rehearsed"[^]*"listening"/);
+    expect(running.output()).toMatch(/"rehearsed"[\s\S]*"listening"/);
     expect(running.output()).not.toContain('"request"');
     expect(around.billing.admissions.length).toBe(askedBefore);
     expect(await countRecords()).toBe(recordsBefore);
