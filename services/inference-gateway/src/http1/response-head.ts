@@ -48,16 +48,27 @@ export const parseResponseHead = (text: string): ResponseHead => {
 
 const addHeader = (headers: IncomingHttpHeaders, line: string): void => {
   const colon = line.indexOf(':');
-  const name = line.slice(0, Math.max(colon, 0));
-  // A folded line (RFC 9112 section 5.2) begins with a blank and fails here too.
-  if (!TOKEN.test(name)) throw new BadResponseError('a line of the head of the response is no header');
-  const key = name.toLowerCase();
+  const key = keyOf(line.slice(0, Math.max(colon, 0)));
   // The two names in lower case that every object has already.
   if (key === '__proto__' || key === 'constructor') return;
   const value = withoutBlanks(line, colon + 1);
   const before = headers[key];
   if (before === undefined) headers[key] = value;
   else headers[key] = Array.isArray(before) ? [...before, value] : [before, value];
+};
+
+/** Names of headers as they came, and in lower case: servers say the same ones again and again. */
+const keys = new Map<string, string>();
+const KEYS_MAX = 256;
+
+const keyOf = (name: string): string => {
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  // A folded line (RFC 9112 section 5.2) begins with a blank and fails here too.
+  if (!TOKEN.test(name)) throw new BadResponseError('a line of the head of the response is no header');
+  const key = name.toLowerCase();
+  if (keys.size < KEYS_MAX) keys.set(name, key);
+  return key;
 };
 
 /** What stands from here on. Blank and tab only (RFC 9112 section 5.1): `trim` would take off more than other readers do. */
