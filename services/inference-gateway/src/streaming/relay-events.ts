@@ -173,10 +173,13 @@ class Relay {
       isClientGone: this.#client.isGone(),
       firstEventAtMs: this.#firstEventAtMs,
     });
-    void this.#options.beforeEnd(end()).then(() => {
-      this.#client.end(lastBytes());
-      this.#resolve(end());
-    }, this.#reject);
+    this.#options
+      .beforeEnd(end())
+      .then(() => {
+        this.#client.end(lastBytes());
+        this.#resolve(end());
+      })
+      .catch(this.#reject);
   }
 
   #releaseUpstream(): void {
