@@ -22,7 +22,6 @@ import { gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
-import { rehearse } from './rehearsal/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
 import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
@@ -90,7 +89,6 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
   });
-  await rehearse({ config, logger });
   const internalListener = await life.listen(internal, {
     host: config.HOST,
     port: config.INTERNAL_PORT,

@@ -42,11 +42,14 @@ const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const HTTP_LABELS = ['operation', 'method', 'status'] as const;
 
-/** Creates the metrics of a service: process, event-loop delay and HTTP, and helpers for its own. */
-export const createMetrics = (service: string): Metrics => {
+/**
+ * Creates the metrics of a service: process, event-loop delay and HTTP, and helpers for its own. Those of the process are watched
+ * from then on, so only one registry should be `isOfProcess`.
+ */
+export const createMetrics = (service: string, { isOfProcess = true } = {}): Metrics => {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: registry });
+  if (isOfProcess) collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const known = new Map<string, unknown>();
   const once = <M>(name: string, make: () => M): M => {

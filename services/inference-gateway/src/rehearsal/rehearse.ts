@@ -33,27 +33,33 @@ const PROMPT = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
  * is recorded, billed or logged, but how long it took. Never rejects: a process that has not rehearsed is slower, not worse.
  */
 export const rehearse = async ({ config, logger }: RehearsalOptions): Promise<void> => {
-  const requests = config.REHEARSAL_REQUESTS;
-  if (requests === 0) return;
+  if (config.REHEARSAL_REQUESTS === 0) return;
   const startedAtMs = performance.now();
-  const other = await listen(standIn, HERE);
-  const stage = openStage(config, other);
-  const gateway = await listen(stage.app, HERE);
   try {
-    await Promise.all(
-      Array.from({ length: CALLERS }, async (_, caller) => {
-        for (let request = caller; request < requests; request += CALLERS) {
-          if (performance.now() - startedAtMs > DURATION_MS_MAX) return;
-          await call(stage.client, gateway.url, request);
-        }
-      }),
-    );
+    await rehearseBetweenStandIns(config, startedAtMs + DURATION_MS_MAX);
     logger.info({ duration_ms: Math.round(performance.now() - startedAtMs) }, 'rehearsed');
   } catch (error) {
     logger.warn({ err: error }, 'the rehearsal was broken off');
+  }
+};
+
+const rehearseBetweenStandIns = async (config: Config, untilMs: number): Promise<void> => {
+  const other = await listen(standIn, HERE);
+  const stage = openStage(config, other);
+  try {
+    const gateway = await listen(stage.app, HERE);
+    const callAgain = async (caller: number): Promise<void> => {
+      for (let number = caller; number < config.REHEARSAL_REQUESTS; number += CALLERS) {
+        if (performance.now() > untilMs) return;
+        await call(stage.client, gateway.url, number);
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, (_, caller) => callAgain(caller))).finally(() =>
+      gateway.drain(0),
+    );
   } finally {
     stage.close();
-    await Promise.all([gateway.drain(0), other.drain(0)]);
+    await other.drain(0);
   }
 };
 
@@ -72,7 +78,7 @@ const call = async (client: HttpClient, url: string, number: number): Promise<vo
 };
 
 const openStage = (config: Config, other: Listener) => {
-  const metrics = createMetrics(SERVICE);
+  const metrics = createMetrics(SERVICE, { isOfProcess: false });
   const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
   const admissionTimeoutMs = LIMITS.totalTimeoutMs;
   const billing = createBillingClient({ baseUrl: other.url, token: 'rehearsal', admissionTimeoutMs, logger });
