@@ -96,7 +96,8 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     const register = page.locator('form.try[data-method="POST"][data-path="/v1/integrations/apps"]');
     await register.getByRole('button', { name: 'Send POST' }).click();
     await expect.poll(() => register.locator('.status').textContent()).toContain('201');
-    expect(await register.locator('.answer').textContent()).toContain('client_secret');
+    // The status is there with the head of the answer, its text a moment later.
+    await expect.poll(() => register.locator('.answer').textContent()).toContain('client_secret');
     await register.locator('textarea').fill('{');
     await register.getByRole('button', { name: 'Send POST' }).click();
     await expect.poll(() => register.locator('.status').textContent()).toContain('not JSON');
