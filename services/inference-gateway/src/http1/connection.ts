@@ -23,7 +23,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** One connection of HTTP/1.1, one exchange at a time (RFC 9112). Bytes that nobody has asked for end it. */
 export class Connection implements HttpControl {
-  /** Milliseconds of `performance.now()` until which it may be used again. */
+  /** Milliseconds of `performance.now()`: since when it is idle, and until when it may be used again. */
+  idleSinceMs = 0;
   idleUntilMs = 0;
   readonly #options: ConnectionOptions;
   #socket: Socket | undefined;
@@ -44,7 +45,7 @@ export class Connection implements HttpControl {
   attach(socket: Socket, handler: HttpHandler): void {
     this.#socket = socket;
     this.#handler = handler;
-    this.idleUntilMs = performance.now() + this.#options.keepAliveMs;
+    this.#startIdling(this.#options.keepAliveMs);
     socket.on('error', (error) => {
       this.#error ??= error;
     });
@@ -202,11 +203,16 @@ export class Connection implements HttpControl {
       return;
     }
     this.resume();
-    this.idleUntilMs = performance.now() + Math.min(keepAliveMs, this.#options.keepAliveMsMax);
+    this.#startIdling(Math.min(keepAliveMs, this.#options.keepAliveMsMax));
     // Not before the next turn: a server that closes all the same is noticed by then.
     setImmediate(() => {
       if (!this.isClosed) this.#options.onIdle(this);
     });
+  }
+
+  #startIdling(keepAliveMs: number): void {
+    this.idleSinceMs = performance.now();
+    this.idleUntilMs = this.idleSinceMs + keepAliveMs;
   }
 
   #close(): void {

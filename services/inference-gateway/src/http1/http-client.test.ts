@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { freePort, waitFor } from '@svc/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { answerOf, httpStand, nextTurn } from '../../test/support/http-stand.ts';
 import type { RawConnection } from '../../test/support/raw-http-server.ts';
 
@@ -24,6 +24,18 @@ const answerByNumber = () => {
     served.set(number, (served.get(number) ?? 0) + 1);
     return answerOf(`${number}.${served.get(number)}`);
   };
+};
+
+/** Asks a server twice that says this on its first connection, and `two` on the others. */
+const askTwice = async (answer: string) => {
+  const server = await start({ onRequest: (_request, { number }) => (number === 1 ? answer : answerOf('two')) });
+  const client = createClient();
+  const first = ask(client, server);
+  await first.over;
+  await nextTurn();
+  const second = ask(client, server);
+  await second.over;
+  return { server, first, second };
 };
 
 describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
@@ -152,26 +164,14 @@ describe('a connection', () => {
     ['another answer behind a body', `${answerOf('one')}${answerOf('stolen')}`],
     ['bytes behind a body in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n0'],
   ])('is closed after an answer with %s, which is delivered', async (_name, answer) => {
-    const server = await start({ onRequest: (_request, { number }) => (number === 1 ? answer : answerOf('two')) });
-    const client = createClient();
-    const first = ask(client, server);
-    await first.over;
-    await nextTurn();
-    const second = ask(client, server);
-    await second.over;
+    const { server, first, second } = await askTwice(answer);
     expect([first.body().toString(), second.body().toString()]).toEqual(['one', 'two']);
     await waitFor(() => server.connections.slice(0, 1).every(isGone));
   });
 
   test.each([204, 304])('is closed after a body behind a %i, which has none', async (status) => {
     const bodied = answerOf('stolen').replace('200 OK', `${status} x`);
-    const server = await start({ onRequest: (_request, { number }) => (number === 1 ? bodied : answerOf('two')) });
-    const client = createClient();
-    const first = ask(client, server);
-    await first.over;
-    await nextTurn();
-    const second = ask(client, server);
-    await second.over;
+    const { first, second } = await askTwice(bodied);
     expect([first.status(), first.calls.includes('onData'), second.body().toString()]).toEqual([status, false, 'two']);
   });
 
@@ -219,6 +219,36 @@ describe('a connection', () => {
     const second = ask(client, server);
     await second.over;
     expect(second.body().toString()).toBe('2');
+  });
+
+  test.each(['destroy', 'resetAndDestroy'] as const)(
+    'that is old, and that the server has just closed (%s), is not sent the next request',
+    async (close) => {
+      const server = await start({ onRequest: answerByNumber() });
+      const client = createClient();
+      await ask(client, server).over;
+      await nextTurn();
+      const now = performance.now();
+      const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 1_500);
+      server.connections[0]?.socket[close]();
+      const second = ask(client, server);
+      clock.mockRestore();
+      await second.over;
+      expect(second.body().toString()).toBe('2.1');
+    },
+  );
+
+  test('that is old and open is used again', async () => {
+    const server = await start({ onRequest: answerByNumber() });
+    const client = createClient();
+    await ask(client, server).over;
+    await nextTurn();
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 1_500);
+    const second = ask(client, server);
+    clock.mockRestore();
+    await second.over;
+    expect(second.body().toString()).toBe('1.2');
   });
 
   test.each(['end', 'resetAndDestroy'] as const)(

@@ -25,6 +25,8 @@ export interface HttpClient {
 /** How often idle connections are looked at. */
 const SWEEP_MS = 1_000;
 const PROBE_AFTER_MS = 60_000;
+/** Servers end connections that were idle for longer than this, and then the news of it may already be waiting to be read. */
+const FRESH_MS = 1_000;
 /** Exchanges of one origin that may wait for a connection. */
 const WAITING_MAX = 10_000;
 const READ_BYTES = 64 * 1024;
@@ -52,6 +54,12 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   };
 };
 
+/** Calls when the event loop has read whatever has come until now. */
+const afterPoll = (call: () => void): void => {
+  // The first may come in the same turn, before the loop looks again.
+  setImmediate(() => setImmediate(call));
+};
+
 /** The connections to one origin. */
 class Pool {
   readonly #url: URL;
@@ -69,12 +77,24 @@ class Pool {
   }
 
   send(request: HttpRequest, handler: HttpHandler): void {
-    const exchange = { head: toRequestHead(request, this.#url.host), body: request.body, handler };
+    this.#place({ head: toRequestHead(request, this.#url.host), body: request.body, handler });
+  }
+
+  #place(exchange: HttpExchange): void {
     const connection = this.#takeIdle();
-    if (connection !== undefined) this.#sendOver(connection, exchange);
-    else if (this.#all.size < this.#options.connectionsMax) this.#connect(exchange);
+    if (connection !== undefined) {
+      if (performance.now() - connection.idleSinceMs < FRESH_MS) this.#sendOver(connection, exchange);
+      else afterPoll(() => this.#sendIfOpen(connection, exchange));
+    } else if (this.#all.size < this.#options.connectionsMax) this.#connect(exchange);
     else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(exchange);
-    else handler.onError(new Error('too many requests wait for a connection'));
+    else exchange.handler.onError(new Error('too many requests wait for a connection'));
+  }
+
+  /** What was sent to a server that had just ended the connection would count as lost, not as never sent. */
+  #sendIfOpen(connection: Connection, exchange: HttpExchange): void {
+    if (this.#isClosed) exchange.handler.onError(new Error('the client was closed'));
+    else if (connection.isClosed) this.#place(exchange);
+    else this.#sendOver(connection, exchange);
   }
 
   close(): void {
