@@ -21,14 +21,19 @@ const STOP = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop' 
 
 /** Plays billing, which admits everything, and a provider of the common wire format, which says always the same. */
 export const standIn: RequestListener = (req, res) => {
-  void readJson(req).then((body) => answer(req, res, body));
+  // A rehearsal that is broken off leaves requests half read and streams half sent.
+  res.on('error', () => {});
+  readJson(req)
+    .then((body) => answer(req, res, body))
+    .catch(() => res.destroy());
 };
 
-const answer = (req: IncomingMessage, res: ServerResponse, body: Readonly<Record<string, unknown>>): void => {
-  if (body['stream'] === true) {
-    void stream(res);
-    return;
-  }
+const answer = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  body: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  if (body['stream'] === true) return await stream(res);
   res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_stand_in' });
   res.end(textFor(req.url, body));
 };
@@ -50,7 +55,7 @@ const textFor = (path: string | undefined, { admissions }: Readonly<Record<strin
 
 const stream = async (res: ServerResponse): Promise<void> => {
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_stand_in' });
-  for (let sent = 0; sent < STREAM_EVENTS; sent += 1) {
+  for (let sent = 0; sent < STREAM_EVENTS && !res.destroyed; sent += 1) {
     res.write(event(DELTA));
     await nextTurn();
   }
