@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { readDirectives } from './directives.ts';
 import { type Exchange, ProviderError, playDirectives, sendJson } from './exchange.ts';
@@ -28,7 +29,9 @@ export const answerTranscription = async (exchange: Exchange): Promise<void> => 
   const seconds = Math.ceil(duration);
   const model = answeredModel(form.model, directives);
   exchange.counter.billed({ model, audioSeconds: seconds });
-  const text = seededWords(audio.toString('latin1'), Math.min(WORDS_MAX, Math.max(1, seconds * WORDS_PER_SECOND)));
+  // The words hash their seed once for each few of them; a whole recording would take seconds.
+  const seed = createHash('sha256').update(audio).digest('hex');
+  const text = seededWords(seed, Math.min(WORDS_MAX, Math.max(1, seconds * WORDS_PER_SECOND)));
   const usage = directives.no_usage ? {} : { usage: { type: 'duration', seconds } };
   if (form.response_format === 'json') return sendJson(exchange, { text, ...usage }, directives);
   const segment = { id: 0, seek: 0, start: 0, end: duration, text, tokens: [], temperature: 0 };

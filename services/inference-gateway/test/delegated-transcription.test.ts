@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costOfAudio } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
@@ -323,8 +324,23 @@ describe('a second route', () => {
     expect(whole).toEqual(direct);
   });
 
-  test('serves a file of any size where the first one takes no connection', async () => {
-    await use(`http://127.0.0.1:${await freePort()}`);
+  const silentServer = async (): Promise<string> => {
+    const server = createTcpServer((socket) => {
+      // As long as no handshake is answered, the caller goes on sending as much as it may.
+      setTimeout(() => socket.destroy(), 300);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    return `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  };
+
+  test.each([
+    ['takes no connection', async () => `http://127.0.0.1:${await freePort()}`],
+    ['never gets as far as a connection', silentServer],
+  ])('serves a file of any size where the first one %s', async (_what, first) => {
+    await use(await first());
     const answer = await post(audio(20_000_000));
     expect(answer.status).toBe(200);
     expect(await recordOf(idOf(answer))).toMatchObject({

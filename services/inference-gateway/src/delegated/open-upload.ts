@@ -4,8 +4,8 @@ import type { Logger } from '@svc/service-kit';
 import { sendToRoute, type UpstreamAnswer, type UpstreamDeps, UpstreamFailure } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 
-/** Bytes that may wait for the provider to take them. */
-const BUFFER_BYTES = 256 * 1024;
+/** Bytes that may wait for the provider to take them, on each of the two sides of the body. */
+const BUFFER_BYTES = 128 * 1024;
 
 /** A request to a provider whose body is still being sent. */
 export interface Upload {

@@ -27,7 +27,8 @@ export interface ServedUpload {
 
 /**
  * The start of a file that is kept to be sent again. A route that takes no connection, or refuses from the start, has by then
- * been given less than this (what waits for it is bounded by half as much), and most voice messages are smaller as a whole.
+ * been given less than this (what waits for it is bounded by half as much, and the last piece that was read), and most voice
+ * messages are smaller as a whole.
  */
 const KEPT_BYTES_MAX = 512 * 1024;
 
