@@ -54,6 +54,7 @@ export { parseOrThrow } from './http/validate.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
 export { listen } from './lifecycle/listen.ts';
+export { type RehearsalOptions, rehearsalSettings, rehearse, type Stage } from './lifecycle/rehearse.ts';
 export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
 export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';

@@ -14,6 +14,7 @@ import {
   type Lifecycle,
   loadConfig,
   openTraces,
+  rehearse,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -22,6 +23,7 @@ import { createBillingApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
 import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
+import { CALLERS, openStage } from './rehearsal/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
 
@@ -36,7 +38,6 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
-  await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
@@ -45,6 +46,10 @@ async function start(life: Lifecycle): Promise<void> {
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
+  // Before there are traces, which it must not be in.
+  const requests = config.REHEARSAL_REQUESTS;
+  await rehearse({ requests, callers: CALLERS, openStage: () => openStage(config, database), logger });
+  await openTraces(life, { service: NAME, config, logger });
   const offer = await openPlanOffer(database, plans);
   const replicas = config.NATS_STREAM_REPLICAS;
   const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });

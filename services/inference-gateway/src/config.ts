@@ -1,4 +1,4 @@
-import { commonSettings, setting } from '@svc/service-kit';
+import { commonSettings, rehearsalSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
@@ -102,13 +102,7 @@ export const configSchema = z.object({
     max: 1_000_000,
     default: 10_000,
   }),
-  REHEARSAL_REQUESTS: setting.integer({
-    description:
-      'Requests that a process answers to itself before it takes any, so that its first callers do not wait for code to be compiled. 4000 take some seconds; 0 makes none.',
-    min: 0,
-    max: 100_000,
-    default: 0,
-  }),
+  ...rehearsalSettings,
   USAGE_RETENTION_MONTHS: setting.integer({
     description: 'Whole months that usage records are kept.',
     min: 1,

@@ -1,1 +1,1 @@
-export { rehearse } from './rehearse.ts';
+export { CALLERS, openStage } from './open-stage.ts';

@@ -1,5 +1,5 @@
 import { routes as contract, newId } from '@svc/contracts';
-import { createLogger, createMetrics, createServiceApp, type Listener, type Logger, listen } from '@svc/service-kit';
+import { createLogger, createMetrics, createServiceApp, type Listener, listen, type Stage } from '@svc/service-kit';
 import { createBillingClient } from '../billing-client.ts';
 import type { Config } from '../config.ts';
 import { delegatedRoutes } from '../delegated/index.ts';
@@ -12,55 +12,30 @@ import { createRouteTable, type TokenRoute } from '../routes/index.ts';
 import { createOpenStreams } from '../streaming/index.ts';
 import { STAND_IN_MODEL, standIn } from './stand-in.ts';
 
-/** What a rehearsal needs. */
-export interface RehearsalOptions {
-  readonly config: Config;
-  readonly logger: Logger;
-}
-
 const SERVICE = 'inference-gateway';
 const HERE = { host: '127.0.0.1', port: 0 };
-const CALLERS = 16;
-/** However slow the machine: later ones are not made. */
-const DURATION_MS_MAX = 15_000;
+/** Those that call at one time. */
+export const CALLERS = 16;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const LIMITS = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
 const PROMPT = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
 
 /**
- * Answers requests of its own before anybody else's are taken, so that the first callers do not wait for code to be compiled: the
- * real application with clients of its own, between stand-ins of billing and of a provider on the loopback interface. Nothing
- * is recorded, billed or logged, but how long it took. Never rejects: a process that has not rehearsed is slower, not worse.
+ * Opens the real application with clients of its own, between stand-ins of billing and of a provider on the loopback interface.
+ * Nothing is recorded, billed or logged.
  */
-export const rehearse = async ({ config, logger }: RehearsalOptions): Promise<void> => {
-  if (config.REHEARSAL_REQUESTS === 0) return;
-  const startedAtMs = performance.now();
-  try {
-    await rehearseBetweenStandIns(config, startedAtMs + DURATION_MS_MAX);
-    logger.info({ duration_ms: Math.round(performance.now() - startedAtMs) }, 'rehearsed');
-  } catch (error) {
-    logger.warn({ err: error }, 'the rehearsal was broken off');
-  }
-};
-
-const rehearseBetweenStandIns = async (config: Config, untilMs: number): Promise<void> => {
+export const openStage = async (config: Config): Promise<Stage> => {
   const other = await listen(standIn, HERE);
-  const stage = openStage(config, other);
-  try {
-    const gateway = await listen(stage.app, HERE);
-    const callAgain = async (caller: number): Promise<void> => {
-      for (let number = caller; number < config.REHEARSAL_REQUESTS; number += CALLERS) {
-        if (performance.now() > untilMs) return;
-        await call(stage.client, gateway.url, number);
-      }
-    };
-    await Promise.all(Array.from({ length: CALLERS }, (_, caller) => callAgain(caller))).finally(() =>
-      gateway.drain(0),
-    );
-  } finally {
-    stage.close();
-    await other.drain(0);
-  }
+  const { app, client, close } = createStagedApp(config, other);
+  const gateway = await listen(app, HERE);
+  return {
+    call: (number) => call(client, gateway.url, number),
+    close: async () => {
+      await gateway.drain(0);
+      close();
+      await other.drain(0);
+    },
+  };
 };
 
 /** Half of them JSON with an API key, a quarter streams with one, the rest both for an app. */
@@ -77,7 +52,7 @@ const call = async (client: HttpClient, url: string, number: number): Promise<vo
   if (answer.status !== 200) throw new Error(`a request of the rehearsal was answered with status ${answer.status}`);
 };
 
-const openStage = (config: Config, other: Listener) => {
+const createStagedApp = (config: Config, other: Listener) => {
   const metrics = createMetrics(SERVICE, { isOfProcess: false });
   const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
   const admissionTimeoutMs = LIMITS.totalTimeoutMs;

@@ -1,0 +1,1 @@
+export { CALLERS, openStage } from './open-stage.ts';

@@ -1,0 +1,95 @@
+import { type AdmissionRequest, internalRoutes, newId } from '@svc/contracts';
+import { createInternalApp, createLogger, createMetrics, listen, type Stage } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { BillingConfig } from '../config.ts';
+import { createReservationMeters, reservationRoutes } from '../reservations/index.ts';
+
+const SERVICE = 'billing';
+const TOKEN = 'rehearsal';
+const HERE = { host: '127.0.0.1', port: 0 };
+/** Those that call at one time: few, as most calls come alone when it counts. */
+export const CALLERS = 2;
+const TIMEOUT_MS = 5_000;
+/** Nobody has these ids: whatever is asked for them is refused, and nothing is written. */
+const userId = newId('usr');
+const keyId = newId('key');
+const clientId = newId('app');
+
+/**
+ * Opens the internal application on the loopback interface, in front of the real database: every question is about an account that
+ * does not exist. Nothing is written, counted or logged.
+ */
+export const openStage = async (config: BillingConfig, database: Knex): Promise<Stage> => {
+  const metrics = createMetrics(SERVICE, { isOfProcess: false });
+  const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
+  const deps = {
+    ...{ database, logger, meters: createReservationMeters(metrics) },
+    currency: config.BILLING_CURRENCY,
+    pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+  };
+  const bindings = reservationRoutes(deps);
+  const contract = bindings.map(({ route }) => route);
+  const ready = async () => ({});
+  const app = createInternalApp({
+    ...{ service: SERVICE, bindings, contract, logger, metrics, ready },
+    tokens: [TOKEN],
+  });
+  const listener = await listen(app, HERE);
+  return {
+    call: (number) => call(listener.url, number),
+    close: async () => {
+      await listener.drain(0);
+    },
+  };
+};
+
+/** Half of them ask for an API key alone; the others for an app, for several keys at once, and how a request ended. */
+const call = async (url: string, number: number): Promise<void> => {
+  const { path, body } = questionOf(number);
+  const answer = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`a call of the rehearsal was answered with status ${answer.status}`);
+};
+
+const questionOf = (number: number): { readonly path: string; readonly body: object } => {
+  switch (number % 8) {
+    case 1:
+    case 5:
+      return { path: internalRoutes.admitRequest.path, body: delegated() };
+    case 3:
+      return { path: internalRoutes.admitRequests.path, body: { admissions: [keyed(), keyed(), delegated()] } };
+    case 7:
+      return { path: internalRoutes.settleRequests.path, body: { settlements: [settlement()] } };
+    default:
+      return { path: internalRoutes.admitRequest.path, body: keyed() };
+  }
+};
+
+const keyed = (): AdmissionRequest => ({
+  kind: 'api_key',
+  request_id: newId('req'),
+  svc_user_id: userId,
+  key_id: keyId,
+  hold_micros: 1,
+  requests_per_minute: null,
+  monthly_limit_micros: null,
+});
+
+const delegated = (): AdmissionRequest => ({
+  kind: 'delegated',
+  request_id: newId('req'),
+  svc_user_id: userId,
+  client_id: clientId,
+  service: 'chat',
+  estimate_micros: 1,
+});
+
+const settlement = () => ({
+  request_id: newId('req'),
+  result: { outcome: 'settled', cost_micros: 1 },
+});
