@@ -2,6 +2,7 @@ import { newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
+import { insertCustomer } from '../src/payments/stripe/queries.ts';
 import { openPlanOffer } from '../src/plans/index.ts';
 import { loadPlans } from '../src/plans/load-plans.ts';
 import { RETURNS } from './support/billing.ts';
@@ -87,6 +88,15 @@ describe('a double checkout', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     }
   });
+
+  it('of an account that buys for the first time has one customer at Stripe', async () => {
+    for (let round = 0; round < 200; round += 1) {
+      const [userId, customerId] = [newId('usr'), `cus_${round}`];
+      const remembered = await Promise.all([1, 2, 3, 4].map(() => insertCustomer(billing.db, userId, customerId)));
+      expect(new Set(remembered)).toEqual(new Set([customerId]));
+    }
+  }, 30_000);
+
   it('that cannot be reverted for now is reverted by whoever asks next, and refunded once', async () => {
     const { token, userId } = await signIn();
     const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token)).body.session_id];

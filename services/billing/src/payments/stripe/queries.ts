@@ -14,9 +14,7 @@ export async function findUserByCustomer(database: Knex, customerId: string): Pr
 
 /** Remembers a customer; the first one remembered for an account stays, and is answered. */
 export async function insertCustomer(database: Knex, userId: string, customerId: string): Promise<string> {
-  await database('stripe_customers')
-    .insert({ svc_user_id: userId, customer_id: customerId })
-    .onConflict('svc_user_id')
-    .ignore();
+  // Stripe gives the same customer to all that ask at one time: where one index alone were named, the other could still refuse them.
+  await database('stripe_customers').insert({ svc_user_id: userId, customer_id: customerId }).onConflict().ignore();
   return (await findCustomerId(database, userId)) ?? customerId;
 }
