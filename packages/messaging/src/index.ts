@@ -17,8 +17,8 @@ export {
   appendToOutbox,
   type OutboxEvent,
   type OutboxRevocation,
-  type OutboxStatement,
-  outboxStatement,
+  outboxInsert,
+  outboxValues,
 } from './outbox/append-to-outbox.ts';
 export { outboxMigration, outboxTraceMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';

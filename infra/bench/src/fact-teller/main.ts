@@ -1,14 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISCONNECTED_MAX } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
-import {
-  connectMessaging,
-  type OutboxEvent,
-  outboxMigration,
-  outboxStatement,
-  outboxTraceMigration,
-  startRelay,
-} from '@svc/messaging';
+import { connectMessaging, type OutboxEvent, outboxMigration, outboxTraceMigration, startRelay } from '@svc/messaging';
 import pg from 'pg';
 import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
 
@@ -46,10 +39,8 @@ const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
 
 /** What commits a fact. */
 function toQuery(fact: OutboxEvent): pg.QueryConfig {
-  const { sql, bindings } = outboxStatement(fact);
-  let place = 0;
-  const text = `${sql.replaceAll('?', () => `$${++place}`)} RETURNING id, pg_current_xact_id()::text AS transaction`;
-  return { name: 'append', text, values: [...bindings] };
+  const text = `${outboxInsert(1)} RETURNING id, pg_current_xact_id()::text AS transaction`;
+  return { name: 'append', text, values: [...outboxValues(fact)] };
 }
 
 /** Commits one fact; answers its id and the number of the transaction. */

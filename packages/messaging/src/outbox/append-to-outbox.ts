@@ -11,6 +11,7 @@ import { uuidV7 } from './uuid-v7.ts';
 
 /** A message of JetStream is bounded, and so is what the relay holds in memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
+const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
 const REVOCATION_KEY = /^(grant|session|key|app|account)\.[A-Za-z0-9_-]{1,100}$/;
 
 /** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller has locked. */
@@ -44,22 +45,19 @@ export async function appendToOutbox(
   await trx('outbox').insert(entries.map((entry) => ('revocation' in entry ? revocationRow(entry) : eventRow(entry))));
 }
 
-/** An `INSERT` into the outbox, with `?` where its bindings belong. */
-export interface OutboxStatement {
-  readonly sql: string;
-  readonly bindings: readonly (string | number | null)[];
-}
-
 /**
- * What `appendToOutbox` would run for one fact, for a writer that makes it part of a statement of its own. Throws when the
- * fact is not as the contract says.
+ * What `appendToOutbox` runs for one fact, for a writer that makes it part of a statement of its own: its values are that statement's
+ * parameters from this one on.
  */
-export function outboxStatement(event: OutboxEvent): OutboxStatement {
-  const { id, aggregate, version, stream, subject, payload, traceparent } = eventRow(event);
-  return {
-    sql: 'INSERT INTO outbox (id, aggregate, version, stream, subject, payload, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    bindings: [id, aggregate, version, stream, subject, payload, traceparent],
-  };
+export const outboxInsert = (firstParameter: number): string => {
+  const values = COLUMNS.map((_, place) => `$${firstParameter + place}`);
+  return `INSERT INTO outbox (${COLUMNS.join(', ')}) VALUES (${values.join(', ')})`;
+};
+
+/** The values of `outboxInsert`. Throws when the fact is not as the contract says. */
+export function outboxValues(event: OutboxEvent): readonly (string | number | null)[] {
+  const row = eventRow(event);
+  return COLUMNS.map((column) => row[column]);
 }
 
 function eventRow(event: OutboxEvent) {

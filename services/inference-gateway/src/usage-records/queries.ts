@@ -1,4 +1,5 @@
-import type { OutboxStatement } from '@svc/messaging';
+import { runPrepared } from '@svc/database';
+import { type OutboxEvent, outboxInsert, outboxValues } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { UsageRecord } from './usage-record.ts';
 
@@ -33,10 +34,11 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS).join(', ');
 const INSERT = `
   INSERT INTO usage_records (${NAMES})
-  SELECT ${NAMES} FROM jsonb_to_recordset(?::jsonb) AS r(${Object.entries(COLUMNS)
+  SELECT ${NAMES} FROM jsonb_to_recordset($1::jsonb) AS r(${Object.entries(COLUMNS)
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')})
   ON CONFLICT DO NOTHING`;
+const RECORD_USAGE = { name: 'record_usage', text: `WITH recorded AS (${INSERT}) ${outboxInsert(2)}` };
 
 /**
  * Inserts records, and in the same statement the fact that tells of them: both are there or neither, for one round trip
@@ -45,12 +47,9 @@ const INSERT = `
 export const insertUsageRecords = async (
   database: Knex,
   records: readonly UsageRecord[],
-  fact: OutboxStatement,
+  fact: OutboxEvent,
 ): Promise<void> => {
-  await database.raw(`WITH recorded AS (${INSERT}) ${fact.sql}`, [
-    JSON.stringify(records.map(toRow)),
-    ...fact.bindings,
-  ]);
+  await runPrepared(database, RECORD_USAGE, [JSON.stringify(records.map(toRow)), ...outboxValues(fact)]);
 };
 
 const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import { isInvalidData } from '@svc/database';
-import { outboxStatement } from '@svc/messaging';
 import type { Logger, Metrics } from '@svc/service-kit';
 import { type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
@@ -156,13 +155,12 @@ const isRefusal = (error: unknown): boolean =>
   isInvalidData(error) || error instanceof RangeError || error instanceof z.ZodError;
 
 const writeBatch = async ({ database, relay }: UsageWriterOptions, batch: readonly UsageRecord[]): Promise<void> => {
-  const fact = outboxStatement({
+  await insertUsageRecords(database, batch, {
     subject: 'inference.usage.recorded.v1',
     // Every batch is an aggregate of its own: facts about requests need no order among themselves.
     aggregate: `usage:${newId('evt')}`,
     version: 1,
     data: { records: batch.map(toUsageFact) },
   });
-  await insertUsageRecords(database, batch, fact);
   relay.hint();
 };
