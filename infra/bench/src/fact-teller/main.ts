@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISCONNECTED_MAX } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
-import { connectMessaging, type OutboxEvent, outboxMigration, outboxTraceMigration, startRelay } from '@svc/messaging';
+import {
+  connectMessaging,
+  type OutboxEvent,
+  outboxInsert,
+  outboxMigration,
+  outboxTraceMigration,
+  outboxValues,
+  startRelay,
+} from '@svc/messaging';
 import pg from 'pg';
 import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
 
