@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
@@ -66,6 +67,19 @@ describe('grouped writing', () => {
     expect(told).toHaveLength(1_000);
     expect(await database.knex('outbox')).toHaveLength(5);
     expect(hints).toBe(5);
+  });
+
+  test('records that come one after the other share transactions: they begin 25 ms apart at least', async () => {
+    const before = (await factsOf()).length;
+    const transactionsBefore = hints;
+    const startedAtMs = performance.now();
+    for (let count = 0; count < 60; count += 1) {
+      writer.add(record());
+      await sleep(1);
+    }
+    await writer.drain(10_000);
+    expect(await factsOf()).toHaveLength(before + 60);
+    expect(hints - transactionsBefore).toBeLessThanOrEqual((performance.now() - startedAtMs) / 25 + 1);
   });
 
   test('a single record is written at once', async () => {
