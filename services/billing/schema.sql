@@ -113,8 +113,6 @@ AS $function$
       taken_holds bigint[];
       held bigint;
       inserted int := 0;
-      held_ids text[];
-      held_amounts bigint[];
     BEGIN
       FOR look IN 1..2 LOOP
         IF look = 1 THEN
@@ -170,19 +168,12 @@ AS $function$
           INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
             SELECT t.id, 'api_key', p_svc_user_id, p_key_id, t.hold, k.month_start, at
             FROM unnest(taken_ids, taken_holds) AS t (id, hold)
-            ON CONFLICT DO NOTHING RETURNING request_id, estimate_micros)
-        SELECT count(*), coalesce(sum(n.estimate_micros), 0), array_agg(n.request_id) FILTER (WHERE n.estimate_micros > 0),
-            array_agg(ARRAY[-n.estimate_micros, n.estimate_micros]) FILTER (WHERE n.estimate_micros > 0)
-          INTO inserted, held, held_ids, held_amounts FROM new AS n;
+            ON CONFLICT DO NOTHING RETURNING estimate_micros)
+        SELECT count(*), coalesce(sum(n.estimate_micros), 0) INTO inserted, held FROM new AS n;
         UPDATE wallets SET held_micros = held_micros + held WHERE svc_user_id = p_svc_user_id;
         UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count + inserted,
             month_start = k.month_start, month_used_micros = k.month_used_micros
           WHERE key_id = p_key_id;
-        IF held_ids IS NOT NULL THEN
-          PERFORM ledger_post_many(array_fill('hold'::text, ARRAY[cardinality(held_ids)]), held_ids,
-            array_fill(p_svc_user_id, ARRAY[cardinality(held_ids)]), w.currency, ARRAY['wallet_available', 'wallet_held'],
-            held_amounts);
-        END IF;
       END IF;
 
       FOR n IN 1..cardinality(p_request_ids) LOOP
@@ -285,12 +276,11 @@ CREATE OR REPLACE FUNCTION public.admit_one_keyed(p_request_id text, p_svc_user_
 AS $function$
     DECLARE
       at timestamptz := billing_now();
-      wallet_currency text;
       minute timestamptz;
       month timestamptz;
       used int;
     BEGIN
-      SELECT w.currency, k.minute_start, k.month_start, k.minute_count INTO wallet_currency, minute, month, used
+      SELECT k.minute_start, k.month_start, k.minute_count INTO minute, month, used
         FROM wallets AS w JOIN key_budgets AS k ON k.svc_user_id = w.svc_user_id
         WHERE w.svc_user_id = p_svc_user_id AND k.key_id = p_key_id
           AND w.balance_micros - w.held_micros >= p_hold_micros
@@ -311,14 +301,6 @@ AS $function$
       END IF;
 
       UPDATE wallets SET held_micros = held_micros + p_hold_micros WHERE svc_user_id = p_svc_user_id;
-      IF p_hold_micros > 0 THEN
-        WITH posting AS (
-          INSERT INTO ledger_postings (kind, reference, svc_user_id, currency, posted_at)
-            VALUES ('hold', p_request_id, p_svc_user_id, wallet_currency, at) RETURNING id)
-        INSERT INTO ledger_entries (posting_id, book, amount_micros)
-          SELECT posting.id, entry.book, entry.amount FROM posting,
-            (VALUES ('wallet_available', -p_hold_micros), ('wallet_held', p_hold_micros)) AS entry (book, amount);
-      END IF;
       -- The minutes of a key without a limit count nothing.
       IF p_per_minute IS NOT NULL THEN
         UPDATE key_budgets SET minute_count = minute_count + 1 WHERE key_id = p_key_id;
@@ -403,9 +385,12 @@ AS $function$
     BEGIN
       SELECT a.posting_id AS posting, sum(a.amount_micros) AS total, bool_and(p.id IS NOT NULL) AS is_posted INTO fault
         FROM added AS a LEFT JOIN ledger_postings AS p ON p.id = a.posting_id
-        GROUP BY a.posting_id HAVING sum(a.amount_micros) <> 0 OR bool_or(p.id IS NULL) LIMIT 1;
+        GROUP BY a.posting_id HAVING sum(a.amount_micros) <> 0 OR bool_or(p.id IS NULL OR a.book = 'wallet_held') LIMIT 1;
       IF FOUND AND NOT fault.is_posted THEN
         RAISE EXCEPTION 'there is no ledger posting %', fault.posting USING ERRCODE = 'foreign_key_violation';
+      ELSIF FOUND AND fault.total = 0 THEN
+        RAISE EXCEPTION 'ledger posting % is of a hold, which is no posting any more: call again', fault.posting
+          USING ERRCODE = 'lock_not_available';
       ELSIF FOUND THEN
         RAISE EXCEPTION 'entries for ledger posting % sum to %, not to 0', fault.posting, fault.total
           USING ERRCODE = 'check_violation';
@@ -622,9 +607,8 @@ AS $function$
           UPDATE key_budgets SET month_used_micros = month_used_micros + booked
             WHERE key_id = r.key_id AND month_start = r.month_start;
         END IF;
-        PERFORM ledger_post(CASE p_outcome WHEN 'released' THEN 'release' ELSE 'settlement' END, p_request_id, told.svc_user_id,
-          p_currency, ARRAY['wallet_held', 'wallet_available', 'income'],
-          ARRAY[-r.estimate_micros, r.estimate_micros - booked, booked]);
+        PERFORM ledger_post('settlement', p_request_id, told.svc_user_id, p_currency, ARRAY['wallet_available', 'income'],
+          ARRAY[-booked, booked]);
       END IF;
     END $function$
 ;
@@ -697,11 +681,10 @@ AS $function$
           array_agg(ARRAY[booked, -booked] ORDER BY place) AS amounts
         FROM change WHERE kind = 'delegated' AND booked <> 0
       ), funds AS (
-        SELECT array_agg(CASE (step).effect WHEN 'adjusted' THEN 'adjustment' WHEN 'released' THEN 'release' ELSE 'settlement' END
-            ORDER BY place) AS kinds,
+        SELECT array_agg(CASE (step).effect WHEN 'adjusted' THEN 'adjustment' ELSE 'settlement' END ORDER BY place) AS kinds,
           array_agg(request_id ORDER BY place) AS ids, array_agg(svc_user_id ORDER BY place) AS owners,
-          array_agg(ARRAY[-freed, freed - booked, booked] ORDER BY place) AS amounts
-        FROM change WHERE kind = 'api_key' AND (freed <> 0 OR booked <> 0)
+          array_agg(ARRAY[-booked, booked] ORDER BY place) AS amounts
+        FROM change WHERE kind = 'api_key' AND booked <> 0
       ), result AS (
         SELECT array_agg(place) AS places, array_agg(named_id) AS ids,
           array_agg(CASE WHEN request_id IS NOT NULL THEN (step).state END) AS states,
@@ -719,7 +702,7 @@ AS $function$
       END IF;
       IF done.funds_kinds IS NOT NULL THEN
         PERFORM ledger_post_many(done.funds_kinds, done.funds_ids, done.funds_owners, p_currency,
-          ARRAY['wallet_held', 'wallet_available', 'income'], done.funds_amounts);
+          ARRAY['wallet_available', 'income'], done.funds_amounts);
       END IF;
       RETURN QUERY SELECT * FROM unnest(done.places, done.ids, done.states, done.effects, done.over_holds);
     END $function$

@@ -43,6 +43,21 @@ const ask = async (owner: { userId: string; keyId: string }, more: Record<string
   const { body } = await billing.internal('POST', '/internal/admissions', request);
   return { requestId: request.request_id, body };
 };
+/** What is posted of a request, oldest first: kind, book and amount of each entry. */
+const postedOf = async (requestId: string) => {
+  const entries = await billing
+    .db('ledger_postings')
+    .join('ledger_entries', 'posting_id', 'id')
+    .where({ reference: requestId })
+    .orderBy(['posting_id', 'book'])
+    .select('kind', 'book', 'amount_micros');
+  return entries.map(({ kind, book, amount_micros }) => [kind, book, amount_micros]);
+};
+/** As a cost is posted, and nothing else of an API-key request is. */
+const cost = (kind: string, micros: number) => [
+  [kind, 'income', micros],
+  [kind, 'wallet_available', -micros],
+];
 
 describe('top-ups', () => {
   it('go through the checkout, credit once, and are published once', async () => {
@@ -160,33 +175,56 @@ describe('refunds', () => {
 });
 
 describe('an API-key request', () => {
-  it('holds its highest cost, and takes what it cost', async () => {
+  it('holds its highest cost without a posting, and posts what it cost, once', async () => {
     const owner = await fund();
     const { requestId, body } = await ask(owner);
     expect(body).toEqual({ verdict: 'admitted' });
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 1_000_000 });
+    expect(await postedOf(requestId)).toEqual([]);
     expect(await billing.settle(requestId, { outcome: 'settled', cost_micros: 400_000 })).toBe('settled');
     expect(await billing.settle(requestId, { outcome: 'settled', cost_micros: 400_000 })).toBe('settled');
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_600_000, held_micros: 0 });
+    expect(await postedOf(requestId)).toEqual(cost('settlement', 400_000));
   });
-  it('gives its hold back when released, and keeps it while uncertain', async () => {
+  it('gives its hold back without a posting when released, and keeps it while uncertain', async () => {
     const owner = await fund();
     const [one, two] = [await ask(owner), await ask(owner)];
     await billing.settle(one.requestId, { outcome: 'released' });
     await billing.settle(two.requestId, { outcome: 'uncertain' });
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 1_000_000 });
+    for (const { requestId } of [one, two]) expect(await postedOf(requestId)).toEqual([]);
     await billing.setClock('2026-10-16T12:30:00Z');
     await billing.app.sweep();
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_000_000, held_micros: 0 });
     await billing.settle(two.requestId, { outcome: 'settled', cost_micros: 250_000 });
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_750_000, held_micros: 0 });
+    expect(await postedOf(two.requestId)).toEqual([...cost('settlement', 1_000_000), ...cost('adjustment', -750_000)]);
   });
   it('that costs more than was held takes the rest from the balance, below zero if need be', async () => {
     const owner = await fund();
     const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 10_500_000 });
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: -500_000, held_micros: 0 });
+    expect(await postedOf(requestId)).toEqual(cost('settlement', 10_500_000));
     expect((await ask(owner, { hold_micros: 0 })).body.verdict).toBe('insufficient_balance');
+  });
+  it('posts as much where many are held and ended together', async () => {
+    const { userId, keyId, token } = await fund();
+    const owner = { userId, keyId, holdMicros: 1_000_000, requestsPerMinute: null, monthlyLimitMicros: null };
+    const ids = Array.from({ length: 4 }, () => newId('req'));
+    await admitKeyedMany(
+      billing.db,
+      ids.map((requestId) => ({ requestId, ...owner })),
+    );
+    expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 4_000_000 });
+    const outcomes = [400_000, 1_500_000, 0, null].map((costMicros, place) => ({
+      ...{ requestId: ids[place] ?? '', costMicros },
+      outcome: costMicros === null ? ('released' as const) : ('settled' as const),
+    }));
+    await settleMany(billing.db, [...outcomes, ...outcomes], { currency: 'EUR' });
+    expect(await wallet(token)).toMatchObject({ balance_micros: 8_100_000, held_micros: 0 });
+    const posted = await Promise.all(ids.map(postedOf));
+    expect(posted).toEqual([cost('settlement', 400_000), cost('settlement', 1_500_000), [], []]);
   });
   it('is refused without a wallet, and beyond the balance less what is held', async () => {
     expect((await ask(await signIn())).body).toEqual({ verdict: 'insufficient_balance' });
@@ -285,33 +323,55 @@ describe('the balance', () => {
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
     expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
   });
-  it('is what any mix of holds, ends and top-ups at the same time adds up to', async () => {
+  it('is what any mix of holds, ends and sweeps at the same time adds up to', async () => {
     const action = fc.record({
       hold: fc.integer({ min: 0, max: 4_000_000 }),
       end: fc.constantFrom('settled', 'released', 'uncertain', 'none'),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 12 }), async (actions) => {
+        await billing.setClock('2026-10-15T12:00:00Z');
         const owner = await fund();
         let expected = 10_000_000;
+        const late: (() => Promise<unknown>)[] = [];
+        const proven: (() => Promise<unknown>)[] = [];
         await Promise.all(
           actions.map(async ({ hold, end }) => {
             const { requestId, body } = await ask(owner, { hold_micros: hold });
-            if (body.verdict !== 'admitted' || end === 'none') return;
+            if (body.verdict !== 'admitted') return;
             const cost_micros = Math.floor(hold / 3);
-            if (end === 'settled') expected -= cost_micros;
-            const told = () =>
-              billing.settle(requestId, end === 'settled' ? { outcome: end, cost_micros } : { outcome: end });
-            await Promise.all([told(), told()]);
+            if (end === 'settled' || end === 'none') expected -= cost_micros;
+            const settle = () => billing.settle(requestId, { outcome: 'settled', cost_micros });
+            const told = () => (end === 'settled' ? settle() : billing.settle(requestId, { outcome: end }));
+            if (end === 'none') late.push(settle, settle);
+            else await Promise.all([told(), told()]);
+            if (end === 'uncertain') proven.push(() => billing.settle(requestId, { outcome: 'released' }));
           }),
         );
-        const { balance_micros, held_micros } = await wallet(owner.token);
-        expect(balance_micros).toBe(expected);
+        const { held_micros, balance_micros } = await wallet(owner.token);
         expect(held_micros).toBeLessThanOrEqual(balance_micros);
         expect(await checkBalances(billing.db)).toEqual([]);
+        for (const [at, ends] of [['2026-10-15T12:05:00Z', late] as const, ['2026-10-16T13:00:00Z', proven] as const]) {
+          await billing.setClock(at);
+          await Promise.all([...ends, billing.app.sweep, billing.app.sweep].map((act) => act()));
+          expect(await checkBalances(billing.db)).toEqual([]);
+        }
+        expect(await wallet(owner.token)).toMatchObject({ balance_micros: expected, held_micros: 0 });
       }),
       { numRuns: 25 },
     );
+  });
+  it('that nothing proves, nor what is held, is told', async () => {
+    const { userId, token } = await fund();
+    const change = (by: object) => billing.db('wallets').where({ svc_user_id: userId }).update(by);
+    await change({ balance_micros: 10_000_001, held_micros: 5 });
+    const subject = userId;
+    expect(await checkBalances(billing.db)).toEqual([
+      { total: 'wallet_balance', subject, recorded: 10_000_001, derived: 10_000_000 },
+      { total: 'wallet_held', subject, recorded: 5, derived: 0 },
+    ]);
+    await change({ balance_micros: 10_000_000, held_micros: 0 });
+    expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 0 });
   });
   it('hold for requests that are decided together what they hold one after the other', async () => {
     const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });

@@ -5,9 +5,9 @@ import { type Discrepancy, listDiscrepancies } from './queries.ts';
 const DISCREPANCIES_MAX = 100;
 
 /**
- * Proves every running total from what it was made of: postings sum to zero, wallets equal their books, costs are booked
- * once, and the counters of accounts and keys equal their reservations. Answers what differs; nothing, in health. It reads one snapshot and
- * writes nothing, so it may run at any time, beside everything else, as often as one likes.
+ * Proves every running total from what it was made of: postings sum to zero, balances of wallets equal their books, costs are booked
+ * once, and what wallets hold and what accounts and keys count equals their reservations. Answers what differs; nothing, in health. It
+ * reads one snapshot and writes nothing, so it may run at any time, beside everything else, as often as one likes.
  */
 export const checkBalances = (database: Knex): Promise<Discrepancy[]> =>
   database.transaction((trx) => listDiscrepancies(trx, DISCREPANCIES_MAX), { readOnly: true });

@@ -13,9 +13,11 @@ const CHECKS: Readonly<Record<string, string>> = {
   posting: `
     SELECT p.id::text AS subject, 0 AS recorded, coalesce(sum(e.amount_micros), 1) AS derived
     FROM ledger_postings p LEFT JOIN ledger_entries e ON e.posting_id = p.id GROUP BY p.id`,
-  wallet_available: `
-    SELECT w.svc_user_id, w.balance_micros - w.held_micros, coalesce(b.total, 0)
-    FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'wallet_available'`,
+  wallet_balance: `
+    SELECT w.svc_user_id, w.balance_micros, coalesce(b.total, 0)
+    FROM wallets w LEFT JOIN (
+      SELECT svc_user_id, sum(total) AS total FROM books
+      WHERE book IN ('wallet_available', 'wallet_held') GROUP BY svc_user_id) b USING (svc_user_id)`,
   wallet_paid: `
     SELECT w.svc_user_id, coalesce(t.total, 0) - coalesce(r.total, 0), -coalesce(b.total, 0)
     FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'payments_received'
@@ -24,13 +26,13 @@ const CHECKS: Readonly<Record<string, string>> = {
     LEFT JOIN (SELECT svc_user_id, sum(amount_micros) AS total FROM wallet_refunds
       WHERE state <> 'refused' GROUP BY svc_user_id) r ON r.svc_user_id = w.svc_user_id`,
   wallet_held: `
-    SELECT w.svc_user_id, w.held_micros, coalesce(b.total, 0)
-    FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'wallet_held'`,
-  wallet_held_by_requests: `
     SELECT w.svc_user_id, w.held_micros, coalesce(r.total, 0)
     FROM wallets w LEFT JOIN (
       SELECT svc_user_id, sum(estimate_micros) AS total FROM reservations
       WHERE kind = 'api_key' AND state IN ('reserved', 'uncertain') GROUP BY svc_user_id) r USING (svc_user_id)`,
+  // Holds were postings once; what they left in this book is nothing.
+  held_in_ledger: `
+    SELECT svc_user_id, 0, total FROM books WHERE book = 'wallet_held'`,
   booked_cost: `
     SELECT r.request_id, coalesce(r.cost_micros, 0), coalesce(b.total, 0)
     FROM reservations r LEFT JOIN (

@@ -1,0 +1,161 @@
+import { readdirSync } from 'node:fs';
+import { isLockTimeout, isUniqueViolation } from '@svc/database';
+import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import type { Knex } from 'knex';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkBalances } from '../src/balances/index.ts';
+import { admitKeyed, admitKeyedMany, type KeyedQuestion, settleMany } from '../src/reservations/queries.ts';
+
+const MIGRATIONS = new URL('../migrations/', import.meta.url);
+const FILES = readdirSync(MIGRATIONS).sort();
+const UPGRADE = '20261122110000_hold_without_postings.ts';
+const PAID_MICROS = 20_000_000;
+const HOLD_MICROS = 1_000_000;
+
+let database: TestDatabase;
+let db: Knex;
+beforeAll(async () => {
+  database = await testDatabase();
+  db = database.knex;
+  for (const file of FILES.filter((file) => file < UPGRADE)) await migrate(file);
+  // As they were, but patient: how long a busy machine takes decides nothing.
+  await db.raw(`
+    ALTER FUNCTION admit_one_keyed SET lock_timeout = '5s';
+    ALTER FUNCTION settle_one SET lock_timeout = '5s';
+    SELECT wallet_credit('usr', ${PAID_MICROS}, 'EUR', 'top_up')`);
+  await db('checkout_sessions').insert({
+    ...{ id: 'cs', svc_user_id: 'usr', kind: 'top_up', amount_micros: PAID_MICROS, provider: 'sandbox' },
+    ...{ status: 'complete', created_at: new Date(), completed_at: new Date(), expires_at: new Date() },
+  });
+});
+afterAll(() => database.drop());
+
+const migrate = async (file: string): Promise<void> => {
+  const { up } = await import(new URL(file, MIGRATIONS).href);
+  await db.transaction((trx) => up(trx));
+};
+const question = (requestId: string, holdMicros = HOLD_MICROS): KeyedQuestion => ({
+  ...{ requestId, holdMicros, userId: 'usr', keyId: 'key', requestsPerMinute: null, monthlyLimitMicros: null },
+});
+const admit = async (requestIds: readonly string[], on = db) =>
+  (
+    await admitKeyedMany(
+      on,
+      requestIds.map((id) => question(id)),
+    )
+  ).map(({ verdict }) => verdict);
+type Outcome = number | 'released' | 'uncertain' | 'estimate';
+const told = (requestId: string, outcome: Outcome) =>
+  typeof outcome === 'number'
+    ? { requestId, outcome: 'settled' as const, costMicros: outcome }
+    : { requestId, outcome, costMicros: null };
+/** As one call does, which comes alone and is given up where it waits, or as one that may wait. */
+const tell = async (requestId: string, outcome: Outcome, isTogether = true) => {
+  const [settled] = await settleMany(db, [told(requestId, outcome)], { currency: 'EUR', isTogether });
+  return settled?.effect;
+};
+const wallet = () => db('wallets').where({ svc_user_id: 'usr' }).first('balance_micros', 'held_micros');
+const heldInLedger = async (): Promise<number> => {
+  const { rows } = await db.raw(
+    "SELECT sum(amount_micros)::bigint AS held FROM ledger_entries WHERE book = 'wallet_held'",
+  );
+  return rows[0].held;
+};
+const postingsOf = async (requestId: string): Promise<string[]> =>
+  db('ledger_postings').where({ reference: requestId }).orderBy('id').pluck('kind');
+const countWaiting = async (): Promise<number> => {
+  const { rows } = await db.raw(
+    "SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted AND relation = 'wallets'::regclass",
+  );
+  return rows[0].waiting;
+};
+
+describe('an upgrade while requests hold', () => {
+  const calls: Record<string, PromiseSettledResult<unknown>> = {};
+  beforeAll(async () => {
+    await admit(['settled', 'released', 'estimated', 'uncertain', 'grouped']);
+    for (const id of ['alone', 'to settle', 'to release', 'to tell']) await admit([id]);
+    await admitKeyed(db, question('free', 0));
+    await tell('settled', 100_000);
+    await tell('released', 'released');
+    for (const id of ['estimated', 'uncertain']) await tell(id, 'uncertain');
+    await tell('estimated', 'estimate');
+    expect(await heldInLedger()).toBe(6 * HOLD_MICROS);
+
+    // One admission has not committed yet; the upgrade waits for it, and calls wait for the upgrade.
+    const uncommitted = await db.transaction();
+    await admit(['uncommitted'], uncommitted);
+    const upgrade = migrate(UPGRADE);
+    await waitFor(async () => (await countWaiting()) === 1 || undefined);
+    const begun = {
+      'admit alone': admit(['late']),
+      'admit patiently': admitKeyed(db, question('late and patient')),
+      'settle alone': tell('to settle', 200_000),
+      'release alone': tell('to release', 'released'),
+      'tell patiently': tell('to tell', 300_000, false),
+    };
+    const ended = Promise.allSettled(Object.values(begun));
+    await waitFor(async () => (await countWaiting()) === 6 || undefined);
+    await uncommitted.commit();
+    await upgrade;
+    const results = await ended;
+    for (const file of FILES.filter((file) => file > UPGRADE)) await migrate(file);
+    Object.keys(begun).forEach((name, place) => {
+      const result = results[place];
+      if (result !== undefined) calls[name] = result;
+    });
+  });
+
+  it('leaves nothing held in the ledger, and every total proven, while requests go on holding', async () => {
+    expect(await heldInLedger()).toBe(0);
+    expect(await checkBalances(db)).toEqual([]);
+    expect(await wallet()).toEqual({
+      balance_micros: PAID_MICROS - 100_000 - HOLD_MICROS - 300_000,
+      held_micros: 6 * HOLD_MICROS,
+    });
+    for (const id of ['alone', 'grouped', 'uncertain', 'uncommitted']) {
+      expect(await postingsOf(id)).toEqual(['hold', 'release']);
+    }
+    expect(await postingsOf('settled')).toEqual(['hold', 'settlement']);
+    expect(await postingsOf('released')).toEqual(['hold', 'release']);
+    expect(await postingsOf('free')).toEqual([]);
+  });
+
+  it('refuses calls that go on as the functions were, as if they had waited too long, and takes them when made again', async () => {
+    const isRefused = { reason: expect.toSatisfy(isLockTimeout) };
+    expect(calls['admit alone']).toMatchObject(isRefused);
+    expect(calls['admit patiently']).toMatchObject(isRefused);
+    expect(calls['settle alone']).toMatchObject(isRefused);
+    // The upgrade has posted this release, and there is one.
+    expect(calls['release alone']).toMatchObject({ reason: expect.toSatisfy((error) => isUniqueViolation(error)) });
+    expect(calls['tell patiently']).toMatchObject({ value: 'settled' });
+    expect(await admit(['late'])).toEqual(['admitted']);
+    expect((await admitKeyed(db, question('late and patient'))).verdict).toBe('admitted');
+    expect(await tell('to settle', 200_000)).toBe('settled');
+    expect(await tell('to release', 'released')).toBe('released');
+    expect(await checkBalances(db)).toEqual([]);
+    expect(await wallet()).toMatchObject({ held_micros: 6 * HOLD_MICROS });
+  });
+
+  it('settles what held before it at its cost, once', async () => {
+    const before = await wallet();
+    const ends: [string, Outcome, string, string[]][] = [
+      ['alone', 400_000, 'settled', ['hold', 'release', 'settlement']],
+      ['grouped', HOLD_MICROS + 50_000, 'settled', ['hold', 'release', 'settlement']],
+      ['uncertain', 'released', 'settled', ['hold', 'release']],
+      ['uncommitted', 'released', 'released', ['hold', 'release']],
+      ['estimated', 250_000, 'adjusted', ['hold', 'settlement', 'adjustment']],
+      ['free', 7, 'settled', ['settlement']],
+      ['late', 500_000, 'settled', ['settlement']],
+      ['late and patient', 'released', 'released', []],
+    ];
+    for (const [id, outcome, effect, postings] of ends) {
+      expect([id, await tell(id, outcome), await tell(id, outcome)]).toEqual([id, effect, 'none']);
+      expect(await postingsOf(id), id).toEqual(postings);
+    }
+    const cost = 400_000 + HOLD_MICROS + 50_000 + (250_000 - HOLD_MICROS) + 7 + 500_000;
+    expect(await wallet()).toEqual({ balance_micros: before.balance_micros - cost, held_micros: 0 });
+    expect(await heldInLedger()).toBe(0);
+    expect(await checkBalances(db)).toEqual([]);
+  });
+});
