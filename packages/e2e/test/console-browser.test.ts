@@ -237,7 +237,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await page.getByRole('heading', { name: 'Team notes is registered' }).waitFor();
     clientSecret = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
     await page.getByRole('link', { name: 'I have saved it' }).click();
-    await page.getByRole('heading', { name: 'Team notes', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Team notes', level: 1, exact: true }).waitFor();
     clientId = /app_[0-9a-z]{26}/.exec(page.url())?.[0] ?? '';
     expect(await page.content()).not.toContain(clientSecret);
     expect(await judgeSecret(clientSecret)).toBe('invalid_grant');

@@ -38,6 +38,10 @@ async function start(life: Lifecycle): Promise<void> {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
+  // Before there are traces, which it must not be in.
+  const requests = config.REHEARSAL_REQUESTS;
+  await rehearse({ requests, callers: CALLERS, openStage: () => openStage(config), logger });
+  await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
@@ -46,10 +50,6 @@ async function start(life: Lifecycle): Promise<void> {
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
-  // Before there are traces, which it must not be in.
-  const requests = config.REHEARSAL_REQUESTS;
-  await rehearse({ requests, callers: CALLERS, openStage: () => openStage(config, database), logger });
-  await openTraces(life, { service: NAME, config, logger });
   const offer = await openPlanOffer(database, plans);
   const replicas = config.NATS_STREAM_REPLICAS;
   const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });

@@ -28,7 +28,7 @@ test('every call of a rehearsal is answered, and nothing is left of it', async (
   expect(before['reservations']).toBe(0);
   const logs = captureLogs();
   const { logger } = logs;
-  await rehearse({ requests: 64, callers: CALLERS, openStage: () => openStage(billing.config, billing.db), logger });
+  await rehearse({ requests: 64, callers: CALLERS, openStage: () => openStage(billing.config), logger });
   expect(logs.entries.map(({ message }) => message)).toEqual(['rehearsed']);
   expect(await countRows()).toEqual(before);
 });

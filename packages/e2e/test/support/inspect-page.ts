@@ -9,6 +9,10 @@ const LOOKS = {
   narrow: { size: { width: 360, height: 780 }, colorScheme: 'dark' },
 } as const;
 
+/** Colours change over a moment; what turns for ever is not waited for. */
+const COLOURS_CHANGED = `Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished))`;
+
 /** How a page is looked at: wide and light, or narrow and dark. */
 export type Look = keyof typeof LOOKS;
 
@@ -22,6 +26,7 @@ export const inspectPage = async (
   for (const { size, colorScheme } of looks.map((look) => LOOKS[look])) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(COLOURS_CHANGED);
     if (pictures !== '') {
       await mkdir(pictures, { recursive: true });
       await page.screenshot({ path: join(pictures, `${name}-${size.width}.png`), fullPage: true });

@@ -1,6 +1,6 @@
 import { type AdmissionRequest, internalRoutes, newId } from '@svc/contracts';
+import { createDatabase } from '@svc/database';
 import { createInternalApp, createLogger, createMetrics, listen, type Stage } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import type { BillingConfig } from '../config.ts';
 import { createReservationMeters, reservationRoutes } from '../reservations/index.ts';
 
@@ -16,10 +16,11 @@ const keyId = newId('key');
 const clientId = newId('app');
 
 /**
- * Opens the internal application on the loopback interface, in front of the real database: every question is about an account that
- * does not exist. Nothing is written, counted or logged.
+ * Opens the internal application on the loopback interface, in front of the service's own database: every question is about an
+ * account that does not exist. Nothing is written, counted or logged.
  */
-export const openStage = async (config: BillingConfig, database: Knex): Promise<Stage> => {
+export const openStage = async (config: BillingConfig): Promise<Stage> => {
+  const database = createDatabase(config.DATABASE_URL, { applicationName: SERVICE, poolMax: CALLERS });
   const metrics = createMetrics(SERVICE, { isOfProcess: false });
   const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
   const deps = {
@@ -39,6 +40,7 @@ export const openStage = async (config: BillingConfig, database: Knex): Promise<
     call: (number) => call(listener.url, number),
     close: async () => {
       await listener.drain(0);
+      await database.destroy();
     },
   };
 };
