@@ -110,6 +110,24 @@ test('one replica relays at a time; another takes over when it stops or loses it
   await waitFor(async () => (await readEffects(stage.knex)).total === 2);
 });
 
+test('however often they are woken, those that do not lead keep the one connection they have', async () => {
+  const relays = [stage.relay(await stage.connect()), stage.relay(await stage.connect())];
+  const openConnections = async (): Promise<number[]> =>
+    await stage
+      .knex('pg_stat_activity')
+      .whereRaw("datname = current_database() AND application_name LIKE '%-relay'")
+      .orderBy('pid')
+      .pluck('pid');
+  await waitFor(async () => (await openConnections()).length === 2 && relays.some((relay) => relay.isLeading()));
+  const before = await openConnections();
+  for (let count = 0; count < 20; count += 1) {
+    await registerApp(stage.knex);
+    for (const relay of relays) relay.hint();
+    await waitFor(async () => (await unpublished()) === 0);
+    expect(await openConnections()).toEqual(before);
+  }
+});
+
 test('a relay killed between sending and noting it: the next one sends again, with exactly one effect each', async () => {
   for (let index = 0; index < 5; index += 1) await registerApp(stage.knex);
   const child = spawn(

@@ -17,7 +17,7 @@ const REMOTE_HINT_INTERVAL_MS = 5;
 
 /** What the relay of a service works with. */
 export interface RelayOptions {
-  /** The relay opens one connection of its own: the lock and all its statements live and die with it. */
+  /** The relay keeps one connection of its own: the lock and all its statements live and die with it. */
   readonly databaseUrl: string;
   readonly messaging: Messaging;
   readonly service: ServiceName;
@@ -41,6 +41,9 @@ interface RelayState {
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   session: DatabaseSession | undefined;
+  /** The session holds the lock. */
+  hasLock: boolean;
+  lockDueAt: number;
   backlogDueAt: number;
   pruneDueAt: number;
 }
@@ -54,7 +57,8 @@ export function startRelay(options: RelayOptions): Relay {
   // A counter that appears with its first count has not grown, as Prometheus sees it.
   for (const stream of streamsOf(service)) messaging.meters.outboxRepublished(stream, 0);
   const { signal } = stopping;
-  const state: RelayState = { lanes, alarm, signal, session: undefined, backlogDueAt: 0, pruneDueAt: 0 };
+  const dueAt = { lockDueAt: 0, backlogDueAt: 0, pruneDueAt: 0 };
+  const state: RelayState = { lanes, alarm, signal, session: undefined, hasLock: false, ...dueAt };
   const hintSubject = `outbox_hint.${service}`;
   const subscription = messaging.connection.subscribe(hintSubject, { callback: alarm.ring });
   const distrustAll = () => {
@@ -69,12 +73,12 @@ export function startRelay(options: RelayOptions): Relay {
   return {
     hint() {
       alarm.ring();
-      if (state.session !== undefined || !messaging.isConnected()) return;
+      if (isLeading(state) || !messaging.isConnected()) return;
       if (performance.now() - hintedAt < REMOTE_HINT_INTERVAL_MS) return;
       hintedAt = performance.now();
       messaging.connection.publish(hintSubject);
     },
-    isLeading: () => state.session?.isOpen() === true,
+    isLeading: () => isLeading(state),
     reconcile() {
       distrustAll();
       if (messaging.isConnected()) messaging.connection.publish(reconcileSubject);
@@ -101,7 +105,7 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
       messaging.logger.warn({ component: 'outbox_relay', err: error }, 'the outbox cannot be read; trying again');
     }
     // Also where the database cannot be reached: then nobody leads.
-    messaging.meters.relayLeading(state.session?.isOpen() === true);
+    messaging.meters.relayLeading(isLeading(state));
     if (waitMs > 0) await state.alarm.wait(waitMs);
   }
   await state.session?.close();
@@ -109,19 +113,24 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
   messaging.meters.relayLeading(false);
 }
 
+const isLeading = ({ session, hasLock }: RelayState): boolean => hasLock && session?.isOpen() === true;
+
 /** The session that holds the lock of this service; undefined while another replica does. */
 async function ensureLeading(options: RelayOptions, state: RelayState): Promise<DatabaseSession | undefined> {
-  if (state.session?.isOpen() === true) return state.session;
-  await state.session?.close();
-  state.session = undefined;
-  const session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
-  const locked = await tryRelayLock(session).catch(() => false);
-  if (locked) await commitWithoutWaiting(session);
-  else {
-    await session.close();
-    return undefined;
+  if (isLeading(state)) return state.session;
+  state.hasLock = false;
+  // Hints wake every replica, and one that does not lead has nothing to do for them.
+  if (performance.now() < state.lockDueAt) return undefined;
+  state.lockDueAt = performance.now() + LOCK_RETRY_MS;
+  if (state.session?.isOpen() !== true) {
+    await state.session?.close();
+    state.session = undefined;
+    state.session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
   }
-  state.session = session;
+  const { session } = state;
+  if (!(await tryRelayLock(session))) return undefined;
+  await commitWithoutWaiting(session);
+  state.hasLock = true;
   for (const lane of state.lanes) lane.distrust();
   return session;
 }
