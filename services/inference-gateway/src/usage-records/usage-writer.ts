@@ -14,7 +14,7 @@ const BATCH_RECORDS_MAX = 200;
  * Between the beginnings of two transactions. One that waits holds more, and most of the cost of a transaction, of the fact in it and
  * of the settlement from that is its own, however many requests it tells of.
  */
-const PACE_MS = 25;
+const PACE_MS = 50;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
 /** Records that are refused so often are split up, to find the one at fault. */
