@@ -60,8 +60,8 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await inspectPage(page, 'authorize-refused-en');
     await signInOn(page, user.password);
     await page.getByText('Notes').first().waitFor();
-    expect(await page.content()).toContain('Example Business');
-    expect(await page.content()).toContain('127.0.0.1');
+    await expect.poll(() => page.content()).toContain('Example Business');
+    await expect.poll(() => page.content()).toContain('127.0.0.1');
     await inspectPage(page, 'authorize-consent-en');
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.waitForURL(/\/callback/);

@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     for (const name of ['This week', 'This month']) {
       expect(await page.getByRole('meter', { name }).getAttribute('aria-valuetext')).toMatch(/^0%, €0.00 of €/);
     }
-    expect(await page.getByText(/^Starts again in /).count()).toBe(2);
+    await expect.poll(() => page.getByText(/^Starts again in /).count()).toBe(2);
   });
 
   it('connects an app on the authorize page, and sees what it used, by day', async () => {
@@ -151,10 +151,11 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
     expect(key).toMatch(/^svc_sk_/);
     await page.getByRole('button', { name: 'Copy: API key' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('rowheader', { name: 'Nightly report' }).waitFor();
-    expect(await page.content()).not.toContain(key);
+    await expect.poll(() => page.content()).not.toContain(key);
     await expectNothingToSteal(page);
 
     const ask = () =>
@@ -239,7 +240,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await page.getByRole('link', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'Team notes', level: 1, exact: true }).waitFor();
     clientId = /app_[0-9a-z]{26}/.exec(page.url())?.[0] ?? '';
-    expect(await page.content()).not.toContain(clientSecret);
+    await expect.poll(() => page.content()).not.toContain(clientSecret);
     expect(await judgeSecret(clientSecret)).toBe('invalid_grant');
     await expectNothingToSteal(page);
   });
@@ -258,7 +259,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await dialog.getByRole('button', { name: 'Set up the webhook' }).click();
     const secret = await page.getByRole('textbox', { name: 'Signing secret' }).inputValue();
     await page.getByRole('button', { name: 'I have saved it' }).click();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
     for (const number of [1, 2, 3]) {
       await page.getByRole('button', { name: 'Send a test event' }).click();
       await page.getByRole('row', { name: new RegExp(`^${number} `) }).waitFor();

@@ -135,7 +135,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
   it('transcribes an upload', async () => {
     await page.getByLabel('Audio file').setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: silence() });
     await page.getByRole('button', { name: 'Transcribe' }).click();
-    expect(await page.locator('#transcription-text').textContent()).not.toBe('');
+    await expect.poll(() => page.locator('#transcription-text').textContent()).not.toBe('');
     await inspectPage(page, 'sample-transcription');
   });
 

@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('alert').getByText('too easy to guess').waitFor();
     expect(await page.getByLabel('Email address').inputValue()).toBe(email);
-    expect(await page.getByLabel(/^Password/).evaluate('document.activeElement.id')).toBe('password');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('password');
     await page.getByLabel(/^Password/).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByText(email).waitFor();
@@ -139,7 +139,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await page.getByRole('alert').getByText('Address or password are wrong').waitFor();
     expect(await page.getByLabel('Email address').inputValue()).toBe(person.email);
     expect(await page.getByLabel('Password').inputValue()).toBe('');
-    expect(await page.evaluate('document.activeElement.id')).toBe('password');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('password');
     await page.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
     await allow(page).waitFor();
@@ -231,7 +231,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
 
   test('by keyboard alone, in the order of reading, with the focus in sight', async () => {
     const page = await chromium.open(address());
-    expect(await page.evaluate('document.activeElement.id')).toBe('email');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
     await page.keyboard.type(person.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);

@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
     await page.getByRole('link', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'Notes for teams', level: 1, exact: true }).waitFor();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
     await page.goBack();
     expect(await page.content()).not.toContain(secret);
   });

@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     expect(person.has.keys[0]).toMatchObject({ requests_per_minute: 60, monthly_limit_micros: 25_500_000 });
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('60 a minute · €25.50 a month').waitFor();
-    expect(await page.content()).not.toContain(key);
+    await expect.poll(() => page.content()).not.toContain(key);
     await page.getByRole('button', { name: 'Delete Nightly report' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No keys yet').waitFor();
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByRole('link', { name: 'Wallet' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.title()).toBe('Wallet · svc console');
-    expect(await page.locator('h1:focus').textContent()).toBe('Wallet');
+    await expect.poll(() => page.locator('h1:focus').allTextContents()).toEqual(['Wallet']);
   });
 });
 
