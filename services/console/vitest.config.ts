@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
+    expect: { poll: { timeout: 10_000 } },
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
