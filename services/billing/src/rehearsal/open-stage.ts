@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type AdmissionRequest, internalRoutes, newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
 import { createInternalApp, createLogger, createMetrics, listen, type Stage } from '@svc/service-kit';
@@ -5,7 +6,8 @@ import type { BillingConfig } from '../config.ts';
 import { createReservationMeters, reservationRoutes } from '../reservations/index.ts';
 
 const SERVICE = 'billing';
-const TOKEN = 'rehearsal';
+/** Nobody else may call what stands in front of the real database. */
+const TOKEN = randomBytes(32).toString('base64url');
 const HERE = { host: '127.0.0.1', port: 0 };
 /** Those that call at one time: few, as most calls come alone when it counts. */
 export const CALLERS = 2;
