@@ -103,6 +103,8 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
       if (session !== undefined) waitMs = (await relayOnce(options, state, session)) ? 0 : POLL_MS;
     } catch (error) {
       messaging.logger.warn({ component: 'outbox_relay', err: error }, 'the outbox cannot be read; trying again');
+      // A connection whose answers do not come would keep later tries waiting as well.
+      await state.session?.close();
     }
     // Also where the database cannot be reached: then nobody leads.
     messaging.meters.relayLeading(isLeading(state));
