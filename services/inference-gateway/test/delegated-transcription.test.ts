@@ -349,6 +349,20 @@ describe('a second route', () => {
     });
   });
 
+  test('is given all that has come, however the pieces are cut, while the first one has no connection yet', async () => {
+    await use(await silentServer());
+    const head = '--B\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+    const pieces = [head, ...Array.from({ length: 60 }, () => Buffer.alloc(50_000, 'a')), '\r\n--B--\r\n'];
+    const answer = await fetch(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
+      body: ReadableStream.from(pieces.map((piece) => Buffer.from(piece))),
+      duplex: 'half',
+    });
+    expect(answer.status).toBe(200);
+    expect(await recordOf(idOf(answer))).toMatchObject({ audio_ms: 188_000 });
+  });
+
   test('is not asked where the file is no longer there, nor where the first one may have served it', async () => {
     refuse(503);
     await use(raw.url);
