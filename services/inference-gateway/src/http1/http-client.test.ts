@@ -26,6 +26,14 @@ const answerByNumber = () => {
   };
 };
 
+/** As `ask`, when what is idle has been so for more than a second. */
+const askLater: typeof ask = (...asked) => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_500);
+  const asking = ask(...asked);
+  clock.mockRestore();
+  return asking;
+};
+
 /** Asks a server twice that says this on its first connection, and `two` on the others. */
 const askTwice = async (answer: string) => {
   const server = await start({ onRequest: (_request, { number }) => (number === 1 ? answer : answerOf('two')) });
@@ -228,11 +236,8 @@ describe('a connection', () => {
       const client = createClient();
       await ask(client, server).over;
       await nextTurn();
-      const now = performance.now();
-      const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 1_500);
       server.connections[0]?.socket[close]();
-      const second = ask(client, server);
-      clock.mockRestore();
+      const second = askLater(client, server);
       await second.over;
       expect(second.body().toString()).toBe('2.1');
     },
@@ -243,10 +248,7 @@ describe('a connection', () => {
     const client = createClient();
     await ask(client, server).over;
     await nextTurn();
-    const now = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 1_500);
-    const second = ask(client, server);
-    clock.mockRestore();
+    const second = askLater(client, server);
     await second.over;
     expect(second.body().toString()).toBe('1.2');
   });
