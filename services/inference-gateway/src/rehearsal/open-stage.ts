@@ -27,7 +27,11 @@ const PROMPT = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
 export const openStage = async (config: Config): Promise<Stage> => {
   const other = await listen(standIn, HERE);
   const { app, client, close } = createStagedApp(config, other);
-  const gateway = await listen(app, HERE);
+  const gateway = await listen(app, HERE).catch(async (error: unknown) => {
+    close();
+    await other.drain(0);
+    throw error;
+  });
   return {
     call: (number) => call(client, gateway.url, number),
     close: async () => {
