@@ -3,8 +3,9 @@ import type { RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
 import { auditRequest } from './audit-request.ts';
 import { authorize } from './authorize.ts';
-import { type Authenticators, type Binding, type CheckedRequest, HANDLED, type Reply } from './binding.ts';
+import { type Authenticators, type Binding, HANDLED, type Reply } from './binding.ts';
 import { checkReply } from './check-reply.ts';
+import { HandledRequest } from './handled-request.ts';
 import { parseBody } from './parse-body.ts';
 import type { RequestState } from './request-state.ts';
 import { sendReply } from './send-reply.ts';
@@ -36,26 +37,10 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const parts = checkParts(route, { params: exchange.params, search: searchOf(req), headers: req.headers });
   const issues = body.ok ? parts.issues : [...parts.issues, ...body.issues];
   if (issues.length > 0) throw invalidRequest(issues);
-  const reply = await binding.handle({
-    params: parts.params,
-    query: parts.query,
-    headers: parts.headers,
-    body: body.ok ? body.value : undefined,
-    caller,
-    requestId: state.requestId,
-    req,
-    res,
-    // Most handlers ask for none of these.
-    get clientAddress() {
-      return state.clientAddress;
-    },
-    get signal() {
-      return callerGone(res);
-    },
-    get log() {
-      return state.log;
-    },
-  } satisfies CheckedRequest);
+  const { params, query, headers } = parts;
+  const value = body.ok ? body.value : undefined;
+  const request = new HandledRequest({ params, query, headers, body: value, caller, req, res, state });
+  const reply = await binding.handle(request);
   finish(route, res, reply, options.responseValidation);
 };
 
@@ -69,13 +54,4 @@ const finish = (route: RouteDefinition, res: ServerResponse, reply: Reply, respo
 const searchOf = ({ url = '' }: IncomingMessage): string => {
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at + 1);
-};
-
-const callerGone = (res: ServerResponse): AbortSignal => {
-  const controller = new AbortController();
-  if (res.destroyed && !res.writableFinished) controller.abort();
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort();
-  });
-  return controller.signal;
 };

@@ -244,7 +244,7 @@ export const collectLogs = () => {
 };
 
 /** What a test may choose of its application. */
-export type TestAppOptions = Partial<Omit<ServiceAppOptions, 'service' | 'logger' | 'metrics' | 'contract'>> & {
+export type TestAppOptions = Partial<Omit<ServiceAppOptions, 'service' | 'metrics' | 'contract'>> & {
   contract?: readonly RouteDefinition[];
 };
 

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from '../logging/create-logger.ts';
+import type { Caller, CheckedRequest } from './binding.ts';
+import type { RequestState } from './request-state.ts';
+
+/** What is known of a request once it has passed every check. */
+export interface HandledRequestOptions {
+  params: unknown;
+  query: unknown;
+  headers: unknown;
+  body: unknown;
+  caller: Caller;
+  req: IncomingMessage;
+  res: ServerResponse;
+  state: RequestState;
+}
+
+/**
+ * What a handler is given. A class, as most handlers ask for nothing that is computed here: accessors of an object literal make
+ * a hidden class for each object, which keeps its request in memory until the next full collection.
+ */
+export class HandledRequest implements CheckedRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly #state: RequestState;
+
+  constructor(request: HandledRequestOptions) {
+    this.params = request.params;
+    this.query = request.query;
+    this.headers = request.headers;
+    this.body = request.body;
+    this.caller = request.caller;
+    this.requestId = request.state.requestId;
+    this.req = request.req;
+    this.res = request.res;
+    this.#state = request.state;
+  }
+
+  get clientAddress(): string {
+    return this.#state.clientAddress;
+  }
+
+  get signal(): AbortSignal {
+    const controller = new AbortController();
+    const { res } = this;
+    if (res.destroyed && !res.writableFinished) controller.abort();
+    res.once('close', () => {
+      if (!res.writableFinished) controller.abort();
+    });
+    return controller.signal;
+  }
+
+  get log(): Logger {
+    return this.#state.log;
+  }
+}
