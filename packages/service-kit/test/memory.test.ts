@@ -26,7 +26,7 @@ test('an answered request is free for the next minor collection', async () => {
   const { port } = await startTestApp({ logger, responseValidation: false });
   const head = 'POST /v1/things HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n';
   const one = `${head}\r\n{"name":"x"}`;
-  const batch = one.repeat(BATCH - 1) + `${head}connection: close\r\n\r\n{"name":"x"}`;
+  const batch = `${one.repeat(BATCH - 1)}${head}connection: close\r\n\r\n{"name":"x"}`;
   const answerAll = async () => {
     for (let i = 0; i < BATCHES; i += 1) {
       const answers = await sendRaw(port, batch);
