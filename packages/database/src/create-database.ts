@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
+import { type LimitedConnection, limitQueries } from './limit-queries.ts';
 import { type TracedConnection, traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
@@ -8,6 +10,8 @@ import { typeParsers } from './type-parsers.ts';
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** What the server's refusal may take to arrive: later than that, the connection is dead or the server hangs. */
 const ANSWER_GRACE_MS = 3_000;
+/** What the rest of its answer may take once a query is known to have failed. */
+const REST_GRACE_MS = 1_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -40,10 +44,10 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
       acquireTimeoutMillis: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
       createTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
-      validate: hasAnswered,
+      validate: comesToRest,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
       propagateCreateError: true,
-      ...(tracing === undefined ? {} : { afterCreate: traceEach(tracing) }),
+      afterCreate: prepareEach(options, tracing),
     },
     acquireConnectionTimeout: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
@@ -53,14 +57,11 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
 
 /** What the `pg` driver needs for one connection with our limits. */
 export function connectionConfig(url: string, options: DatabaseOptions) {
-  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
   return {
     connectionString: url,
     application_name: options.applicationName ?? 'svc',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
-    // The server's own limit is worth nothing where the server does not answer at all.
-    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
@@ -68,19 +69,34 @@ export function connectionConfig(url: string, options: DatabaseOptions) {
   };
 }
 
-/** Whether a connection that lies in the pool is at rest: where an answer is still awaited, the next query would wait too. */
-function hasAnswered(connection: unknown): boolean {
-  return !(connection instanceof pg.Client) || Reflect.get(connection, 'readyForQuery') !== false;
+/** When a query that was not answered is given up, milliseconds after it was sent. */
+export function answerTimeoutMs(options: DatabaseOptions): number {
+  return (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) + ANSWER_GRACE_MS;
+}
+
+/**
+ * Whether a connection that lies in the pool is at rest: where an answer is still awaited, the next query would wait too. A server
+ * that has refused a statement says only a moment later that it takes the next one.
+ */
+async function comesToRest(connection: unknown): Promise<boolean> {
+  if (!(connection instanceof pg.Client) || isReady(connection)) return true;
+  await once(connection, 'drain', { signal: AbortSignal.timeout(REST_GRACE_MS) }).catch(ignore);
+  return isReady(connection);
+}
+
+function isReady(connection: pg.Client): boolean {
+  return Reflect.get(connection, 'readyForQuery') !== false;
 }
 
 function ignore(): void {}
 
-type Created = (failure: unknown, connection: TracedConnection) => void;
+type Created = (failure: unknown, connection: LimitedConnection & TracedConnection) => void;
 
-/** What the pool does with each new connection while traces are on; while they are off, queries are the driver's own. */
-function traceEach(tracing: Tracing) {
-  return (connection: TracedConnection, done: Created) => {
-    traceConnection(connection, tracing);
+/** What the pool does with each new connection; while traces are off, none of its queries is looked at. */
+function prepareEach(options: DatabaseOptions, tracing: Tracing | undefined) {
+  return (connection: LimitedConnection & TracedConnection, done: Created) => {
+    limitQueries(connection, answerTimeoutMs(options));
+    if (tracing !== undefined) traceConnection(connection, tracing);
     done(undefined, connection);
   };
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions } from './create-database.ts';
+import { answerTimeoutMs, connectionConfig, type DatabaseOptions } from './create-database.ts';
+import { limitQueries } from './limit-queries.ts';
 import type { PreparedStatement } from './run-prepared.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -24,12 +25,13 @@ export async function openSession(url: string, options: DatabaseOptions = {}): P
   client.on('error', markClosed);
   client.on('end', markClosed);
   await client.connect();
+  limitQueries(client, answerTimeoutMs(options));
   // The server too must notice soon when this side vanished, as it keeps the session's locks until then.
   await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
   return {
     isOpen: () => open,
     async query<Row>(sql: string, values: readonly unknown[] = []) {
-      const result = await client.query(sql, [...values]);
+      const result = await client.query({ text: sql, values: [...values] });
       // The row's shape is the statement's, which only the caller knows.
       return result.rows as Row[];
     },

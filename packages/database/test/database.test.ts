@@ -11,6 +11,7 @@ import {
   isSerializationFailure,
   isStatementTimeout,
   isUniqueViolation,
+  openSession,
   retryTransaction,
 } from '../src/index.ts';
 import { emptyDatabase } from './support/empty-database.ts';
@@ -107,7 +108,8 @@ test('a server that refuses, resets, hangs or goes away is a connection failure'
   expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
 });
 
-test('a server that falls silent fails the query in time, and its connection is not used again', async () => {
+/** A way to the server that can fall silent. */
+async function openProxy() {
   const server = new URL(url);
   const links: Socket[] = [];
   const proxy = createServer((near) => {
@@ -124,14 +126,40 @@ test('a server that falls silent fails the query in time, and its connection is 
   const address = proxy.address();
   const proxied = new URL(url);
   proxied.port = String(typeof address === 'object' ? address?.port : 0);
-  const silent = createDatabase(proxied.href, { poolMax: 1, statementTimeoutMs: 100 });
+  return {
+    url: proxied.href,
+    silence: () => {
+      for (const link of links) link.unpipe().pause();
+    },
+    close: () => {
+      for (const link of links) link.destroy();
+      proxy.close();
+    },
+  };
+}
+
+test('a server that falls silent fails the query in time, and its connection is not used again', async () => {
+  const proxy = await openProxy();
+  const silent = createDatabase(proxy.url, { poolMax: 1, statementTimeoutMs: 100 });
   await silent.raw('SELECT 1');
-  for (const link of links) link.unpipe().pause();
+  proxy.silence();
   expect(isConnectionFailure(await failureOf(silent.raw('SELECT 1')))).toBe(true);
   expect((await silent.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
-  for (const link of links) link.destroy();
-  await silent.destroy();
   proxy.close();
+  await silent.destroy();
+});
+
+test('a session with a server that falls silent is closed, and what waits behind the query fails with it', async () => {
+  const proxy = await openProxy();
+  const session = await openSession(proxy.url, { statementTimeoutMs: 100 });
+  expect(await session.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  proxy.silence();
+  const [first, second] = [session.query('SELECT 1'), session.run({ name: 'two', text: 'SELECT 2' }, [])];
+  expect(isConnectionFailure(await failureOf(first))).toBe(true);
+  expect(isConnectionFailure(await failureOf(second))).toBe(true);
+  await expect.poll(() => session.isOpen()).toBe(false);
+  proxy.close();
+  await session.close();
 });
 
 test('a transaction that throws leaves nothing', async () => {

@@ -1,0 +1,40 @@
+type Query = string | { readonly text: string };
+type Callback = (error: unknown, result?: unknown) => void;
+
+/** What is used of the driver's connection: knex gives it a callback, a prepared statement awaits its promise. */
+export interface LimitedConnection {
+  query(query: Query, callback?: Callback): unknown;
+  end(): Promise<void>;
+}
+
+/**
+ * Ends a connection on which a query was not answered in time: the server's own limit is worth nothing where the server does not
+ * answer at all, and nothing that was to follow may run later. The query fails with `Query read timeout`, as with the driver's
+ * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full collection.
+ */
+export function limitQueries(connection: LimitedConnection, timeoutMs: number): void {
+  const ask = connection.query.bind(connection);
+  const askInTime = (query: Query, callback: Callback): void => {
+    let isAnswered = false;
+    const answer: Callback = (error, result) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      clearTimeout(timer);
+      callback(error, result);
+    };
+    const timer = setTimeout(() => {
+      answer(new Error('Query read timeout'));
+      connection.end().catch(() => undefined);
+    }, timeoutMs);
+    ask(query, answer);
+  };
+  connection.query = (query, callback) => {
+    if (callback !== undefined) return askInTime(query, callback);
+    return new Promise((resolve, reject) => {
+      askInTime(query, (error, result) => {
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  };
+}
