@@ -18,6 +18,7 @@ export {
   type InternalClient,
   type InternalClientOptions,
 } from './client/create-internal-client.ts';
+export { Bag } from './collections/bag.ts';
 export { commonSettings } from './config/common-settings.ts';
 export {
   describeSettings,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bag } from '@svc/service-kit';
 import { connect, Events, type JetStreamClient, type JetStreamManager, type NatsConnection } from 'nats';
 import type { MessagingLogger } from './logger.ts';
 import { createMeters, type MessagingMeters, type MessagingMetrics } from './metrics.ts';
@@ -58,7 +59,7 @@ export interface Messaging {
 interface ConnectionState {
   connected: boolean;
   /** Those who wait for an answer over the present connection. */
-  readonly waiting: Set<(reason: ConnectionLost) => void>;
+  readonly waiting: Bag<(reason: ConnectionLost) => void>;
 }
 
 /**
@@ -70,7 +71,7 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
   const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
   const listeners = new Set<() => void>();
-  const state: ConnectionState = { connected: true, waiting: new Set() };
+  const state: ConnectionState = { connected: true, waiting: new Bag() };
   let ensuring: Promise<void> | undefined;
   const messaging: Messaging = {
     name: options.name,
@@ -102,11 +103,11 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
 async function untilDisconnect<T>({ connected, waiting }: ConnectionState, work: Promise<T>): Promise<T> {
   const lost = Promise.withResolvers<never>();
   if (!connected) lost.reject(new ConnectionLost());
-  waiting.add(lost.reject);
+  const leave = waiting.add(lost.reject);
   try {
     return await Promise.race([work, lost.promise]);
   } finally {
-    waiting.delete(lost.reject);
+    leave();
   }
 }
 

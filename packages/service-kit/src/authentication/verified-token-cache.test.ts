@@ -12,13 +12,23 @@ const setup = (entriesMax: number) => {
   return { state, cache, add };
 };
 
-test('drops what was used least recently once it is full', () => {
-  const { cache, add } = setup(2);
-  add('a');
-  add('b');
+test('drops what was not used for longest once it is full', () => {
+  const { cache, add } = setup(4);
+  for (const token of ['a', 'b', 'c']) add(token);
   expect(cache.get('a')).toBe('of a');
-  add('c');
-  expect(['a', 'b', 'c'].map((token) => cache.get(token))).toEqual(['of a', undefined, 'of c']);
+  add('d');
+  expect(['d', 'a', 'b', 'c'].map((token) => cache.get(token))).toEqual(['of d', 'of a', undefined, 'of c']);
+});
+
+test('never holds more than it may, and never drops what is used all the time', () => {
+  const { cache, add } = setup(10);
+  add('used');
+  for (let i = 0; i < 100; i += 1) {
+    add(`t${i}`);
+    expect(cache.get('used')).toBe('of used');
+    // The latest use of each is well behind the others by then.
+    if (i >= 10) expect(cache.get(`t${i - 10}`)).toBeUndefined();
+  }
 });
 
 test('an entry ends with its token, and with the key that signed it', () => {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Bag } from '../collections/bag.ts';
 
 /** Where a server listens. */
 export interface ListenOptions {
@@ -57,18 +58,17 @@ const addressOf = (server: Server): AddressInfo => {
   return address;
 };
 
-const trackAnswers = (server: Server): Set<ServerResponse> => {
-  const open = new Set<ServerResponse>();
+const trackAnswers = (server: Server): Bag<ServerResponse> => {
+  const open = new Bag<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
-    open.add(res);
-    res.once('close', () => open.delete(res));
+    res.once('close', open.add(res));
     // Tells the other side of a kept connection that this answer is the last one.
     if (!server.listening) res.setHeader('connection', 'close');
   });
   return open;
 };
 
-const drain = (server: Server, open: ReadonlySet<ServerResponse>, graceMs: number): Promise<boolean> =>
+const drain = (server: Server, open: Bag<ServerResponse>, graceMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     let isWhole = true;
     server.close(() => {

@@ -27,12 +27,21 @@ const CROWD_MIN = 3;
 const LINE_MAX = 500;
 /** Calls that may wait in all. More could not be answered before their callers give up. */
 const WAITING_MAX = 5_000;
+/** Accounts without calls that may be remembered while others have none either. */
+const IDLE_LINES = 64;
 
 interface Waiting<I, O> {
   readonly call: I;
+  readonly line: Line<I, O>;
   readonly span: TraceSpan | undefined;
   readonly resolve: (answer: O) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** The calls of one account that wait. */
+interface Line<I, O> {
+  readonly calls: Waiting<I, O>[];
+  isUnderWay: boolean;
 }
 
 /**
@@ -42,43 +51,40 @@ interface Waiting<I, O> {
  * is answered after its group has committed. Throws `service_unavailable` where too many wait.
  */
 export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => Promise<O>) => {
-  /** Accounts whose turn will come, in that order, and those with a group under way. */
-  const lines = new Map<string, Waiting<I, O>[]>();
-  const underWay = new Map<string, Waiting<I, O>[]>();
+  const lineOf = rememberLines<I, O>();
+  /** Those whose turn will come, in that order. */
+  let turns: Line<I, O>[] = [];
   let [groups, waiting, isWoken] = [0, 0, false];
   const runAlone = limitedTo(ALONE_MAX);
-  const free = (key: string): void => {
-    const rest = underWay.get(key) ?? [];
-    underWay.delete(key);
-    if (rest.length > 0) lines.set(key, rest);
+  const free = (line: Line<I, O>): void => {
+    line.isUnderWay = false;
+    if (line.calls.length > 0) turns.push(line);
   };
-  const makeAlone = async (key: string, calls: readonly Waiting<I, O>[]): Promise<void> => {
+  const makeAlone = async (line: Line<I, O>, calls: readonly Waiting<I, O>[]): Promise<void> => {
     for (const { call, span, resolve, reject } of calls) {
       await runAlone(() => withinSpan(span, () => options.alone(call)).then(resolve, reject));
     }
-    free(key);
+    free(line);
     start();
   };
 
   const start = (): void => {
     isWoken = false;
-    while (groups < UNDER_WAY_MAX && lines.size > 0) {
-      const group = takeGroup(lines);
-      const keys = new Set(group.map(({ call }) => options.keyOf(call)));
+    while (groups < UNDER_WAY_MAX && turns.length > 0) {
+      const group = takeGroup(turns);
+      const lines = new Set(group.map(({ line }) => line));
       groups += 1;
       waiting -= group.length;
-      for (const key of keys) {
-        underWay.set(key, lines.get(key) ?? []);
-        lines.delete(key);
-      }
+      for (const line of lines) line.isUnderWay = true;
+      turns = turns.filter(({ isUnderWay }) => !isUnderWay);
       // Told in the trace of the first: whoever woke the grouping is nobody in particular.
       void withinSpan(group[0]?.span, () => makeTogether(options, group)).then((failed) => {
         groups -= 1;
-        const again = Map.groupBy(failed, ({ call }) => options.keyOf(call));
-        for (const key of keys) {
-          const calls = again.get(key);
-          if (calls === undefined) free(key);
-          else void makeAlone(key, calls);
+        const again = Map.groupBy(failed, ({ line }) => line);
+        for (const line of lines) {
+          const calls = again.get(line);
+          if (calls === undefined) free(line);
+          else void makeAlone(line, calls);
         }
         start();
       });
@@ -86,31 +92,50 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
   };
   return (call) =>
     new Promise((resolve, reject) => {
-      const key = options.keyOf(call);
-      const line = underWay.get(key) ?? lines.get(key) ?? [];
-      if (line.length >= LINE_MAX || waiting >= WAITING_MAX) {
+      const line = lineOf(options.keyOf(call));
+      if (line.calls.length >= LINE_MAX || waiting >= WAITING_MAX) {
         reject(new AppError('service_unavailable', undefined, { cause: new Error('too many calls wait') }));
         return;
       }
-      line.push({ call, span: currentSpan(), resolve, reject });
+      if (line.calls.length === 0 && !line.isUnderWay) turns.push(line);
+      line.calls.push({ call, line, span: currentSpan(), resolve, reject });
       waiting += 1;
-      if (!underWay.has(key)) lines.set(key, line);
       // What is read from other connections in the same turn of the event loop shares the group.
       if (!isWoken) setImmediate(start);
       isWoken = true;
     });
 };
 
+/**
+ * Finds an account's line. Idle ones go all at once, as soon as there are more of them than busy ones: taken out of a Map one by one
+ * they would stay in memory (see `Bag`).
+ */
+const rememberLines = <I, O>(): ((key: string) => Line<I, O>) => {
+  let lines = new Map<string, Line<I, O>>();
+  let linesMax = IDLE_LINES;
+  return (key) => {
+    const known = lines.get(key);
+    if (known !== undefined) return known;
+    if (lines.size >= linesMax) {
+      lines = new Map([...lines].filter(([, { calls, isUnderWay }]) => isUnderWay || calls.length > 0));
+      linesMax = 2 * lines.size + IDLE_LINES;
+    }
+    const line: Line<I, O> = { calls: [], isUnderWay: false };
+    lines.set(key, line);
+    return line;
+  };
+};
+
 /** Those whose turn it is: a crowd alone, or everybody up to the next crowd. What is left stays in its line. */
-const takeGroup = <I, O>(lines: ReadonlyMap<string, Waiting<I, O>[]>): Waiting<I, O>[] => {
+const takeGroup = <I, O>(turns: readonly Line<I, O>[]): Waiting<I, O>[] => {
   const group: Waiting<I, O>[] = [];
-  for (const line of lines.values()) {
-    if (line.length >= CROWD_MIN) {
-      if (group.length === 0) return line.splice(0, GROUP_MAX);
+  for (const { calls } of turns) {
+    if (calls.length >= CROWD_MIN) {
+      if (group.length === 0) return calls.splice(0, GROUP_MAX);
       continue;
     }
-    if (group.length + line.length > GROUP_MAX) return group;
-    group.push(...line.splice(0));
+    if (group.length + calls.length > GROUP_MAX) return group;
+    group.push(...calls.splice(0));
   }
   return group;
 };
