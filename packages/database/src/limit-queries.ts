@@ -10,7 +10,8 @@ export interface LimitedConnection {
 /**
  * Ends a connection on which a query was not answered in time: the server's own limit is worth nothing where the server does not
  * answer at all, and nothing that was to follow may run later. The query fails with `Query read timeout`, as with the driver's
- * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full collection.
+ * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full
+ * collection (docs/adr/0006).
  */
 export function limitQueries(connection: LimitedConnection, timeoutMs: number): void {
   const ask = connection.query.bind(connection);

@@ -6,7 +6,7 @@ interface Entry<T> {
 /**
  * Members without an order that come and go with each request. Not a Set: whenever V8 makes a Set's or a Map's table anew, as it
  * does after some deletions, the old table points to the new one, and once one of them is in old space, all that follow it keep
- * what they held alive until the next full collection. A long-lived one with a member for each request so keeps every request.
+ * what they held alive until the next full collection. A long-lived one with a member for each request so keeps every request (docs/adr/0006).
  */
 export class Bag<T> implements Iterable<T> {
   readonly #entries: Entry<T>[] = [];

@@ -17,7 +17,7 @@ export interface HandledRequestOptions {
 
 /**
  * What a handler is given. A class, as most handlers ask for nothing that is computed here: accessors of an object literal make
- * a hidden class for each object, which keeps its request in memory until the next full collection.
+ * a hidden class for each object, which keeps its request in memory until the next full collection (docs/adr/0006).
  */
 export class HandledRequest implements CheckedRequest {
   readonly params: unknown;

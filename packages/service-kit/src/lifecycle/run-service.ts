@@ -42,7 +42,7 @@ export const runService = ({ name, start }: RunServiceOptions): void => {
 /**
  * V8 makes objects old from the start where most of those made at the same place outlived a few collections. Of a service that
  * is busy for a moment nearly all do, and the decision stays: an old array, soon of no use, keeps what it points to alive, and
- * so one request after the other, until a full collection. Minor ones then take ten times as long.
+ * so one request after the other, until a full collection. Minor ones then take ten times as long (docs/adr/0006).
  */
 const keepYoungObjectsYoung = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
 
