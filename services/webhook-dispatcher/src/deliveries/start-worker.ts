@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from '@svc/service-kit';
+import { Bag, type Logger, type Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { DeliveryTargets } from '../configurations/index.ts';
 import { claimDueLanes, findLaneHealth, type LocalWorker, releaseLanes } from '../events/index.ts';
@@ -41,7 +41,7 @@ const RETRY_HINT_MS_MAX = 60_000;
 export function startWorker(deps: WorkerDeps): Worker {
   const alarm = createAlarm();
   const cutOff = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Bag<Promise<void>>();
   /** Short of places at the last look: then one that becomes free is a reason for the next. */
   const state = { isStopping: false, isShort: false };
   const slots = createSlots({ slots: deps.slots }, () => {
@@ -65,10 +65,10 @@ export function startWorker(deps: WorkerDeps): Worker {
   };
   const begin = (held: HeldLane): void => {
     const work = deliver(held, deps.database, laneDeps).finally(() => {
-      underWay.delete(work);
+      leave();
       held.slot.release();
     });
-    underWay.add(work);
+    const leave = underWay.add(work);
   };
   const claimRound = async (): Promise<boolean> => {
     const limits = slots.free();
