@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import { type LimitedConnection, limitQueries } from './limit-queries.ts';
-import { type TracedConnection, traceConnection } from './trace-connection.ts';
+import type { DriverConnection } from './driver-connection.ts';
+import { limitQueries } from './limit-queries.ts';
+import { traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
 /** Longer than any query of a request may take; migrations have their own limit. */
@@ -90,11 +91,11 @@ function isReady(connection: pg.Client): boolean {
 
 function ignore(): void {}
 
-type Created = (failure: unknown, connection: LimitedConnection & TracedConnection) => void;
+type Created = (failure: unknown, connection: DriverConnection) => void;
 
-/** What the pool does with each new connection; while traces are off, none of its queries is looked at. */
+/** What the pool does with each new connection: its queries are limited and, while traces are on, told of. */
 function prepareEach(options: DatabaseOptions, tracing: Tracing | undefined) {
-  return (connection: LimitedConnection & TracedConnection, done: Created) => {
+  return (connection: DriverConnection, done: Created) => {
     limitQueries(connection, answerTimeoutMs(options));
     if (tracing !== undefined) traceConnection(connection, tracing);
     done(undefined, connection);

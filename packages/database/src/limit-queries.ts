@@ -1,11 +1,4 @@
-type Query = string | { readonly text: string };
-type Callback = (error: unknown, result?: unknown) => void;
-
-/** What is used of the driver's connection: knex gives it a callback, a prepared statement awaits its promise. */
-export interface LimitedConnection {
-  query(query: Query, callback?: Callback): unknown;
-  end(): Promise<void>;
-}
+import type { DriverCallback, DriverConnection, DriverQuery } from './driver-connection.ts';
 
 /**
  * Ends a connection on which a query was not answered in time: the server's own limit is worth nothing where the server does not
@@ -13,11 +6,11 @@ export interface LimitedConnection {
  * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full
  * collection (docs/adr/0006).
  */
-export function limitQueries(connection: LimitedConnection, timeoutMs: number): void {
+export function limitQueries(connection: DriverConnection, timeoutMs: number): void {
   const ask = connection.query.bind(connection);
-  const askInTime = (query: Query, callback: Callback): void => {
+  const askInTime = (query: DriverQuery, callback: DriverCallback): void => {
     let isAnswered = false;
-    const answer: Callback = (error, result) => {
+    const answer: DriverCallback = (error, result) => {
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);

@@ -1,43 +1,36 @@
 import { errorCodeOf, type TraceSpan, type Tracing } from '@svc/tracing';
+import type { DriverCallback, DriverConnection, DriverQuery } from './driver-connection.ts';
 
 const OPERATION = /^\s*([a-z]{2,12})\b/i;
 const KNOWN = /^(SELECT|INSERT|UPDATE|DELETE|WITH|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET|CALL|CREATE|ALTER|DROP)$/;
-
-type Query = string | { readonly text: string; readonly name?: string };
-type Callback = (error: unknown, result: unknown) => void;
-
-/** What is used of the driver's connection: knex gives it a callback, a prepared statement awaits its promise. */
-export interface TracedConnection {
-  query(query: Query, callback?: Callback): unknown;
-}
 
 /**
  * Makes each query of a connection a step of the trace in which it is asked. A span says which operation it was and, of a
  * prepared statement, our name for it; never its text, let alone its values. What belongs to no trace, such as polling,
  * makes none.
  */
-export function traceConnection(connection: TracedConnection, tracing: Tracing): void {
+export function traceConnection(connection: DriverConnection, tracing: Tracing): void {
   const ask = connection.query.bind(connection);
   connection.query = (query, callback) => {
     if (tracing.current() === undefined) return ask(query, callback);
     const span = beginSpan(tracing, query);
-    const note: Callback = (error) => span.end(error ? errorCodeOf(error) : undefined);
+    const note: DriverCallback = (error) => span.end(error ? errorCodeOf(error) : undefined);
     if (callback !== undefined) {
       return ask(query, (error, result) => {
-        note(error, undefined);
+        note(error);
         callback(error, result);
       });
     }
     const asked = Promise.resolve(ask(query));
     asked.then(
-      () => note(undefined, undefined),
-      (error: unknown) => note(error, undefined),
+      () => note(undefined),
+      (error: unknown) => note(error),
     );
     return asked;
   };
 }
 
-function beginSpan(tracing: Tracing, query: Query): TraceSpan {
+function beginSpan(tracing: Tracing, query: DriverQuery): TraceSpan {
   const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query;
   const operation = operationOf(text);
   return tracing.begin({
