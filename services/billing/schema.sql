@@ -2,6 +2,21 @@
 
 CREATE SEQUENCE provider_tickets AS bigint START 1 INCREMENT 1;
 
+CREATE OR REPLACE FUNCTION public.account_is_sound(anchor timestamp with time zone, "interval" text, period_start timestamp with time zone, period_end timestamp with time zone, week_used_micros bigint, month_used_micros bigint, pending integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    BEGIN
+      RETURN date_trunc('milliseconds', anchor) = anchor
+        AND "interval" IN ('month', 'year')
+        AND period_end > period_start
+        AND week_used_micros >= 0
+        AND month_used_micros >= 0
+        AND pending BETWEEN 0 AND 2;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.admit_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint, p_idempotency_key text, p_past_due_grace interval, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
  RETURNS record
  LANGUAGE plpgsql
@@ -417,6 +432,17 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.ledger_entry_is_sound(book text, amount_micros bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    BEGIN
+      RETURN book IN ('usage', 'allowance', 'wallet_available', 'wallet_held', 'payments_received', 'income')
+        AND amount_micros <> 0;
+    END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.ledger_post(p_kind text, p_reference text, p_svc_user_id text, p_currency text, p_books text[], p_amounts bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -450,6 +476,17 @@ AS $function$
         SELECT posting.id, p_books[n], p_amounts[posting.place][n]
         FROM posting, generate_series(1, cardinality(p_books)) AS n
         WHERE p_amounts[posting.place][n] <> 0;
+    END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.ledger_posting_is_sound(kind text, currency text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    BEGIN
+      RETURN kind IN ('usage', 'usage_adjustment', 'top_up', 'hold', 'release', 'settlement', 'adjustment', 'refund')
+        AND currency ~ '^[A-Z]{3}$';
     END $function$
 ;
 
@@ -517,6 +554,27 @@ AS $function$
       SELECT CASE WHEN svc_user_id = p_svc_user_id AND key_id = p_key_id THEN 'admitted' ELSE 'request_id_taken' END
       FROM reservations WHERE request_id = p_request_id
     $function$
+;
+
+CREATE OR REPLACE FUNCTION public.reservation_is_sound(kind text, client_id text, key_id text, service text, week_start timestamp with time zone, state text, estimate_micros bigint, cost_micros bigint, settled_by text, ended_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    BEGIN
+      RETURN kind IN ('delegated', 'api_key', 'given_up')
+        AND (client_id IS NOT NULL) = (kind = 'delegated')
+        AND (service IS NOT NULL) = (kind = 'delegated')
+        AND (week_start IS NOT NULL) = (kind = 'delegated')
+        AND (key_id IS NOT NULL) = (kind = 'api_key')
+        AND state IN ('reserved', 'uncertain', 'settled', 'released')
+        AND (state IN ('settled', 'released')) = (ended_at IS NOT NULL)
+        AND (state = 'settled') = (cost_micros IS NOT NULL)
+        AND (state = 'settled') = (settled_by IS NOT NULL)
+        AND coalesce(settled_by IN ('usage', 'estimate'), true)
+        AND coalesce(cost_micros >= 0, true)
+        AND estimate_micros >= 0;
+    END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
@@ -851,12 +909,7 @@ CREATE TABLE accounts (
   month_used_micros bigint DEFAULT 0 NOT NULL,
   pending integer DEFAULT 0 NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (svc_user_id),
-  CONSTRAINT accounts_anchor_check CHECK ((date_trunc('milliseconds'::text, anchor) = anchor)),
-  CONSTRAINT accounts_check CHECK ((period_end > period_start)),
-  CONSTRAINT accounts_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
-  CONSTRAINT accounts_month_used_micros_check CHECK ((month_used_micros >= 0)),
-  CONSTRAINT accounts_pending_check CHECK (((pending >= 0) AND (pending <= 2))),
-  CONSTRAINT accounts_week_used_micros_check CHECK ((week_used_micros >= 0))
+  CONSTRAINT accounts_sound CHECK (account_is_sound(anchor, "interval", period_start, period_end, week_used_micros, month_used_micros, pending))
 ) WITH (fillfactor=50);
 
 CREATE TABLE checkout_sessions (
@@ -943,8 +996,7 @@ CREATE TABLE ledger_entries (
   book text NOT NULL,
   amount_micros bigint NOT NULL,
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
-  CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
-  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
+  CONSTRAINT ledger_entries_sound CHECK (ledger_entry_is_sound(book, amount_micros))
 );
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
@@ -958,8 +1010,7 @@ CREATE TABLE ledger_postings (
   posted_at timestamp with time zone NOT NULL,
   CONSTRAINT ledger_postings_pkey PRIMARY KEY (id),
   CONSTRAINT ledger_postings_once UNIQUE (reference, kind),
-  CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-  CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
+  CONSTRAINT ledger_postings_sound CHECK (ledger_posting_is_sound(kind, currency))
 );
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
@@ -1027,18 +1078,7 @@ CREATE TABLE reservations (
   ended_at timestamp with time zone,
   adjusted_at timestamp with time zone,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
-  CONSTRAINT reservations_check CHECK (((client_id IS NOT NULL) = (kind = 'delegated'::text))),
-  CONSTRAINT reservations_check1 CHECK (((key_id IS NOT NULL) = (kind = 'api_key'::text))),
-  CONSTRAINT reservations_check2 CHECK (((service IS NOT NULL) = (kind = 'delegated'::text))),
-  CONSTRAINT reservations_check3 CHECK (((week_start IS NOT NULL) = (kind = 'delegated'::text))),
-  CONSTRAINT reservations_cost_micros_check CHECK ((cost_micros >= 0)),
-  CONSTRAINT reservations_end_has_time CHECK (((state = ANY (ARRAY['settled'::text, 'released'::text])) = (ended_at IS NOT NULL))),
-  CONSTRAINT reservations_estimate_micros_check CHECK ((estimate_micros >= 0)),
-  CONSTRAINT reservations_kind_check CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text, 'given_up'::text]))),
-  CONSTRAINT reservations_settled_by_check CHECK ((settled_by = ANY (ARRAY['usage'::text, 'estimate'::text]))),
-  CONSTRAINT reservations_settled_has_cost CHECK (((state = 'settled'::text) = (cost_micros IS NOT NULL))),
-  CONSTRAINT reservations_settled_has_source CHECK (((state = 'settled'::text) = (settled_by IS NOT NULL))),
-  CONSTRAINT reservations_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'settled'::text, 'released'::text, 'uncertain'::text])))
+  CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) WITH (fillfactor=80);
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 CREATE INDEX reservations_reserved ON reservations USING btree (created_at) WHERE (state = 'reserved'::text);

@@ -43,3 +43,65 @@ it('the history of an account is read by its own rows alone, whatever others and
   expect(plan).toContain('usage_days_pkey');
   expect(plan).not.toContain('Seq Scan');
 });
+
+/** What the server says to a change after this, nothing of which stays. */
+const codeOf = async (before: string, change: string): Promise<string> => {
+  const transaction = await database.knex.transaction();
+  try {
+    await transaction.raw(before);
+    await transaction.raw(change);
+    return 'done';
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  } finally {
+    await transaction.rollback();
+  }
+};
+
+const OPEN = `INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
+  VALUES ('sound', 'api_key', 'usr', 'key', 1, now(), now())`;
+const DELEGATED = "kind = 'delegated', key_id = NULL, client_id = 'app', service = 'chat', week_start = now()";
+const SETTLED = "state = 'settled', ended_at = now(), cost_micros = 0, settled_by = 'usage'";
+
+it.each([
+  ["state = 'reserved'", 'done', [DELEGATED, SETTLED, "state = 'uncertain'", "state = 'released', ended_at = now()"]],
+  ["state = 'reserved'", '23514', ["kind = 'other'", "state = 'other'", 'estimate_micros = -1', 'key_id = NULL']],
+  [
+    "state = 'reserved'",
+    '23514',
+    ["client_id = 'app'", "service = 'chat'", 'week_start = now()', "state = 'released'"],
+  ],
+  ["state = 'reserved'", '23514', ['ended_at = now()', 'cost_micros = 0', "settled_by = 'usage'"]],
+  [DELEGATED, '23514', ['client_id = NULL', 'service = NULL', 'week_start = NULL', "key_id = 'key'"]],
+  [SETTLED, '23514', ['ended_at = NULL', 'cost_micros = NULL', 'settled_by = NULL']],
+  [SETTLED, '23514', ['cost_micros = -1', "settled_by = 'other'"]],
+])('a reservation keeps its rules: after %s, %s for %j', async (first, code, sets) => {
+  const update = (set: string) => `UPDATE reservations SET ${set} WHERE request_id = 'sound'`;
+  for (const set of sets) expect(await codeOf(`${OPEN}; ${update(first)}`, update(set)), set).toBe(code);
+});
+
+const ACCOUNT = `INSERT INTO accounts (svc_user_id, status, plan_id, anchor, "interval", period_start, period_end, week_start, week_end,
+    month_start, month_end)
+  VALUES ('sound', 'active', 'plan', '2026-01-01', 'month', '2026-01-01', '2026-02-01', now(), now(), now(), now())`;
+
+it.each([
+  ['done', ['pending = 2', `"interval" = 'year', week_used_micros = 5, month_used_micros = 5`]],
+  ['23514', ['pending = -1', 'pending = 3', 'week_used_micros = -1', 'month_used_micros = -1']],
+  ['23514', [`"interval" = 'week'`, 'period_end = period_start', "anchor = anchor + interval '1 microsecond'"]],
+])('an account keeps its rules (%s): %j', async (code, sets) => {
+  for (const set of sets) {
+    expect(await codeOf(ACCOUNT, `UPDATE accounts SET ${set} WHERE svc_user_id = 'sound'`), set).toBe(code);
+  }
+});
+
+const POSTING = `INSERT INTO ledger_postings (svc_user_id, posted_at, kind, reference, currency) VALUES ('usr', now(),`;
+const ENTRY = 'INSERT INTO ledger_entries (posting_id, book, amount_micros) VALUES';
+
+it.each([
+  `${POSTING} 'other', 'r', 'EUR')`,
+  `${POSTING} 'top_up', 'r', 'eur')`,
+  `${ENTRY} (1, 'other', 1), (1, 'usage', -1)`,
+  `${ENTRY} (1, 'usage', 0)`,
+])('the ledger keeps its rules: %s', async (insert) => {
+  expect(await codeOf('SELECT 1', insert)).toBe('23514');
+});
