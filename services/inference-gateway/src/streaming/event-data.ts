@@ -16,8 +16,9 @@ export const eventData = (block: Buffer): Buffer | undefined => {
   let position = startsWithMark(block) ? BYTE_ORDER_MARK.length : 0;
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
+  const hasCr = block.includes(CR);
   while (position < block.length) {
-    const end = lineEnd(block, position);
+    const end = hasCr ? lineEnd(block, position) : lfFrom(block, position);
     const value = dataValue(block, position, end);
     if (value !== undefined) {
       if (first === undefined) first = value;
@@ -32,10 +33,15 @@ export const eventData = (block: Buffer): Buffer | undefined => {
 const startsWithMark = (block: Buffer): boolean =>
   block[0] === BYTE_ORDER_MARK[0] && block.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
 
+/** Offset of the next LF, or of the end. */
+const lfFrom = (block: Buffer, from: number): number => {
+  const position = block.indexOf(LF, from);
+  return position === -1 ? block.length : position;
+};
+
 /** Offset of the next CR or LF; a CRLF merely makes an empty line, which has no data. */
 const lineEnd = (block: Buffer, from: number): number => {
-  let position = block.indexOf(LF, from);
-  if (position === -1) position = block.length;
+  const position = lfFrom(block, from);
   const cr = block.subarray(from, position).indexOf(CR);
   return cr === -1 ? position : from + cr;
 };

@@ -1,6 +1,7 @@
 const LF = 0x0a;
 const CR = 0x0d;
 const INITIAL_BUFFER_BYTES = 4 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** An event is longer than the gateway is willing to hold. */
 export class EventTooLongError extends Error {
@@ -24,7 +25,7 @@ export interface EventSplitter {
  * only where an event spans chunks.
  */
 export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
-  let held: Buffer = Buffer.alloc(0);
+  let held: Buffer = NOTHING;
   let heldLength = 0;
   // Relative to the start of the block in progress, which is also where `held` starts.
   let scanned = 0;
@@ -52,13 +53,11 @@ export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
   };
 
   const keepRest = (view: Buffer, blockStart: number): void => {
-    const isOwn = heldLength > 0;
-    const rest = view.subarray(blockStart);
-    if (isOwn && blockStart === 0) return;
+    if (heldLength > 0 && blockStart === 0) return;
     // What was handed out may still be in use, so a buffer that blocks were cut from is never written again.
-    held = Buffer.alloc(0);
+    held = NOTHING;
     heldLength = 0;
-    if (rest.length > 0) hold(rest);
+    if (blockStart < view.length) hold(view.subarray(blockStart));
   };
 
   const push = (chunk: Buffer, onBlock: (block: Buffer) => void): void => {
