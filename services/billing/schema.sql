@@ -432,17 +432,6 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.ledger_entry_is_sound(book text, amount_micros bigint)
- RETURNS boolean
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-    BEGIN
-      RETURN book IN ('usage', 'allowance', 'wallet_available', 'wallet_held', 'payments_received', 'income')
-        AND amount_micros <> 0;
-    END $function$
-;
-
 CREATE OR REPLACE FUNCTION public.ledger_post(p_kind text, p_reference text, p_svc_user_id text, p_currency text, p_books text[], p_amounts bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -476,17 +465,6 @@ AS $function$
         SELECT posting.id, p_books[n], p_amounts[posting.place][n]
         FROM posting, generate_series(1, cardinality(p_books)) AS n
         WHERE p_amounts[posting.place][n] <> 0;
-    END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.ledger_posting_is_sound(kind text, currency text)
- RETURNS boolean
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-    BEGIN
-      RETURN kind IN ('usage', 'usage_adjustment', 'top_up', 'hold', 'release', 'settlement', 'adjustment', 'refund')
-        AND currency ~ '^[A-Z]{3}$';
     END $function$
 ;
 
@@ -996,7 +974,8 @@ CREATE TABLE ledger_entries (
   book text NOT NULL,
   amount_micros bigint NOT NULL,
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
-  CONSTRAINT ledger_entries_sound CHECK (ledger_entry_is_sound(book, amount_micros))
+  CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
+  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
 );
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
@@ -1010,7 +989,8 @@ CREATE TABLE ledger_postings (
   posted_at timestamp with time zone NOT NULL,
   CONSTRAINT ledger_postings_pkey PRIMARY KEY (id),
   CONSTRAINT ledger_postings_once UNIQUE (reference, kind),
-  CONSTRAINT ledger_postings_sound CHECK (ledger_posting_is_sound(kind, currency))
+  CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
 );
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 /**
  * PostgreSQL reads the text of every check of a table anew for each statement that writes to it (`ExecRelCheck`): for the twelve of a
  * reservation that took longer than all the rest of the insert. A function is compiled once for each connection, so one function has
- * the rules now, which are the same. The same for the other tables that every request writes, by the migrations after this: each
- * alone, as whoever locks two tables may meet a request that comes to them in another order.
+ * the rules now, which are the same. The rows of accounts follow in a migration of their own: whoever locks two tables may meet a
+ * request that comes to them in another order. Those of the ledger stay as they are, as many are written by one statement.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
@@ -27,7 +27,7 @@ export async function up(knex: Knex): Promise<void> {
         AND estimate_micros >= 0;
     END $$;
 
-    -- Not yet valid, so that nobody waits while all rows are read: the last of these migrations does that.
+    -- Not yet valid, so that nobody waits while all rows are read: the migration after the next does that.
     ALTER TABLE reservations
       DROP CONSTRAINT reservations_check, DROP CONSTRAINT reservations_check1, DROP CONSTRAINT reservations_check2,
       DROP CONSTRAINT reservations_check3, DROP CONSTRAINT reservations_cost_micros_check,

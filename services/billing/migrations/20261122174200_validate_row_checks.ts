@@ -5,7 +5,5 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     ALTER TABLE reservations VALIDATE CONSTRAINT reservations_sound;
     ALTER TABLE accounts VALIDATE CONSTRAINT accounts_sound;
-    ALTER TABLE ledger_postings VALIDATE CONSTRAINT ledger_postings_sound;
-    ALTER TABLE ledger_entries VALIDATE CONSTRAINT ledger_entries_sound;
   `);
 }
