@@ -71,14 +71,14 @@ const seenHeaders = async (headers: Record<string, string>): Promise<IncomingHtt
 };
 
 /** Sends bytes as they are and answers everything that comes back until the connection closes. */
-const raw = async (text: string): Promise<string> => {
+const raw = async (text: string, waitMs = 500): Promise<string> => {
   const socket = connect(Number(new URL(base).port), '127.0.0.1');
   let received = '';
   socket.on('data', (chunk) => {
     received += chunk.toString();
   });
   socket.write(text);
-  await Promise.race([once(socket, 'close'), sleep(500)]);
+  await Promise.race([once(socket, 'close'), sleep(waitMs)]);
   socket.destroy();
   return received;
 };
@@ -189,6 +189,17 @@ describe('bodies', () => {
     const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: Buffer.alloc(3_000_000) });
     expect(response.status).toBe(413);
     expect(await response.text()).toBe('too large');
+  });
+
+  it('answers the next request of a connection whose last one was refused while it was sent', async () => {
+    service = (req, res) => {
+      if (req.url === '/v1/models') res.end('next');
+      else res.writeHead(413).end('too large');
+    };
+    const body = 'a'.repeat(8_000_000);
+    const sent = `POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const received = await raw(`${sent}GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, 3_000);
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 });
 

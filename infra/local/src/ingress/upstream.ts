@@ -32,7 +32,7 @@ export interface UpstreamOptions {
 /** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
 export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
-  proxy.on('proxyReq', (proxyReq, _req, res) => endWithClient(proxyReq, res));
+  proxy.on('proxyReq', (proxyReq, req, res) => endWithAnswer(proxyReq, req, res));
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
   // A client that left while its request was being sent; there is nobody to tell.
   proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
@@ -51,13 +51,20 @@ export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstr
   };
 };
 
-/** http-proxy sees a client leave only while its request is still being read; a stream is left later than that. */
-const endWithClient = (proxyReq: ClientRequest, res: ServerResponse): void => {
-  const abandon = (): void => {
-    if (!res.writableFinished) proxyReq.destroy();
+/**
+ * http-proxy sees a client leave only while its request is still being read; a stream is left later than that. And it sends
+ * nothing more of a request that was answered early: the rest is read here and dropped, or the client's next request on
+ * this connection would wait behind it for ever.
+ */
+const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: ServerResponse): void => {
+  const end = (): void => {
+    if (res.writableFinished && proxyReq.writableFinished) return;
+    req.unpipe(proxyReq);
+    req.resume();
+    proxyReq.destroy();
   };
-  if (res.destroyed) abandon();
-  else res.once('close', abandon);
+  if (res.destroyed) end();
+  else res.once('close', end);
 };
 
 const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
