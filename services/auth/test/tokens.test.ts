@@ -534,4 +534,12 @@ describe('browser apps (CORS)', () => {
       expect((await preflight(path)).headers.get('access-control-allow-origin')).toBeNull();
     }
   });
+
+  test.each(['token', 'revoke', 'par'])(
+    'whoever asks for the methods of %s and is no page hears them',
+    async (path) => {
+      const answer = await call(`${service.url}/v1/integrations/oauth/${path}`, { method: 'OPTIONS' });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
+    },
+  );
 });

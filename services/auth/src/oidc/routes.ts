@@ -40,7 +40,9 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
 
 /** Lets the pages of an app ask before they call the token endpoint (CORS preflight); there is none on authorize. */
 export const mountPreflight = (app: Express, server: OauthServer): void => {
-  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`, `${OAUTH_PATH}/par`], async (req, res) => {
+  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`, `${OAUTH_PATH}/par`], async (req, res, next) => {
+    // Whoever only asks for the methods is no page: that is answered as everywhere.
+    if (req.headers.origin === undefined || req.headers['access-control-request-method'] === undefined) return next();
     // A preflight changes nothing, so nobody asks where it came from.
     await server(req, res, '');
   });
