@@ -33,9 +33,19 @@ describe('the file of plans', () => {
     ]);
   });
 
+  it('may use an alias for what stands twice, as programs that write YAML do', () => {
+    const aliased = PLAN.replace('price: {', 'price: &price {');
+    const other = PLAN.replace('id: basic', 'id: other').replace(/price: \{.*\}/, 'price: *price');
+    expect(load(`plans:${aliased}${other}`)).toMatchObject([
+      { id: 'basic' },
+      { id: 'other', price: { currency: 'EUR' } },
+    ]);
+  });
+
   it.each([
     ['a missing file', undefined, /cannot be read/],
     ['text that is not YAML', 'plans: [', /invalid/],
+    ['an alias of nothing', `plans:${PLAN.replace('name: Basic', 'name: *nothing')}`, /invalid/],
     ['a key given twice', `plans:${PLAN}    name: Again\n`, /unique/i],
     ['no plans', 'plans: []', /plans: /],
     ['an unknown property', `plans:${PLAN}    model: x\n`, /plans\.0: .*model/],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ConfiguredPlan, plansFileSchema } from '@svc/contracts';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 
 /** The file of plans cannot be used; the message names the file and lists every fault. */
 class PlansFileError extends Error {
@@ -26,7 +26,7 @@ export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPl
     const faults = document.errors.map((error) => error.message.split('\n')[0] ?? error.code);
     throw new PlansFileError(path, faults);
   }
-  const result = plansFileSchema.safeParse(document.toJS({ maxAliasCount: 0 }));
+  const result = plansFileSchema.safeParse(readDocument(path, document));
   if (!result.success) {
     const faults = result.error.issues.map(
       (issue) => `${issue.path.map(String).join('.') || '(file)'}: ${issue.message}`,
@@ -37,6 +37,16 @@ export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPl
   const faults = [...plans.flatMap((plan) => faultsOf(plan, rules)), ...sharedPrices(plans)];
   if (faults.length > 0) throw new PlansFileError(path, faults);
   return plans;
+};
+
+/** Aliases count as what they stand for, as programs that write YAML use them for what stands twice; a bomb of them is a fault. */
+const readDocument = (path: string, document: Document): unknown => {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new PlansFileError(path, [error.message]);
+  }
 };
 
 const faultsOf = ({ id, price, stripe_price_id }: ConfiguredPlan, rules: PlanRules): string[] => [

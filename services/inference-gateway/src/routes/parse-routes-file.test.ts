@@ -101,9 +101,21 @@ describe('a good file', () => {
   });
 });
 
+test('an alias counts as what it stands for: programs that write YAML use one for what stands twice', () => {
+  const aliased = good
+    .replace('certification: {reference: A', 'certification: &certified {reference: A')
+    .replace(
+      'certification: {reference: A, certified_at: 2026-09-01, expires_at: 2027-12-01}',
+      'certification: *certified',
+    );
+  expect(parse(aliased).delegatedChat(NOW)).toHaveLength(2);
+});
+
 describe('a bad file', () => {
   test.each([
     ['no YAML', 'a: [', 'YAML:'],
+    ['an alias of nothing', good.replace('name: Sandbox', 'name: *nothing'), 'YAML:'],
+    ['a bomb of aliases', `${good}x: [&b [${'*chat, '.repeat(50)}], *b, *b, *b]`, 'YAML:'],
     ['a repeated key', `${good}\nproviders: {}`, 'YAML:'],
     ['an unknown field', good.replace('service: chat,', 'service: chat, zone: EU,'), 'Unrecognized key'],
     ['another zone', good.replace('data_zone: EU', 'data_zone: US'), 'routes.0.data_zone'],

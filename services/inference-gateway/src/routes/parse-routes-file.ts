@@ -1,5 +1,5 @@
 import { type ConfiguredRoute, type RoutesFile, routesFileSchema } from '@svc/contracts';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import type { ProviderKey, ReadProviderKey } from './read-provider-key.ts';
 import { createRouteTable, type Provider, type Route, type RouteTable } from './route-table.ts';
 
@@ -27,7 +27,7 @@ export const parseRoutesFile = (text: string, context: RoutesFileContext): Route
   if (document.errors.length > 0) {
     throw new RoutesFileError(document.errors.map(({ message }) => `YAML: ${message.split('\n')[0]}`));
   }
-  const result = routesFileSchema.safeParse(document.toJS({ maxAliasCount: 0 }));
+  const result = routesFileSchema.safeParse(readDocument(document));
   if (!result.success) {
     throw new RoutesFileError(
       result.error.issues.map(({ path, message }) => `${path.join('.') || 'file'}: ${message}`),
@@ -37,6 +37,16 @@ export const parseRoutesFile = (text: string, context: RoutesFileContext): Route
   const faults = findFaults(result.data, { ...context, keys });
   if (faults.length > 0) throw new RoutesFileError(faults);
   return toTable(result.data, keys);
+};
+
+/** Aliases count as what they stand for, as programs that write YAML use them for what stands twice; a bomb of them is a fault. */
+const readDocument = (document: Document): unknown => {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new RoutesFileError([`YAML: ${error.message}`]);
+  }
 };
 
 /** What was read of each provider that an active route uses, once for each reading of the routes file. */
