@@ -77,6 +77,17 @@ describe('success: JSON', () => {
     expect(body.choices[0].finish_reason).toBe('tool_calls');
   });
 
+  test('an integer may be larger than a JavaScript number holds exactly, such as a seed of 64 bits', async () => {
+    const withSeed = (seed: string) => post(`{"messages":[{"role":"user","content":"x"}],"seed":${seed}}`);
+    const answer = await withSeed('-9223372036854775808');
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const infinite = await withSeed('1e400');
+    expect((await json(infinite)).detail).toEqual([
+      { loc: ['body', 'seed'], type: 'int_type', msg: 'Input should be a valid integer' },
+    ]);
+  });
+
   test('an answer without usage is settled at the estimate', async () => {
     const answer = await ask('Hello [[no_usage]]');
     expect((await json(answer)).usage).toBeUndefined();

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { planServicesSchema } from '../billing/plans.ts';
 
 const freeObject = z.looseObject({});
+/** An integer of any size, such as a seed of 64 bits: what a JavaScript number cannot hold reaches the provider as it was written. */
+const integer = z.number().multipleOf(1).meta({ type: 'integer' });
 
 /** A delegated chat request. The server chooses the model; what is not named here is refused. */
 export const chatRequestSchema = z
@@ -11,15 +13,15 @@ export const chatRequestSchema = z
     stream_options: freeObject.nullish(),
     temperature: z.number().nullish(),
     top_p: z.number().nullish(),
-    max_tokens: z.int().gt(0).nullish(),
-    max_completion_tokens: z.int().gt(0).nullish(),
+    max_tokens: integer.gt(0).nullish(),
+    max_completion_tokens: integer.gt(0).nullish(),
     stop: z.union([z.string(), z.array(z.string())]).nullish(),
     tools: z.array(freeObject).nullish(),
     tool_choice: z.union([z.string(), freeObject]).nullish(),
     parallel_tool_calls: z.boolean().nullish(),
     response_format: freeObject.nullish(),
     reasoning_effort: z.string().nullish(),
-    seed: z.int().nullish(),
+    seed: integer.nullish(),
     presence_penalty: z.number().nullish(),
     frequency_penalty: z.number().nullish(),
   })

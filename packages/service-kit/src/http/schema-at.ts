@@ -67,7 +67,9 @@ export const isIntegerSchema = (schema: z.core.$ZodType | undefined): boolean =>
   const definition = definitionOf(unwrap(schema));
   if (definition.type !== 'number') return false;
   if ('format' in definition) return String(definition.format).includes('int');
-  return (definition.checks ?? []).some(
-    (check) => 'format' in check._zod.def && String(check._zod.def.format).includes('int'),
+  return (definition.checks ?? []).some(({ _zod: { def } }) =>
+    'format' in def
+      ? String(def.format).includes('int')
+      : 'value' in def && def.check === 'multiple_of' && def.value === 1,
   );
 };

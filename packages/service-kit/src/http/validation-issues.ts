@@ -93,20 +93,20 @@ const faultOf = (issue: PlainIssue, schema: z.core.$ZodType | undefined, value: 
     case 'invalid_format':
       return formatFault(issue);
     case 'not_multiple_of':
-      return valueError(`must be a multiple of ${issue.divisor}`);
+      return Number(issue.divisor) === 1 ? INTEGER_FAULT : valueError(`must be a multiple of ${issue.divisor}`);
   }
 };
+
+const INTEGER_FAULT: Fault = { type: 'int_type', msg: 'Input should be a valid integer' };
 
 const typeFault = (expected: string, schema: z.core.$ZodType | undefined): Fault => {
   switch (expected) {
     case 'string':
       return { type: 'string_type', msg: 'Input should be a valid string' };
     case 'int':
-      return { type: 'int_type', msg: 'Input should be a valid integer' };
+      return INTEGER_FAULT;
     case 'number':
-      return isIntegerSchema(schema)
-        ? { type: 'int_type', msg: 'Input should be a valid integer' }
-        : { type: 'float_type', msg: 'Input should be a valid number' };
+      return isIntegerSchema(schema) ? INTEGER_FAULT : { type: 'float_type', msg: 'Input should be a valid number' };
     case 'boolean':
       return { type: 'bool_type', msg: 'Input should be a valid boolean' };
     case 'array':
