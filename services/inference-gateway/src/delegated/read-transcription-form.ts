@@ -21,6 +21,8 @@ export interface FileSink {
 
 const FORM_BYTES_MAX = AUDIO_FILE_BYTES_MAX + AUDIO_FORM_OVERHEAD_BYTES_MAX;
 const FILE = 'file';
+/** More than any text may have that fits: a prompt of 4,000 characters has four bytes for each at most. */
+const TEXT_BYTES_MAX = 16 * 1024;
 /** A number as languages print it: 17 digits and an exponent are not rare (`0.30000000000000004`, `1e-7`). */
 const NUMBER = /^-?\d{1,16}(\.\d{1,32})?(e[+-]?\d{1,3})?$/i;
 
@@ -69,13 +71,13 @@ const createFormReader = (sink: FileSink) => {
   let fileBytes = 0;
   let hasFile = false;
   /** The part being read: undefined for the file. */
-  let field: { readonly name: string; readonly pieces: Buffer[] } | undefined;
+  let field: { readonly name: string; readonly pieces: Buffer[]; bytes: number } | undefined;
   /** What no text of this name can mend is told at once: it may be a file, and large. */
   const startField = ({ name, filename }: PartHeaders): void => {
     if (fields.has(name)) throw fault(name, 'value_error', 'Value error, the field is repeated');
     if (!Object.hasOwn(transcriptionFieldsSchema.shape, name)) checkFields(new Map([...fields, [name, '']]));
     if (filename !== undefined) throw fault(name, 'string_type', 'Input should be a valid string');
-    field = { name, pieces: [] };
+    field = { name, pieces: [], bytes: 0 };
   };
   return {
     fileBytes: () => fileBytes,
@@ -95,6 +97,10 @@ const createFormReader = (sink: FileSink) => {
     addData: async (bytes: Buffer): Promise<void> => {
       if (field !== undefined) {
         field.pieces.push(bytes);
+        field.bytes += bytes.length;
+        // The rest is not waited for.
+        if (field.bytes > TEXT_BYTES_MAX)
+          checkFields(new Map([...fields, [field.name, String(Buffer.concat(field.pieces))]]));
         return;
       }
       fileBytes += bytes.length;
