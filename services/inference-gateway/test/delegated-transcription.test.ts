@@ -81,6 +81,17 @@ describe('success', () => {
     expect(body).toMatchObject({ language: 'it', duration: 2, segments: [{ id: 0, text: body.text }] });
   });
 
+  test('usage in tokens, as newer models tell it, comes whole', async () => {
+    const usage = { type: 'tokens', input_tokens: 9, output_tokens: 4, total_tokens: 13 };
+    const details = { input_token_details: { text_tokens: 2, audio_tokens: 7 } };
+    raw.handle = (_req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ text: 'x', usage: { ...usage, ...details, node: 'eu-7' } }));
+    await useProviders(gateway, { raw: raw.url });
+    expect(await json(await post(audio()))).toEqual({ text: 'x', usage: { ...usage, ...details } });
+  });
+
   test('fields may come behind the file', async () => {
     const body = await json(
       await post(audio(), ['response_format', 'verbose_json'], ['temperature', '0.5'], ['language', 'de']),

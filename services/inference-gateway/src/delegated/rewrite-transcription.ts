@@ -22,7 +22,14 @@ const publicTranscription = objectOf({
     }),
   ),
   words: listOf(objectOf({ word: scalar, start: scalar, end: scalar })),
-  usage: objectOf({ type: scalar, seconds: scalar }),
+  usage: objectOf({
+    type: scalar,
+    seconds: scalar,
+    input_tokens: scalar,
+    output_tokens: scalar,
+    total_tokens: scalar,
+    input_token_details: objectOf({ text_tokens: scalar, audio_tokens: scalar }),
+  }),
 });
 
 /** A transcription as the caller may see it, and how long the audio was. */
