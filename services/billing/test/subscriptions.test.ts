@@ -292,4 +292,15 @@ describe('POST /internal/subscription-snapshots', () => {
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 505 });
     expect((await read(userId))[0].budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
   });
+  it.each([
+    ['trialing', true],
+    ['past_due', true],
+    ['paused', false],
+    ['canceled', false],
+  ])('a subscription that is %s has its services: %s', async (status, chat) => {
+    const { userId, subscriptionId } = await billing.subscribe();
+    await play(subscriptionId, status);
+    const { body } = await billing.internal('POST', '/internal/subscription-snapshots', { svc_user_ids: [userId] });
+    expect(body.snapshots[0]).toMatchObject({ status, budget: { services: { chat, audio_transcription: false } } });
+  });
 });

@@ -3,7 +3,7 @@ export { startUsageConsumer } from './consumer.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { reservationOperatorRoutes } from './operator-routes.ts';
 export { type AccountEntitlement, type DayUse, entitleAccount, findRequestByOwner, listDayUse } from './queries.ts';
-export { type AccountStanding, readStanding, type WindowUse } from './read-standing.ts';
+export { type AccountStanding, NO_SERVICES, readStanding, type WindowUse } from './read-standing.ts';
 export type { RequestRecord } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';

@@ -1,4 +1,4 @@
-import type { SubscriptionStatus } from '@svc/contracts';
+import type { PlanServices, SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { findPlanById, type PlanTerms } from '../plans/index.ts';
 import { findAccount } from './queries.ts';
@@ -15,14 +15,17 @@ export interface WindowUse {
 /** Where an account stands now. */
 export interface AccountStanding {
   readonly status: SubscriptionStatus;
-  /** Whether requests are let through, grace included. */
-  readonly admits: boolean;
   readonly plan: PlanTerms;
+  /** What the plan includes while requests are let through, grace included; else none. */
+  readonly services: PlanServices;
   readonly period: Window;
   readonly weekly: WindowUse;
   readonly monthly: WindowUse;
   readonly pending: number;
 }
+
+/** What an account may use that no subscription lets in. */
+export const NO_SERVICES: PlanServices = { chat: false, audio_transcription: false };
 
 /**
  * Reads where an account stands; undefined where it never had a subscription. A window that has ended since the last
@@ -42,8 +45,8 @@ export const readStanding = async (
   const monthly = at < month.end ? month : { usedMicros: 0, end: monthlyWindow(terms, at).end };
   return {
     status: account.status,
-    admits: account.admits,
     plan,
+    services: account.admits ? plan.services : NO_SERVICES,
     period: terms.period,
     weekly: toUse(weekly, plan.weeklyLimitMicros),
     monthly: toUse(monthly, plan.monthlyLimitMicros),

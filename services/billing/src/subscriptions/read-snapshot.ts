@@ -33,7 +33,7 @@ export const buildSnapshot = async (
 ): Promise<SubscriptionSnapshot> => {
   const standing = await readStanding(database, subscription.userId, pastDueGraceDays);
   if (standing === undefined) throw new Error('a subscription has no account');
-  const { plan, weekly, monthly } = standing;
+  const { plan, services, weekly, monthly } = standing;
   return {
     status: subscription.status,
     plan: { id: plan.id, name: plan.name },
@@ -42,7 +42,7 @@ export const buildSnapshot = async (
     budget: {
       weekly_used_percent: weekly.usedPercent,
       monthly_used_percent: monthly.usedPercent,
-      services: plan.services,
+      services,
     },
     revision: subscription.revision,
   };

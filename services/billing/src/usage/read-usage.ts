@@ -1,14 +1,12 @@
 import { PENDING_REQUESTS_MAX, type PlanServices, type Usage } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { readStanding, type WindowUse } from '../reservations/index.ts';
+import { NO_SERVICES, readStanding, type WindowUse } from '../reservations/index.ts';
 
 /** What reading usage needs. */
 export interface UsageDeps {
   readonly database: Knex;
   readonly pastDueGraceDays: number;
 }
-
-const NO_SERVICES: PlanServices = { chat: false, audio_transcription: false };
 
 /** Shared limits and usage of an account; parts are null where there never was a subscription. */
 export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userId: string): Promise<Usage> => {
@@ -24,14 +22,14 @@ export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userI
     monthly: standing === undefined ? null : describeWindow(standing.monthly),
     pending_requests: standing?.pending ?? 0,
     max_pending_requests: PENDING_REQUESTS_MAX,
-    services: standing?.admits === true ? standing.plan.services : NO_SERVICES,
+    services: standing?.services ?? NO_SERVICES,
   };
 };
 
 /** Which services the paid period includes now; none without a subscription that admits requests. */
 export const readEntitlements = async (deps: UsageDeps, userId: string): Promise<PlanServices> => {
   const standing = await readStanding(deps.database, userId, deps.pastDueGraceDays);
-  return standing?.admits === true ? standing.plan.services : NO_SERVICES;
+  return standing?.services ?? NO_SERVICES;
 };
 
 const describeWindow = (window: WindowUse) => ({
