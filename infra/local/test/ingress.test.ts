@@ -330,6 +330,43 @@ describe('what it refuses', () => {
     expect(requests).toBe(0);
   });
 
+  it.each([
+    ['what is no HTTP', 'hello\r\n\r\n', 400],
+    ['a head without an end', `GET /v1/models HTTP/1.1\r\nHost: h\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+    ['a request without a host', 'GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    [
+      'a chunk without a length',
+      'POST /v1/models HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
+      400,
+    ],
+  ])('%s, under a request id like every answer', async (_name, text, status) => {
+    service = (req, res) => req.on('end', () => res.end()).resume();
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/x-request-id: req_/);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it('never writes into an answer that has begun', async () => {
+    service = (_req, res) => res.write('begun');
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => {
+      if (received === '') socket.write('ZZ\r\n');
+      received += chunk.toString();
+    });
+    socket.on('error', () => {});
+    socket.write('POST /v1/models HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n');
+    await once(socket, 'close');
+    expect(received).toContain('begun');
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it('no expectation that it does not know (RFC 9110 §10.1.1)', async () => {
+    const answer = await raw('GET /v1/models HTTP/1.1\r\nHost: h\r\nExpect: more\r\nConnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('a WebSocket upgrade', async () => {
     const answer = await raw(
       'GET /v1/models HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',

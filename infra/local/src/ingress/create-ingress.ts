@@ -1,9 +1,11 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { ErrorShape } from '@svc/contracts';
 import { answerError } from './answer-error.ts';
 import { plainAddress, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage } from './match-page.ts';
+import { refuseUnreadable } from './refuse-unreadable.ts';
 import { readRequestPath } from './request-path.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { answerWelcome } from './welcome-page.ts';
@@ -43,7 +45,17 @@ export const createIngress = (options: IngressOptions): Server => {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' });
   const idleTimeoutMs = options.idleTimeoutMs ?? { answers: 65_000, streams: 630_000 };
   const upstream = createUpstream({ agent, idleTimeoutMs });
-  const server = createServer((req, res) => handle(req, res, { ...options, upstream }));
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
+    answers.set(req.socket, res);
+    handle(req, res, { ...options, upstream });
+  };
+  // Whoever names no host or expects what nobody knows is answered here too, under a request id.
+  const server = createServer({ requireHostHeader: false }, onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', (error, socket) =>
+    refuseUnreadable({ socket, error, requestId: options.newRequestId(), answer: answers.get(socket) }),
+  );
   server.on('close', () => agent.destroy());
   return server;
 };
@@ -93,6 +105,8 @@ const shapeNear = (target: string | undefined, table: IngressTable): ErrorShape 
 const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 const framesBadly = (req: IncomingMessage): boolean => {
+  // RFC 9112 section 3.2.
+  if (req.headers.host === undefined && req.httpVersion === '1.1') return true;
   const encoding = req.headers['transfer-encoding'];
   if (encoding === undefined) return false;
   return encoding.toLowerCase() !== 'chunked' || METHODS_WITHOUT_CHUNKS.has(req.method ?? '');
