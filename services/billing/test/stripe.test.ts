@@ -57,6 +57,17 @@ describe('a purchase through Stripe', () => {
     await deliver(stripe.event('checkout.session.async_payment_succeeded', stripeSessionOf(body.session_id)));
     expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(12_340_000);
   });
+  it.each([
+    [999_999, 'greater_than_equal'],
+    [1_005_000, 'value_error'],
+  ])('tops no wallet up by %d micros, which nobody could pay', async (amount_micros, type) => {
+    const { token } = await signIn();
+    const { status, body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
+      token,
+      json: { amount_micros, ...RETURNS },
+    });
+    expect([status, body.detail[0]]).toMatchObject([422, { loc: ['body', 'amount_micros'], type }]);
+  });
   it('that loses to another one is refunded and ended', async () => {
     const { token } = await signIn();
     const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token, 'full')).body.session_id];

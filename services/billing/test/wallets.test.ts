@@ -98,14 +98,20 @@ describe('top-ups', () => {
     ).toBe(200);
   });
   it.each([
-    [999_999, 'greater_than_equal'],
-    [1_005_000, 'value_error'],
+    [0, 'greater_than_equal'],
+    [-1_000_000, 'greater_than_equal'],
     [10_000_010_000, 'less_than_equal'],
     [1_000_000.5, 'int_type'],
   ])('of %d micros are invalid', async (amount, type) => {
     const { token } = await signIn();
     const answer = await startTopUp(token, amount);
     expect([answer.status, answer.body.detail[0].type]).toEqual([422, type]);
+  });
+  it.each([1, 33, 1_005_001])('of %d micros are taken where no money is', async (amount) => {
+    const { token } = await signIn();
+    const { body } = await startTopUp(token, amount);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(amount);
   });
   it('of somebody else are not found, and all of it wants a session', async () => {
     const [owner, stranger] = [await signIn(), await signIn()];

@@ -11,14 +11,13 @@ export const walletSchema = z
   })
   .meta({ id: 'Wallet' });
 
-/** A purchase of wallet balance: whole cents, from 1 to 10,000 units of the currency. */
+/** A purchase of wallet balance: at most 10,000 units of the currency. A provider that takes real money may want whole cents, and more. */
 export const topUpRequestSchema = z
   .strictObject({
     amount_micros: z
       .int()
-      .min(MICROS_PER_UNIT)
-      .max(10_000 * MICROS_PER_UNIT)
-      .refine((amount) => amount % 10_000 === 0, { message: 'must be a whole number of cents' }),
+      .min(1)
+      .max(10_000 * MICROS_PER_UNIT),
     success_url: returnUrlSchema,
     cancel_url: returnUrlSchema,
   })

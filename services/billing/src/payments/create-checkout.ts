@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { PlanOffer } from '../plans/index.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
 import { withSessionId } from './checkout-session.ts';
-import type { PaymentProvider, Purchase } from './provider.ts';
+import type { Payable, PaymentProvider, Purchase } from './provider.ts';
 import { insertCheckoutSession, updateProviderSession } from './queries.ts';
 
 /** What starting a purchase needs. */
@@ -41,14 +41,25 @@ export const createSubscriptionCheckout = async (
   return startCheckout(deps, userId, { kind: 'subscription', plan }, request);
 };
 
-/** Starts the purchase of wallet balance. */
+/** Starts the purchase of wallet balance. Throws 422 for an amount that the provider cannot take. */
 export const createTopUpCheckout = async (
   deps: CheckoutDeps,
   userId: string,
   request: ReturnUrls & { readonly amount_micros: number },
 ): Promise<StartedCheckout> => {
+  checkPayable(deps.provider.topUps, request.amount_micros);
   const purchase = { kind: 'top_up', amountMicros: request.amount_micros, currency: deps.currency } as const;
   return startCheckout(deps, userId, purchase, request);
+};
+
+const checkPayable = ({ minMicros, stepMicros }: Payable, amountMicros: number): void => {
+  const loc = ['body', 'amount_micros'];
+  if (amountMicros < minMicros) {
+    throw invalidField(loc, 'greater_than_equal', `Input should be greater than or equal to ${minMicros}`);
+  }
+  if (amountMicros % stepMicros !== 0) {
+    throw invalidField(loc, 'value_error', `Value error, must be a whole number of ${stepMicros} micros`);
+  }
 };
 
 const startCheckout = async (

@@ -35,12 +35,19 @@ export interface ProviderRefund {
   readonly amountMicros: number;
 }
 
+/** The payments that a provider can take: at least so much, and whole multiples of a step. */
+export interface Payable {
+  readonly minMicros: number;
+  readonly stepMicros: number;
+}
+
 /**
  * A payment provider. Billing asks it for the latest state and never believes a message about one. Every method may throw
  * AppError `payment_provider_unavailable`; asking again is safe.
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
+  readonly topUps: Payable;
   createCheckout(order: CheckoutOrder): Promise<HostedCheckout>;
   /** Undefined where the provider knows no such session. */
   readCheckout(providerSessionId: string): Promise<CheckoutState | undefined>;

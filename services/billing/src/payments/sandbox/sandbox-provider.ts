@@ -27,6 +27,7 @@ export const createSandboxProvider = ({
   newPortalId,
 }: SandboxProviderDeps): PaymentProvider => ({
   name: 'sandbox',
+  topUps: { minMicros: 1, stepMicros: 1 },
   async createCheckout(order) {
     await insertSession(database, toSession(order));
     return {

@@ -1,5 +1,5 @@
 /** Stripe counts money in hundredths of the currency's unit. */
-const MICROS_PER_MINOR_UNIT = 10_000;
+export const MICROS_PER_MINOR_UNIT = 10_000;
 
 /** An amount as Stripe counts it. Throws RangeError for one that is not a whole number of hundredths. */
 export const toMinorUnits = (amountMicros: number): number => {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, PaymentProvider, Purchase } from '../index.ts';
 import { idOf } from './id-of.ts';
-import { toMinorUnits } from './minor-units.ts';
+import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
 import { refundPayment, revertSubscription } from './refunds.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
@@ -14,12 +14,16 @@ export interface StripeDeps {
   readonly stripe: Stripe;
 }
 
+/** What is less goes to fees; less than half of it is refused by Stripe. */
+const TOP_UP_MICROS_MIN = 1_000_000;
+
 /**
  * Makes the payment provider Stripe. Every write carries an idempotency key made from what it is for, so that asking again
  * after an unclear answer does it once.
  */
 export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   name: 'stripe',
+  topUps: { minMicros: TOP_UP_MICROS_MIN, stepMicros: MICROS_PER_MINOR_UNIT },
   createCheckout: (order) => createCheckout(deps, order),
   readCheckout: (id) => readCheckout(deps, id),
   async readSubscription(id) {
