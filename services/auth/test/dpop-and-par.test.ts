@@ -214,6 +214,17 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(plain.status).toBe(400);
   });
 
+  test.each([
+    ['a state that is too short', { state: 'short' }, 'invalid_request'],
+    ['no state', { state: '' }, 'invalid_request'],
+    ['a challenge that is none', { code_challenge: 'x'.repeat(44) }, 'invalid_request'],
+    ['a language that there is not', { locale: 'fr' }, 'invalid_request'],
+    ['a scope that there is not', { scope: 'inference admin' }, 'invalid_scope'],
+  ])('RFC 9126 §2.1: %s is told to the app, not to the browser', async (_name, form, error) => {
+    const answer = await push(form);
+    expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);
+  });
+
   test('a request of another app, an expired one and an unknown one are refused', async () => {
     const pushed = await push({});
     expectRefused(await open(confidentialApp, textAt(pushed, 'request_uri')), /scaduta/);

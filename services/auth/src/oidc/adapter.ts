@@ -4,10 +4,12 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { type Clock, later, SECOND_MS, toUnixSeconds } from '../clock.ts';
 import type { GrantRecord } from '../connections/index.ts';
 import type { Executor } from '../transact.ts';
+import { checkPushedRequest } from './check-pushed-request.ts';
 import { toClientMetadata } from './client-metadata.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertPushedRequest } from './pushed-request-queries.ts';
 import { judgeRefreshUse } from './refresh-grace.ts';
+import { pushedQuery } from './resolve-pushed-request.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 import { type Consumption, currentTokenWork, type TokenWork } from './token-work.ts';
 
@@ -156,10 +158,12 @@ const pushedRequestModel = (deps: AdapterDeps): Model => ({
     const { app } = currentTokenWork();
     if (app === undefined || payload.request === undefined || expiresInSeconds === undefined)
       throw new Error('a pushed request is not whole');
+    const parameters = decodeJwt(payload.request);
+    checkPushedRequest(pushedQuery(app.clientId, parameters));
     await insertPushedRequest(deps.database, {
       digest: digestOpaqueValue(value),
       clientId: app.clientId,
-      parameters: decodeJwt(payload.request),
+      parameters,
       expiresAt: later(deps.clock(), expiresInSeconds * SECOND_MS),
     });
   },

@@ -22,10 +22,15 @@ export const resolvePushedRequest = async (
     ? await takePushedRequest(deps.database, digestOpaqueValue(requestUri.slice(URN.length)))
     : undefined;
   if (taken === undefined || taken.clientId !== clientId || taken.expiresAt <= deps.clock()) return undefined;
-  const resolved = new URLSearchParams({ client_id: clientId });
+  return pushedQuery(clientId, taken.parameters).toString();
+};
+
+/** What was pushed, as a query of the authorize page. */
+export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {
+  const query = new URLSearchParams({ client_id: clientId });
   for (const name of PARAMETERS) {
-    const value = taken.parameters[name];
-    if (typeof value === 'string') resolved.set(name, value);
+    const value = parameters[name];
+    if (typeof value === 'string') query.set(name, value);
   }
-  return resolved.toString();
+  return query;
 };
