@@ -227,9 +227,10 @@ const appRoutes = {
     method: 'PUT',
     path: '/v1/integrations/apps/{client_id}/icon',
     summary: 'Store an icon (PNG, JPEG or WebP, at most 256 KiB)',
+    description: 'The bytes decide what it is, whatever `content-type` says.',
     request: {
       params: clientIdParams,
-      body: { contentType: 'image/*', schema: z.string(), required: true, bytesMax: ICON_BYTES_MAX, raw: true },
+      body: { contentType: '*/*', schema: z.string(), required: true, bytesMax: ICON_BYTES_MAX, raw: true },
     },
     responses: { 204: { description: 'Stored.' } },
     errors: [],

@@ -23,9 +23,9 @@ export type CallerKind = 'public' | 'oauth_public' | 'console_session' | 'oauth_
 /** How a route's errors look: ours, RFC 6749's, or the common wire format's. */
 export type ErrorShape = 'detail' | 'oauth' | 'wire';
 
-/** The body that a route takes. `raw`: handed to the handler unread, which then enforces the limit itself. */
+/** The body that a route takes, of any type where its content decides. `raw`: handed to the handler unread, which then enforces the limit itself. */
 export interface RequestBodyDefinition {
-  contentType: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | 'image/*';
+  contentType: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | '*/*';
   schema: z.ZodType;
   required: boolean;
   bytesMax: number;
