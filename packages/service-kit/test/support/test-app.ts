@@ -163,7 +163,9 @@ export const testRoutes = {
     method: 'PUT',
     path: '/v1/upload',
     caller: 'public',
-    request: { body: { contentType: 'multipart/form-data', schema: z.string(), required: true, bytesMax: 100, raw: true } },
+    request: {
+      body: { contentType: 'multipart/form-data', schema: z.string(), required: true, bytesMax: 100, raw: true },
+    },
     responses: { 200: json('ok', z.unknown()) },
   }),
 } as const satisfies Record<string, RouteDefinition>;
