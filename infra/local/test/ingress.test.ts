@@ -347,12 +347,17 @@ describe('what it refuses', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  it('never writes into an answer that has begun', async () => {
-    service = (_req, res) => res.write('begun');
+  it.each([
+    ['that has begun', ''],
+    ['while the next one waits behind it', '0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: h\r\n\r\n'],
+  ])('never writes into an answer %s', async (_name, more) => {
+    service = (req, res) => {
+      if (req.method === 'POST') res.write('begun');
+    };
     const socket = connect(Number(new URL(base).port), '127.0.0.1');
     let received = '';
     socket.on('data', (chunk) => {
-      if (received === '') socket.write('ZZ\r\n');
+      if (received === '') socket.write(`${more}ZZ\r\n`);
       received += chunk.toString();
     });
     socket.on('error', () => {});

@@ -45,16 +45,19 @@ export const createIngress = (options: IngressOptions): Server => {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' });
   const idleTimeoutMs = options.idleTimeoutMs ?? { answers: 65_000, streams: 630_000 };
   const upstream = createUpstream({ agent, idleTimeoutMs });
-  const answers = new WeakMap<Duplex, ServerResponse>();
+  // Of one connection there may be several: the first of them is being written, the others wait for it.
+  const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    answers.set(req.socket, res);
+    const answers = open.get(req.socket) ?? new Set();
+    open.set(req.socket, answers.add(res));
+    res.once('close', () => answers.delete(res));
     handle(req, res, { ...options, upstream });
   };
   // Whoever names no host or expects what nobody knows is answered here too, under a request id.
   const server = createServer({ requireHostHeader: false }, onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) =>
-    refuseUnreadable({ socket, error, requestId: options.newRequestId(), answer: answers.get(socket) }),
+    refuseUnreadable({ socket, error, requestId: options.newRequestId(), answers: [...(open.get(socket) ?? [])] }),
   );
   server.on('close', () => agent.destroy());
   return server;

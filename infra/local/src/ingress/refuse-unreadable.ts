@@ -13,13 +13,13 @@ export interface Unreadable {
   readonly socket: Duplex;
   readonly error: NodeJS.ErrnoException;
   readonly requestId: string;
-  /** The last answer on this connection, if there was one. */
-  readonly answer: ServerResponse | undefined;
+  /** Answers of this connection that have not ended. */
+  readonly answers: readonly ServerResponse[];
 }
 
 /** Answers as Node would, but under a request id, and ends the connection; an answer that has begun is only broken off. */
-export const refuseUnreadable = ({ socket, error, requestId, answer }: Unreadable): void => {
-  const hasBegun = answer?.headersSent === true && !answer.writableFinished;
+export const refuseUnreadable = ({ socket, error, requestId, answers }: Unreadable): void => {
+  const hasBegun = answers.some(({ headersSent, writableFinished }) => headersSent && !writableFinished);
   if (!socket.writable || hasBegun || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
