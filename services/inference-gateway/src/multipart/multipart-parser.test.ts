@@ -66,6 +66,8 @@ describe('a well-formed form', () => {
     ['name="a\\"b"', 'a"b'],
     ['name="é"; filename="ü.wav"', 'é'],
     ['filename*=UTF-8\'\'x; name="a"', 'a'],
+    // RFC 2183 has parameters with a hyphen, and names of any token.
+    ['modification-date="Wed, 12 Feb 1997 16:29:51 -0500"; filename*0="x"; name="a"; size=1', 'a'],
   ])('names a field by %s', (disposition, name) =>
     expect(parse([Buffer.from(`${part(disposition, 'x')}--B--`)])[0]?.name).toBe(name),
   );

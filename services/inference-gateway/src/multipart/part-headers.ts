@@ -7,7 +7,7 @@ export interface PartHeaders {
 }
 
 /** `name="value"` with backslash escapes, or a plain token. */
-const PARAMETER = /;\s*([a-z*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))\s*/giy;
+const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))\s*/giy;
 /** Encodings that leave the bytes as they are. */
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
