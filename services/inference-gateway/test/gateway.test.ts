@@ -246,6 +246,16 @@ describe('admission', () => {
     );
   });
 
+  test('text that looks like an image is held for as text', async () => {
+    const text = `data:image/png;base64,${'word '.repeat(2_000)}`;
+    const answer = await chat(text, { max_tokens: 1 });
+    await answer.text();
+    const admission = admissionOf(answer);
+    expect(admission?.kind === 'api_key' && admission.hold_micros).toBeGreaterThanOrEqual(
+      costOfTokens(PRICE, { input: text.length, output: 1 }),
+    );
+  });
+
   test('the budget of the minute is told', async () => {
     gateway.billing.decide = () => ({
       verdict: 'admitted',

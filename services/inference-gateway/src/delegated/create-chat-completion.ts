@@ -11,6 +11,7 @@ import {
   estimateInputTokens,
   estimateUsage,
   type JsonRequest,
+  mediaOf,
   readJsonRequest,
   sendJsonText,
   wantsUsage,
@@ -40,7 +41,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
   const candidates = deps.routes().delegatedChat(deps.clock());
   const [preferred] = candidates;
   if (preferred === undefined) throw new AppError('no_certified_route');
-  const inputTokens = estimateInputTokens(request.bytes);
+  const inputTokens = estimateInputTokens(request.bytes, mediaOf(request.value.messages));
   const outputTokens = Math.min(max_completion_tokens ?? max_tokens ?? deps.defaultOutputTokens, deps.outputTokensMax);
   const book = await admitDelegated(deps, {
     requestId: context.requestId,

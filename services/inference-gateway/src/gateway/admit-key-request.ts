@@ -70,8 +70,8 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
 
 /** The highest cost that the request can have with any of its routes. */
 const holdOf = (deps: InferenceDeps, { request, candidates }: KeyAdmission): number => {
-  const { outputTokensMax, answersCount } = request.value;
-  const input = boundInputTokens(request.bytes);
+  const { outputTokensMax, answersCount, media } = request.value;
+  const input = boundInputTokens(request.bytes, media);
   const output = Math.min((outputTokensMax ?? deps.defaultOutputTokens) * answersCount, deps.outputTokensMax);
   return Math.max(...candidates.map(({ price }) => costOfTokens(price, { input, output })));
 };

@@ -6,7 +6,7 @@ import {
 import { parseOrThrow } from '@svc/service-kit';
 import type { z } from 'zod';
 import type { TokenRoute } from '../routes/index.ts';
-import { isRecord } from '../wire/index.ts';
+import { isRecord, type Media, mediaOf, NO_MEDIA } from '../wire/index.ts';
 
 /** A request in the common wire format, as far as the gateway looks at it. */
 export interface GatewayRequest {
@@ -16,6 +16,7 @@ export interface GatewayRequest {
   readonly outputTokensMax: number | undefined;
   /** Answers that are generated; none by embeddings. */
   readonly answersCount: number;
+  readonly media: Media;
 }
 
 /** One of the endpoints that forward. */
@@ -66,6 +67,7 @@ export const chatEndpoint: Endpoint = {
       isStreamed: body['stream'] === true,
       outputTokensMax: largest(count(body['max_completion_tokens']), count(body['max_tokens'])),
       answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
+      media: mediaOf(body['messages']),
     }),
   ),
 };
@@ -84,6 +86,7 @@ export const completionsEndpoint: Endpoint = {
         isStreamed: body['stream'] === true,
         outputTokensMax: count(body['max_tokens']),
         answersCount: Math.min(promptsIn(body['prompt']) * perPrompt, ANSWERS_MAX),
+        media: NO_MEDIA,
       };
     },
   ),
@@ -96,7 +99,7 @@ export const embeddingsEndpoint: Endpoint = {
   read: reader(
     gatewayEmbeddingsRequestSchema,
     (body) => 'input' in body,
-    ({ model }) => ({ model, isStreamed: false, outputTokensMax: undefined, answersCount: 0 }),
+    ({ model }) => ({ model, isStreamed: false, outputTokensMax: undefined, answersCount: 0, media: NO_MEDIA }),
   ),
 };
 

@@ -95,7 +95,8 @@ const answerFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
   await book.finish(
     tokenEnd({
       route,
-      usage: answer.usage ?? estimateUsage(estimateInputTokens(request.bytes), answer.outputBytes()),
+      usage:
+        answer.usage ?? estimateUsage(estimateInputTokens(request.bytes, request.value.media), answer.outputBytes()),
       isEstimated: answer.usage === undefined,
       isKnown: true,
       upstreamModel: metadata.model,
@@ -127,7 +128,8 @@ const streamFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
       book.finish(
         tokenEnd({
           route,
-          usage: tally.usage ?? estimateUsage(estimateInputTokens(request.bytes), tally.outputBytes),
+          usage:
+            tally.usage ?? estimateUsage(estimateInputTokens(request.bytes, request.value.media), tally.outputBytes),
           isEstimated: tally.usage === undefined,
           // What the provider told counts, however the stream ended.
           isKnown: tally.usage !== undefined || failure === undefined,

@@ -1,5 +1,12 @@
 export { bodyForRoute } from './body-for-route.ts';
-export { boundInputTokens, estimateInputTokens, estimateUsage } from './estimate-tokens.ts';
+export {
+  boundInputTokens,
+  estimateInputTokens,
+  estimateUsage,
+  type Media,
+  mediaOf,
+  NO_MEDIA,
+} from './estimate-tokens.ts';
 export {
   applyEdits,
   type ByteEdit,
