@@ -114,6 +114,8 @@ describe('certain failures release the reservation', () => {
 describe('uncertain failures are never replayed', () => {
   const expectUncertain = async (answer: Response) => {
     expect([answer.status, (await json(answer)).detail.code]).toEqual([504, 'upstream_timeout_uncertain']);
+    // Stock libraries of the common wire format repeat any other 5xx.
+    expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'uncertain' });
     const record = await recordOf(idOf(answer));
     expect(record.outcome).toBe('uncertain');

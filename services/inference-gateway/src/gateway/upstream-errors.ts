@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import type { FailureReason, UpstreamFailure } from '../providers/index.ts';
+import { type FailureReason, failureHeaders, type UpstreamFailure } from '../providers/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 
 const CODES: Readonly<Record<Exclude<FailureReason, 'rejected'>, ErrorCode>> = {
@@ -18,14 +18,7 @@ const CODES: Readonly<Record<Exclude<FailureReason, 'rejected'>, ErrorCode>> = {
 /** The error that the holder of an API key gets for a provider's failure; a rejected request is answered by `sendRejection`. */
 export const toGatewayError = (failure: UpstreamFailure): AppError => {
   const code = failure.reason === 'rejected' ? 'upstream_error' : CODES[failure.reason];
-  return new AppError(code, undefined, {
-    cause: failure,
-    headers: {
-      ...(failure.retryAfter === undefined ? {} : { 'retry-after': failure.retryAfter }),
-      // The common SDKs repeat every 5xx, unless told otherwise by this header.
-      ...(failure.isUncertain ? { 'x-should-retry': 'false' } : {}),
-    },
-  });
+  return new AppError(code, undefined, { cause: failure, headers: failureHeaders(failure) });
 };
 
 /** A provider's own 400, 404, 413, 415 or 422 passes with its message, in the common wire format. */

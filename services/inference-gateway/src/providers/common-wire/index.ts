@@ -1,6 +1,7 @@
 export { collectBody } from './collect-body.ts';
 export { commonWire } from './common-wire.ts';
 export { createProviderClient } from './create-provider-client.ts';
+export { failureHeaders } from './failure-headers.ts';
 export {
   openUpstream,
   type UpstreamAnswer,
