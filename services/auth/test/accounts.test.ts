@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAttemptThrottle } from '../src/throttling/index.ts';
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
 import { claimsOf, newPerson, PASSWORD, type Person } from './support/partner.ts';
@@ -186,6 +187,23 @@ describe('throttling', () => {
   test('success is not counted', async () => {
     const { email } = await newPerson(service);
     for (let round = 0; round < 12; round += 1) expect((await signIn(email)).status).toBe(201);
+  });
+
+  test('parallel sign-ins with the right password are no failures', async () => {
+    const { email } = await newPerson(service);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => signIn(email)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  });
+
+  test('a right guess that was under way while others failed is refused like one that comes after them', async () => {
+    const subject = { email: newEmail(), source: '203.0.113.1' };
+    const throttle = createAttemptThrottle({
+      transact: (run) => service.database.transaction(run),
+      clock: service.clock,
+    });
+    const underWay = await throttle.begin(subject);
+    for (let failure = 0; failure < 10; failure += 1) await (await throttle.begin(subject)).fail();
+    await expect(underWay.succeed()).rejects.toMatchObject({ code: 'too_many_attempts' });
   });
 
   test('200 failures of a source close it for every address; an IPv6 source is its /64', async () => {

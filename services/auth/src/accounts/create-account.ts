@@ -53,18 +53,25 @@ export const createAccount = async (
   if (fault !== undefined) throw invalidField(['body', 'password'], 'value_error', `Value error, ${fault}`);
   // A taken address counts as a failure of its source: asking for many of them in a row is how addresses are harvested.
   const attempt = await deps.throttle.begin({ source });
-  if ((await findAccountByEmail(deps.database, account.email)) !== undefined) throw new AppError('email_taken');
-  const passwordHash = await deps.passwords.hash(input.password);
-  await storeAccount(deps, account, passwordHash);
-  await attempt.succeed();
-  return account;
+  const isTaken =
+    (await findAccountByEmail(deps.database, account.email)) !== undefined ||
+    !(await storeAccount(deps, account, await deps.passwords.hash(input.password)));
+  if (!isTaken) return account;
+  await attempt.fail();
+  throw new AppError('email_taken');
 };
 
-const storeAccount = async (deps: CreateAccountDeps, account: AccountRecord, passwordHash: string): Promise<void> => {
+/** False where somebody else was faster. */
+const storeAccount = async (
+  deps: CreateAccountDeps,
+  account: AccountRecord,
+  passwordHash: string,
+): Promise<boolean> => {
   try {
     await deps.transact((trx) => openAccount(trx, account, passwordHash));
+    return true;
   } catch (error) {
-    if (isUniqueViolation(error, EMAIL_KEY)) throw new AppError('email_taken');
+    if (isUniqueViolation(error, EMAIL_KEY)) return false;
     throw error;
   }
 };

@@ -46,13 +46,23 @@ export const changeEmail = async (
   const email = normalizeEmail(newEmail);
   const attempt = await deps.throttle.begin({ source: claim.source });
   const holder = await findAccountByEmail(deps.database, email);
-  if (holder !== undefined && holder.account.id !== owner.account.id) throw new AppError('email_taken');
+  const isFree = holder === undefined || holder.account.id === owner.account.id;
+  const started = isFree ? await changeToFreeEmail(deps, owner, email) : undefined;
+  if (started !== undefined) return started;
+  await attempt.fail();
+  throw new AppError('email_taken');
+};
+
+/** Undefined where somebody else was faster. */
+const changeToFreeEmail = async (
+  deps: ChangeCredentialsDeps,
+  owner: AccountWithPassword,
+  email: string,
+): Promise<StartedSession | undefined> => {
   try {
-    const started = await change(deps, owner, { email });
-    await attempt.succeed();
-    return started;
+    return await change(deps, owner, { email });
   } catch (error) {
-    if (isUniqueViolation(error, EMAIL_KEY)) throw new AppError('email_taken');
+    if (isUniqueViolation(error, EMAIL_KEY)) return undefined;
     throw error;
   }
 };

@@ -50,6 +50,9 @@ const checkPassword = async (
 ): Promise<void> => {
   if (password === undefined) throw invalidField(['body', 'current_password'], 'missing', 'Field required');
   const attempt = await deps.throttle.begin({ email: account.email, source });
-  if (!(await deps.passwords.verify(passwordHash, password))) throw new AppError('wrong_password');
+  if (!(await deps.passwords.verify(passwordHash, password))) {
+    await attempt.fail();
+    throw new AppError('wrong_password');
+  }
   await attempt.succeed();
 };

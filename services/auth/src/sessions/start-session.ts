@@ -36,7 +36,10 @@ export const signIn = async (
   const email = normalizeEmail(credentials.email);
   const attempt = await deps.throttle.begin({ email, source });
   const account = await verifyPassword(deps, credentials);
-  if (account === undefined) throw new AppError('invalid_credentials');
+  if (account === undefined) {
+    await attempt.fail();
+    throw new AppError('invalid_credentials');
+  }
   await attempt.succeed();
   return await startSession(deps, account);
 };

@@ -4,7 +4,7 @@ import { AppError } from '@svc/service-kit';
 import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { ipv6Groups, unmapIpv4 } from '../network-address.ts';
 import type { Transact } from '../transact.ts';
-import { deleteAttempt, findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
+import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
 /** Failures of one address that are borne within the window. */
 const FAILURES_PER_ADDRESS_MAX = 10;
@@ -18,9 +18,14 @@ export interface AttemptSubject {
   source: string;
 }
 
-/** An attempt that counts as failed until it is told otherwise, so that a hundred parallel guesses count as a hundred. */
+/**
+ * An attempt that passed the door. Its outcome is judged by the quotas again, and only then told: of a hundred parallel
+ * guesses no more are answered than of a hundred in a row, and what is still under way counts for nothing. Both throw as `begin`.
+ */
 export interface Attempt {
-  /** Takes the attempt out of the count. */
+  /** Counts it as failed. */
+  fail: () => Promise<void>;
+  /** Lets it pass; to be asked before whoever made it gets what they wanted. */
   succeed: () => Promise<void>;
 }
 
@@ -39,26 +44,29 @@ export interface AttemptThrottleDeps {
 /** Creates the throttle. */
 export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottle => ({
   begin: async (subject) => {
-    const now = deps.clock();
-    const since = later(now, -WINDOW_MS);
-    const source = digest(`source:${coarseSource(subject.source)}`);
-    // Without an address the attempt only counts for its source.
-    const address = subject.email === undefined ? digest('address:') : digest(`address:${subject.email}`);
-    const id = await deps.transact(async (trx) => {
-      const quotas = [
-        ...(subject.email === undefined
-          ? []
-          : [{ column: 'address_digest' as const, value: address, max: FAILURES_PER_ADDRESS_MAX }]),
-        { column: 'source_digest' as const, value: source, max: FAILURES_PER_SOURCE_MAX },
-      ];
-      for (const quota of quotas) {
-        await lockQuota(trx, quota.value);
-        const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since });
-        if (oldest !== undefined) throw tooManyAttempts(later(oldest, WINDOW_MS), now);
-      }
-      return await insertAttempt(trx, { address, source, now });
-    });
-    return { succeed: () => deps.transact((trx) => deleteAttempt(trx, id)) };
+    const digests = {
+      // Without an address the attempt only counts for its source.
+      address: digest(subject.email === undefined ? 'address:' : `address:${subject.email}`),
+      source: digest(`source:${coarseSource(subject.source)}`),
+    };
+    const quotas = [
+      ...(subject.email === undefined
+        ? []
+        : [{ column: 'address_digest' as const, value: digests.address, max: FAILURES_PER_ADDRESS_MAX }]),
+      { column: 'source_digest' as const, value: digests.source, max: FAILURES_PER_SOURCE_MAX },
+    ];
+    const judge = (hasFailed: boolean): Promise<void> =>
+      deps.transact(async (trx) => {
+        const now = deps.clock();
+        for (const quota of quotas) {
+          await lockQuota(trx, quota.value);
+          const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -WINDOW_MS) });
+          if (oldest !== undefined) throw tooManyAttempts(later(oldest, WINDOW_MS), now);
+        }
+        if (hasFailed) await insertAttempt(trx, { ...digests, now });
+      });
+    await judge(false);
+    return { fail: () => judge(true), succeed: () => judge(false) };
   },
 });
 

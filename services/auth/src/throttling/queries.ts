@@ -24,21 +24,16 @@ export const findAttemptThatFillsQuota = async (trx: Transaction, quota: Quota):
   return row?.attempted_at;
 };
 
-/** Stores an attempt and answers its number. */
+/** Stores an attempt that failed. */
 export const insertAttempt = async (
   trx: Transaction,
   attempt: { address: Buffer; source: Buffer; now: Date },
-): Promise<number> => {
-  const [row] = await trx('sign_in_attempts')
-    .insert({ address_digest: attempt.address, source_digest: attempt.source, attempted_at: attempt.now })
-    .returning<{ id: number }[]>('id');
-  if (row === undefined) throw new Error('an insert answered no row');
-  return row.id;
-};
-
-/** Removes an attempt that did not fail. */
-export const deleteAttempt = async (trx: Transaction, id: number): Promise<void> => {
-  await trx('sign_in_attempts').where({ id }).delete();
+): Promise<void> => {
+  await trx('sign_in_attempts').insert({
+    address_digest: attempt.address,
+    source_digest: attempt.source,
+    attempted_at: attempt.now,
+  });
 };
 
 /** Removes at most `limit` attempts made before an instant, and answers how many. */
