@@ -8,6 +8,7 @@ describe('a URL to which a browser is sent back', () => {
     'https://a.example/caffè?x=è',
     'http://localhost:3000/x',
     'http://127.0.0.1/x',
+    'http://127.8.0.1/x',
     'http://[::1]:8080/x',
   ])('may be %s', (url) => {
     expect(isBrowserReturnUrl(url)).toBe(true);
@@ -21,6 +22,8 @@ describe('a URL to which a browser is sent back', () => {
     'https://',
     'http://a.example/',
     'http://localhost.a.example/',
+    'http://127.0.0.1.a.example/',
+    'http://128.0.0.1/',
     'https://user:password@a.example/',
     'https://a.example\\@b.example',
     ' https://a.example',

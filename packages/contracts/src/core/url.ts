@@ -3,14 +3,15 @@ import { URL_CHARACTERS_MAX } from './limits.ts';
 
 /** What parsers read leniently (a missing slash, a backslash, white space) means something else to each of them. */
 const STRICT_SHAPE = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** As the parser writes them: all of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3). */
+const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Says whether a URL may be sent a browser: https, or http on a loopback host; no userinfo. */
 export const isBrowserReturnUrl = (text: string): boolean => {
   const url = STRICT_SHAPE.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);
+  return url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname);
 };
 
 /** A URL to which a browser is sent back: at most 2048 characters, https, or http on a loopback host. */

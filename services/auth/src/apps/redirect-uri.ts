@@ -9,7 +9,10 @@ const ENCODED_CONTROL = /%(0|1)[0-9a-f]|%7f/i;
 /** Parameters that we add: one that is registered would be there twice. */
 const OUR_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'response'];
 /** A loopback IP, its port, and the rest. */
-const LOOPBACK_IP = /^http:\/\/(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?(?=[/?]|$)/;
+const LOOPBACK_IP = /^http:\/\/(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/;
+/** Port 80 too, though the normal form would leave it out: whoever listens there says so. */
+const PORT = /^[1-9]\d*$/;
+const PORT_MAX = 65_535;
 
 /** Whether the app can keep a secret. */
 export type ClientType = 'public' | 'confidential';
@@ -80,19 +83,18 @@ const splitOnce = (text: string, separator: string): [string, string] => {
  * Says whether a presented redirect URI is one of those registered: the very same string, or, on a loopback IP, the same
  * but for the port, which a native app learns only when it runs (RFC 8252 section 7.3).
  */
-export const isRegisteredRedirectUri = (
-  registered: readonly string[],
-  presented: string,
-  clientType: ClientType,
-): boolean => {
+export const isRegisteredRedirectUri = (registered: readonly string[], presented: string): boolean => {
   if (registered.includes(presented)) return true;
-  if (findRedirectUriFault(presented, clientType) !== undefined) return false;
   const portless = withoutLoopbackPort(presented);
   return portless !== undefined && registered.some((uri) => withoutLoopbackPort(uri) === portless);
 };
 
-const withoutLoopbackPort = (uri: string): string | undefined =>
-  LOOPBACK_IP.test(uri) ? uri.replace(LOOPBACK_IP, 'http://$1') : undefined;
+const withoutLoopbackPort = (uri: string): string | undefined => {
+  const found = LOOPBACK_IP.exec(uri);
+  const port = found?.[2];
+  if (found === null || (port !== undefined && !(PORT.test(port) && Number(port) <= PORT_MAX))) return undefined;
+  return uri.replace(LOOPBACK_IP, 'http://$1');
+};
 
 /** Adds the parameters of an answer to a redirect URI, leaving every byte of it as it was registered. */
 export const addToRedirectUri = (uri: string, parameters: Readonly<Record<string, string>>): string => {

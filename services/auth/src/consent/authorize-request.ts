@@ -37,7 +37,7 @@ export const judgeAuthorizeRequest = (
   if (!app.active) return { isValid: false, faults: ['app_inactive'] };
   if (app.requiresPushedRequests && !request.isPushed) return { isValid: false, faults: ['pushed_request_required'] };
   const scopes = parseScope(request.scope);
-  const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri, app.clientType);
+  const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri);
   if (isRegistered && scopes !== undefined) return { isValid: true, app, scopes };
   return {
     isValid: false,

@@ -109,7 +109,7 @@ const overrideModels = (provider: Provider, deps: LibraryProviderDeps): void => 
   };
   provider.Client.prototype.redirectUriAllowed = (uri: string): boolean => {
     const { app } = currentTokenWork();
-    return app !== undefined && isRegisteredRedirectUri(app.redirectUris, uri, app.clientType);
+    return app !== undefined && isRegisteredRedirectUri(app.redirectUris, uri);
   };
   // The library would look and then write: two proofs at one time would both be the first.
   Reflect.set(
