@@ -18,6 +18,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  */
 export const runService = ({ name, start }: RunServiceOptions): void => {
   keepYoungObjectsYoung();
+  collectFullySeldom();
   let logger = createLogger({ service: name, level: 'info' });
   const controlled = createLifecycle({ logger });
   const life: Lifecycle = withLogger(controlled, (configured) => {
@@ -45,6 +46,13 @@ export const runService = ({ name, start }: RunServiceOptions): void => {
  * so one request after the other, until a full collection. Minor ones then take ten times as long (docs/adr/0006).
  */
 const keepYoungObjectsYoung = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
+
+/**
+ * After a quiet time V8 lets the old generation grow by a third at most until the next full collection: a burst of streams then
+ * meets one, which takes a tenth of a core's time for a second, just when most is to be done. It may become three times as
+ * large instead, and never more than half way to the heap's limit; what a burst leaves is still given back in the next quiet time.
+ */
+const collectFullySeldom = (): void => setFlagsFromString('--heap-growing-percent=200');
 
 const withLogger = (life: ControlledLifecycle, use: (logger: Logger) => void): Lifecycle => ({
   get isStopping() {
