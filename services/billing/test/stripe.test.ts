@@ -160,6 +160,26 @@ describe('events', () => {
     await deliver(stripe.event('invoice.paid', String(stripe.object(stripeId)['latest_invoice'])));
     expect(await current(token)).toMatchObject({ plan: { id: 'full' }, cancel_at_period_end: true });
   });
+  it('that are signed but make no sense are faults of the request, not of ours', async () => {
+    const send = async (body: string) => {
+      const response = await fetch(`${billing.publicUrl}/v1/payments/stripe/events`, {
+        ...{ method: 'POST', body },
+        headers: { 'content-type': 'application/json', 'stripe-signature': stripe.sign(body) },
+      });
+      const { detail } = JSON.parse(await response.text());
+      return [response.status, detail?.[0]?.type, detail?.[0]?.loc];
+    };
+    expect(await send('{')).toEqual([422, 'json_invalid', ['body']]);
+    expect(await send('null')).toEqual([422, 'dict_type', ['body']]);
+    expect(await send('{"type":"customer.subscription.updated"}')).toEqual([422, 'missing', ['body', 'data']]);
+    const about = (object: object) => JSON.stringify({ type: 'checkout.session.completed', data: { object } });
+    expect(await send(about({}))).toEqual([422, 'missing', ['body', 'data', 'object', 'id']]);
+    expect(await send(about({ id: 'cs_x', client_reference_id: 'cs_\0' }))).toEqual([
+      ...[422, 'value_error'],
+      ['body', 'data', 'object', 'client_reference_id'],
+    ]);
+    expect(await send(about({ id: 'cs_x', client_reference_id: 'cs_x' }))).toEqual([200, undefined, undefined]);
+  });
   it('about what is not ours, or of another kind, are taken and leave nothing', async () => {
     const { stripeId } = await subscribe();
     stripe.update(stripeId, { metadata: {}, customer: 'cus_of_another_product' });

@@ -1,6 +1,6 @@
-import { AppError } from '@svc/service-kit';
+import { AppError, invalidRequest, parseOrThrow } from '@svc/service-kit';
 import { Stripe } from 'stripe';
-import { idOf } from './id-of.ts';
+import { z } from 'zod';
 
 /** Kinds of events that lead to something; the others are taken and left alone. */
 export const HANDLED_EVENTS = [
@@ -19,6 +19,9 @@ export const HANDLED_EVENTS = [
   'invoice.payment_action_required',
 ] as const satisfies readonly Stripe.Event.Type[];
 
+/** Seconds by which a signature may be older than its arrival. */
+const SIGNATURE_SECONDS_MAX = 300;
+
 /** What an event is about: nothing else of it is believed, as billing asks for the latest state. */
 export type EventSubject =
   | { readonly kind: 'checkout'; readonly providerSessionId: string; readonly sessionId: string | null }
@@ -30,38 +33,75 @@ export interface StripeListener {
   subscriptionChanged(providerSubscriptionId: string): Promise<void>;
 }
 
-/** Verifies an event on the bytes that were sent, before they are parsed. Throws `invalid_signature`. */
+/** What was signed is believed to come from Stripe, and may still be anything: no column of ours can hold NUL. */
+const idSchema = z.string().refine((id) => !id.includes('\0'), { message: 'NUL is not allowed' });
+const objectOf = <S extends z.ZodRawShape>(shape: S) => z.object({ data: z.object({ object: z.object(shape) }) });
+const eventSchema = z.object({ type: z.string() });
+const checkoutSchema = objectOf({ id: idSchema, client_reference_id: idSchema.nullish() });
+const subscriptionSchema = objectOf({ id: idSchema });
+const invoiceSchema = objectOf({
+  parent: z
+    .object({
+      subscription_details: z
+        .object({ subscription: z.union([idSchema, z.object({ id: idSchema }).transform(({ id }) => id)]) })
+        .nullish(),
+    })
+    .nullish(),
+});
+
+/**
+ * Verifies an event on the bytes that were sent, and only then parses them. Throws `invalid_signature`, and 422 for what is
+ * signed but no JSON.
+ */
 export const verifyEvent = (
   stripe: Stripe,
   body: Buffer,
   signed: { readonly signature: string | undefined; readonly secrets: readonly string[] },
-): Stripe.Event => {
-  for (const secret of signed.secrets) {
-    try {
-      return stripe.webhooks.constructEvent(body, signed.signature ?? '', secret);
-    } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
-    }
+): unknown => {
+  const isSigned = signed.secrets.some((secret) => isSignedWith(stripe, body, { ...signed, secret }));
+  if (!isSigned) throw new AppError('invalid_signature');
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw invalidRequest([{ loc: ['body'], type: 'json_invalid', msg: 'JSON decode error' }]);
   }
-  throw new AppError('invalid_signature');
 };
 
-/** Has the latest state fetched of whatever an event is about. Events of other kinds are left alone. */
-export const handleEvent = async (listener: StripeListener, event: Stripe.Event): Promise<void> => {
+const isSignedWith = (
+  { webhooks: { signature: verifier } }: Stripe,
+  body: Buffer,
+  { signature, secret }: { readonly signature: string | undefined; readonly secret: string },
+): boolean => {
+  if (verifier === null) throw new Error('the library cannot verify signatures here');
+  try {
+    return verifier.verifyHeader(body, signature ?? '', secret, SIGNATURE_SECONDS_MAX);
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+    throw error;
+  }
+};
+
+/**
+ * Has the latest state fetched of whatever an event is about. Events of other kinds are left alone. Throws 422 for one that
+ * does not say what it is about.
+ */
+export const handleEvent = async (listener: StripeListener, event: unknown): Promise<void> => {
   const subject = subjectOf(event);
   if (subject === undefined) return;
   if (subject.kind === 'checkout') await listener.checkoutChanged(subject);
   else await listener.subscriptionChanged(subject.providerSubscriptionId);
 };
 
-const subjectOf = (event: Stripe.Event): EventSubject | undefined => {
-  switch (event.type) {
+const subjectOf = (event: unknown): EventSubject | undefined => {
+  const { type } = parseOrThrow(eventSchema, event, 'body');
+  // Any other kind falls through to `default`.
+  switch (type as (typeof HANDLED_EVENTS)[number]) {
     case 'checkout.session.completed':
     case 'checkout.session.expired':
     case 'checkout.session.async_payment_succeeded':
     case 'checkout.session.async_payment_failed': {
-      const { id, client_reference_id } = event.data.object;
-      return { kind: 'checkout', providerSessionId: id, sessionId: client_reference_id };
+      const { id, client_reference_id } = parseOrThrow(checkoutSchema, event, 'body').data.object;
+      return { kind: 'checkout', providerSessionId: id, sessionId: client_reference_id ?? null };
     }
     case 'customer.subscription.created':
     case 'customer.subscription.updated':
@@ -69,13 +109,16 @@ const subjectOf = (event: Stripe.Event): EventSubject | undefined => {
     case 'customer.subscription.paused':
     case 'customer.subscription.resumed':
     case 'customer.subscription.trial_will_end':
-      return { kind: 'subscription', providerSubscriptionId: event.data.object.id };
+      return {
+        kind: 'subscription',
+        providerSubscriptionId: parseOrThrow(subscriptionSchema, event, 'body').data.object.id,
+      };
     case 'invoice.paid':
     case 'invoice.payment_failed':
     case 'invoice.payment_action_required': {
-      const subscription = event.data.object.parent?.subscription_details?.subscription;
-      if (subscription === undefined) return undefined;
-      return { kind: 'subscription', providerSubscriptionId: idOf(subscription) };
+      const { parent } = parseOrThrow(invoiceSchema, event, 'body').data.object;
+      const subscription = parent?.subscription_details?.subscription;
+      return subscription === undefined ? undefined : { kind: 'subscription', providerSubscriptionId: subscription };
     }
     default:
       return undefined;
