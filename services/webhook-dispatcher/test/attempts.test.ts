@@ -212,6 +212,16 @@ describe('the answer', () => {
     await new Promise((resolve) => tcp.close(resolve));
   });
 
+  it.each([
+    'hello there\r\n\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n',
+    `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+  ])('that is secure but not HTTP is told by one word: %#', async (text) => {
+    receiver.otherwise = (response) => void response.socket?.end(text);
+    expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: null, error: 'answer_not_http' });
+  });
+
   it('that does not come is given up after 10 s in total, the look-up included', { timeout: 15_000 }, async () => {
     receiver.otherwise = (response) => {
       response.writeHead(200).write('x');

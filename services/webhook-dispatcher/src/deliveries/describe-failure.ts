@@ -4,6 +4,8 @@ const CAUSES: Readonly<Record<string, string>> = {
   EPIPE: 'connection_reset',
   UND_ERR_SOCKET: 'connection_reset',
   UND_ERR_HEADERS_OVERFLOW: 'answer_not_http',
+  // How undici says that nobody has asked for another protocol (101).
+  ERR_ASSERTION: 'answer_not_http',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection_reset',
   EHOSTUNREACH: 'host_unreachable',
   ENETUNREACH: 'host_unreachable',
@@ -24,7 +26,8 @@ export function describeFailure(error: unknown): string {
   const cause = CAUSES[code];
   if (cause !== undefined) return cause;
   if (UNTRUSTED.test(code)) return 'certificate_not_trusted';
-  if (code.startsWith('HPE_')) return 'answer_not_http';
+  // Of a faulty answer undici gives the code of its parser, or none.
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'answer_not_http';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
   return 'connection_failed';
 }
