@@ -1,3 +1,4 @@
+import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const listOf = (whose: Person) => call(`${service.url}/v1/integrations/connections`, { token: whose.token });
+const lastUseOf = async (whose: Person) => textAt(await listOf(whose), 'data', '0', 'last_used_at');
 const disconnect = (whose: Person, clientId: string) =>
   call(`${service.url}/v1/integrations/connections/${clientId}`, { method: 'DELETE', token: whose.token });
 const authorize = (json: object, token: string | undefined = person.token) =>
@@ -280,12 +282,28 @@ describe('connections', () => {
     expect((await call(`${service.url}/v1/integrations/connections`)).status).toBe(401);
   });
 
-  test('a connection holds 50 grants; the oldest makes way', async () => {
+  test('codes of 80 consents at one time are all good, each for a grant of its own', async () => {
+    const friend = await newPerson(service);
+    const consents = await Promise.all(
+      Array.from({ length: 80 }, async () => {
+        const verifier = newVerifier();
+        return { verifier, code: await approve(service, { app, person: friend, verifier }) };
+      }),
+    );
+    const answers = await Promise.all(consents.map((consent) => redeem(service, { app, ...consent })));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+
+  test('a connection holds 500 grants; the oldest makes way, and its last use stays known', async () => {
     const friend = await newPerson(service);
     const oldest = await connect(service, { app, person: friend });
-    for (let count = 0; count < 50; count += 1)
-      await approve(service, { app, person: friend, verifier: newVerifier() });
-    expect(await service.database('grants').where({ user_id: friend.userId })).toHaveLength(50);
+    const lastUse = await lastUseOf(friend);
+    const [{ id, last_used_at, ...grant }] = await service.database('grants').where({ user_id: friend.userId });
+    const others = Array.from({ length: 499 }, () => ({ ...grant, id: newId('grt') }));
+    await service.database('grants').insert(others);
+    await approve(service, { app, person: friend, verifier: newVerifier() });
+    expect(await service.database('grants').where({ user_id: friend.userId })).toHaveLength(500);
     expect((await refresh(service, { app, token: oldest.refreshToken })).status).toBe(400);
+    expect(await lastUseOf(friend)).toBe(lastUse);
   });
 });

@@ -27,8 +27,11 @@ export type EndReason = 'user_disconnected' | 'app_suspended';
 /** A grant that is not used for this long is forgotten: its last refresh token expired a day before. */
 export const GRANT_UNUSED_MS = 31 * DAY_MS;
 
-/** Grants that a connection holds at most: a new consent ends the oldest beyond it. */
-export const GRANTS_PER_CONNECTION_MAX = 50;
+/**
+ * Grants that a connection holds at most: a new consent ends the oldest beyond it. As many as one transaction ends at a
+ * disconnection, and so many that no burst of consents takes the grant of a code that has yet to be redeemed.
+ */
+export const GRANTS_PER_CONNECTION_MAX = 500;
 
 /** Says whether a grant of this id is covered by the last suspension of its app. */
 export const isCutOff = (grantId: string, cutoff: string | undefined): boolean =>

@@ -11,7 +11,7 @@ import {
   type GrantRecord,
   isCutOff,
 } from './connection.ts';
-import { endGrants } from './end-grants.ts';
+import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
 import { insertConnection, lockConnection, updateConnection } from './queries.ts';
 
@@ -54,9 +54,16 @@ export const openGrant = async (
       connected_at: connection.connectedAt.toISOString(),
     },
   });
-  const surplus = await listOldestGrantIds(trx, { userId, clientId, keep: GRANTS_PER_CONNECTION_MAX });
-  await endGrants(trx, connection, surplus);
+  await endSurplus(trx, connection);
   return grant;
+};
+
+/** The connection remembers their last use. */
+const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
+  const surplus = await listOldestGrantIds(trx, { ...connection, keep: GRANTS_PER_CONNECTION_MAX });
+  if (surplus.length === 0) return;
+  const lastUsedAt = await endGrants(trx, connection, surplus);
+  await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 
 /** Clocks of replicas differ, but a new grant must sort after every one that a suspension has ended. */
