@@ -26,6 +26,19 @@ describe('toUpstreamBody', () => {
     );
   });
 
+  test('leaves what stands beside the wish for usage as it came', () => {
+    const others = '"big" : 12345678901234567890, "y":1.0';
+    expect(upstream(`{"model":"x","stream_options": { ${others} }}`, true)).toBe(
+      `{"model":"m-1","stream_options": {"include_usage":true, ${others} }}`,
+    );
+    expect(upstream(`{"stream_options":{${others}, "include_usage" : null},"model":"x"}`, true)).toBe(
+      `{"stream_options":{${others}, "include_usage" : true},"model":"m-1"}`,
+    );
+    expect(upstream('{"a":1,"stream_options":{ }}', true)).toBe(
+      '{"model":"m-1","a":1,"stream_options":{"include_usage":true }}',
+    );
+  });
+
   test('leaves stream options alone that ask for usage, that make no sense, or where there is no stream', () => {
     expect(upstream('{"model":"x","stream_options":{ "include_usage" : true }}', true)).toBe(
       '{"model":"m-1","stream_options":{ "include_usage" : true }}',
@@ -38,6 +51,8 @@ describe('toUpstreamBody', () => {
 test('usage is shown only where it was asked for', () => {
   expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":true}}'))).toBe(true);
   expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":1}}'))).toBe(false);
+  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":true,"include_usage":false}}'))).toBe(false);
   expect(wantsUsage(bodyOf('{"stream_options":null}'))).toBe(false);
+  expect(wantsUsage(bodyOf('{"stream_options":["include_usage"]}'))).toBe(false);
   expect(wantsUsage(bodyOf('{}'))).toBe(false);
 });

@@ -1,4 +1,15 @@
-import { applyEdits, type ByteEdit, findMember, insertFirst, type JsonObjectSpan } from './json-members.ts';
+import {
+  applyEdits,
+  type ByteEdit,
+  findMember,
+  insertFirst,
+  type JsonMember,
+  type JsonObjectSpan,
+  scanObject,
+} from './json-members.ts';
+
+const OPEN_BRACE = 0x7b;
+const USAGE_OPTION = 'include_usage';
 
 /** A request body as it came, and where its members lie. */
 export interface RequestBody {
@@ -25,10 +36,9 @@ export const toUpstreamBody = ({ bytes, span }: RequestBody, options: UpstreamBo
   };
   replace('model', model);
   if (options.mustTellUsage) {
-    const streamOptions = readStreamOptions({ bytes, span });
-    if (streamOptions !== undefined && !asksForUsage(streamOptions)) {
-      replace('stream_options', JSON.stringify({ ...streamOptions, include_usage: true }));
-    }
+    const nested = streamOptionsOf({ bytes, span });
+    if (nested === undefined) replace('stream_options', '{"include_usage":true}');
+    else if (nested !== 'unreadable') edits.push(...askForUsage(bytes, nested));
   }
   const first = added.length > 0 ? [insertFirst(span, added)] : [];
   return applyEdits(
@@ -39,18 +49,24 @@ export const toUpstreamBody = ({ bytes, span }: RequestBody, options: UpstreamBo
 
 /** Whether the caller wants to see the usage of its stream. */
 export const wantsUsage = (body: RequestBody): boolean => {
-  const streamOptions = readStreamOptions(body);
-  return streamOptions !== undefined && asksForUsage(streamOptions);
+  const nested = streamOptionsOf(body);
+  return typeof nested === 'object' && asksForUsage(body.bytes, findMember(nested, USAGE_OPTION));
 };
 
-const asksForUsage = (streamOptions: Readonly<Record<string, unknown>>): boolean =>
-  streamOptions['include_usage'] === true;
+const asksForUsage = (bytes: Buffer, option: JsonMember | undefined): boolean =>
+  option !== undefined && bytes.toString('latin1', option.valueStart, option.valueEnd) === 'true';
 
-/** The caller's `stream_options`, empty where there are none; undefined for what the provider must refuse, not we. */
-const readStreamOptions = ({ bytes, span }: RequestBody): Readonly<Record<string, unknown>> | undefined => {
+/** Says `true` where the option is not or says otherwise; what stands beside it stays as it came. */
+const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
+  const option = findMember(nested, USAGE_OPTION);
+  if (asksForUsage(bytes, option)) return [];
+  if (option === undefined) return [insertFirst(nested, [`"${USAGE_OPTION}":true`])];
+  return [{ start: option.valueStart, end: option.valueEnd, text: 'true' }];
+};
+
+/** The caller's `stream_options`, undefined where there are none; `unreadable` is what the provider must refuse, not we. */
+const streamOptionsOf = ({ bytes, span }: RequestBody): JsonObjectSpan | 'unreadable' | undefined => {
   const member = findMember(span, 'stream_options');
-  if (member === undefined) return {};
-  const value: unknown = JSON.parse(bytes.toString('utf8', member.valueStart, member.valueEnd));
-  if (value === null) return {};
-  return typeof value === 'object' && !Array.isArray(value) ? { ...value } : undefined;
+  if (member === undefined || bytes.toString('latin1', member.valueStart, member.valueEnd) === 'null') return undefined;
+  return bytes[member.valueStart] === OPEN_BRACE ? scanObject(bytes, member.valueStart) : 'unreadable';
 };
