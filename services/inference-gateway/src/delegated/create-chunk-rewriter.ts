@@ -3,10 +3,12 @@ import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
 import {
   type Chunk,
   countChunk,
+  createChunkPattern,
   emptyTally,
   isRecord,
   parseChunk,
   recordableName,
+  SAMPLE_TEXT,
   type StreamTally,
 } from '../wire/index.ts';
 import { publicDeltas, publicUsage } from './public-shape.ts';
@@ -22,6 +24,7 @@ export interface ChunkRewriterOptions extends PublicIdentity {
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 const KEEP_ALIVE = ': keep-alive\n\n';
 const END = `data: ${DONE}\n\n`;
+const SAMPLE_IN_JSON = JSON.stringify(SAMPLE_TEXT).slice(1, -1);
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 
 /** An editor of streams, with what it has learnt of one. */
@@ -34,6 +37,9 @@ export interface ChunkRewriter extends StreamEditor {
 /** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of what it tells. */
 export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
   const tally = emptyTally();
+  const pattern = createChunkPattern();
+  /** What the caller sees of a chunk of the pattern, around its text. */
+  let frame: readonly string[] = [];
   let upstreamId: string | null = null;
   return {
     tally,
@@ -45,8 +51,15 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
     edit: (_block, data): Edited => {
       // A provider's comments keep the connection alive, and may name it.
       if (data === undefined) return KEEP_ALIVE;
+      const text = pattern.textOf(data);
+      if (text !== undefined) {
+        tally.outputBytes += text.length;
+        return frame.join(text.toString());
+      }
       const chunk = parseChunk(data);
       countChunk(tally, chunk);
+      const sample = pattern.learn(data, chunk);
+      if (sample !== undefined) frame = showChunk(sample, options)?.split(SAMPLE_IN_JSON) ?? [];
       upstreamId ??= recordableName(chunk.id);
       return showChunk(chunk, options);
     },
@@ -60,7 +73,7 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
 const isShown = (choice: unknown): boolean =>
   isRecord(choice) && (isRecord(choice['delta']) || typeof choice['finish_reason'] === 'string');
 
-const showChunk = (chunk: Chunk, options: ChunkRewriterOptions): Edited => {
+const showChunk = (chunk: Chunk, options: ChunkRewriterOptions): string | undefined => {
   const { usage, created } = chunk;
   const choices = chunk.choices.filter(isShown);
   // Without choices a chunk carries only usage, or something of the provider's own.

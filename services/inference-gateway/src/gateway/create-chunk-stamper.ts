@@ -1,7 +1,15 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
-import { type Chunk, countChunk, emptyTally, isRecord, parseChunk, type StreamTally } from '../wire/index.ts';
+import {
+  type Chunk,
+  countChunk,
+  createChunkPattern,
+  emptyTally,
+  isRecord,
+  parseChunk,
+  type StreamTally,
+} from '../wire/index.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
 /** How a stream is stamped. */
@@ -32,6 +40,7 @@ const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
  */
 export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper => {
   const tally = emptyTally();
+  const pattern = createChunkPattern();
   let first: { readonly chunk: Chunk; readonly metadata: ComplianceMetadata } | undefined;
   return {
     tally,
@@ -49,8 +58,14 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     },
     edit: (block, data): Edited => {
       if (data === undefined) return block;
+      const text = pattern.textOf(data);
+      if (text !== undefined) {
+        tally.outputBytes += text.length;
+        return block;
+      }
       const chunk = parseChunk(data);
       countChunk(tally, chunk);
+      pattern.learn(data, chunk);
       return isUsageAlone(chunk) && !options.showsUsage ? undefined : block;
     },
     isWhole: () => tally.isFinished,

@@ -1,4 +1,5 @@
 export { bodyForRoute } from './body-for-route.ts';
+export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
 export {
   boundInputTokens,
   estimateInputTokens,
