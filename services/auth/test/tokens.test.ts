@@ -521,6 +521,23 @@ describe('browser apps (CORS)', () => {
     expect([good.status, good.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
   });
 
+  test('so may our own pages, and those on a loopback IP that is registered, whatever their port', async () => {
+    const fields = { client_type: 'public', redirect_uris: ['http://127.0.0.1/cb', 'http://localhost:1/cb'] };
+    const local = await newApp(service, await newPerson(service, 'business'), fields);
+    const statusOf = async (origin: string) => {
+      const options = { headers: { origin } };
+      const form = { grant_type: 'refresh_token', client_id: local.clientId, refresh_token: 'unknown' };
+      const { body, headers } = await postToken(service, form, options);
+      return [Reflect.get(Object(body), 'error'), headers.get('access-control-allow-origin')];
+    };
+    for (const origin of [service.url, 'http://127.0.0.1:5173', 'http://localhost:1']) {
+      expect(await statusOf(origin)).toEqual(['invalid_grant', origin]);
+    }
+    for (const origin of ['http://localhost:5173', 'https://127.0.0.1:5173', 'http://127.0.0.2:5173', 'null']) {
+      expect(await statusOf(origin)).toEqual(['invalid_request', null]);
+    }
+  });
+
   test('a preflight is answered for token and revoke, and for nothing of authorize', async () => {
     const preflight = (path: string) =>
       call(`${service.url}/v1/integrations/oauth/${path}`, {

@@ -1,4 +1,4 @@
-import { isLiveSecret, type OauthClient } from '../apps/index.ts';
+import { isLiveSecret, isRegisteredRedirectUri, type OauthClient } from '../apps/index.ts';
 
 /** Never used: our own endpoints compare redirect URIs, by stricter rules; the library merely wants one. */
 const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
@@ -34,12 +34,17 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   svc_redirect_uris: app.redirectUris,
 });
 
-/** Says whether pages of an origin may call the token endpoint: those that the app itself registered. */
-export const isOriginOf = (redirectUris: readonly string[], origin: string): boolean =>
-  redirectUris.some((uri) => {
-    const url = new URL(uri);
-    return /^https?:$/.test(url.protocol) && url.origin === origin;
-  });
+/**
+ * Says whether pages of an origin may call the token endpoint: those that the app itself registered, on a loopback IP
+ * whatever the port they run on (RFC 8252 section 7.3).
+ */
+export const isOriginOf = (redirectUris: readonly string[], origin: string): boolean => {
+  const webUris = redirectUris.filter((uri) => /^https?:/.test(uri));
+  return isRegisteredRedirectUri(
+    webUris.map((uri) => new URL(uri).origin),
+    origin,
+  );
+};
 
 /** Compares a presented secret with the digests in a client's metadata. */
 export const isClientSecret = (secrets: readonly SecretMetadata[], presented: string, now: Date): boolean =>

@@ -61,7 +61,9 @@ const configuration = (deps: LibraryProviderDeps, key: SigningKey): Configuratio
     Interaction: UNUSED_SECONDS,
     Session: UNUSED_SECONDS,
   },
-  clientBasedCORS: (_ctx, origin, client) => isOriginOf(extra<string[]>(client, 'svc_redirect_uris'), origin),
+  // Our own pages send their origin as well: the reference of the API has a form for each endpoint.
+  clientBasedCORS: (_ctx, origin, client) =>
+    origin === new URL(deps.issuer).origin || isOriginOf(extra<string[]>(client, 'svc_redirect_uris'), origin),
   features: features(deps),
   routes: {
     token: `${OAUTH_PATH}/token`,
