@@ -87,6 +87,9 @@ test.each([
   ['{"name":"x","extra":1}', ['body', 'extra'], 'extra_forbidden'],
   ['{"name":"x","__proto__":{"a":1}}', ['body', '__proto__'], 'extra_forbidden'],
   ['{"name":"a\\u0000b"}', ['body'], 'value_error'],
+  ['{"name":"a\\ud83db"}', ['body'], 'value_error'],
+  ['{"name":"a\\uDE00\\uD83D"}', ['body'], 'value_error'],
+  ['{"name":"x","\\uDFFF":1}', ['body'], 'value_error'],
   ['{"name":"x","count":0}', ['body', 'count'], 'greater_than'],
   ['{"name":"x","count":"1"}', ['body', 'count'], 'int_type'],
 ])('body %s is a 422', async (body, loc, type) => {
@@ -94,6 +97,12 @@ test.each([
   const answer = await send('POST', '/v1/things', { headers: json, body });
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toEqual([expect.objectContaining({ loc, type })]);
+});
+
+test('a surrogate pair that is whole may be escaped', async () => {
+  const { send } = await startTestApp();
+  const answer = await send('POST', '/v1/things', { headers: json, body: '{"name":"\\uD83D\\uDE00"}' });
+  expect(answer.status).toBe(201);
 });
 
 test('bytes that are not UTF-8 are no JSON', async () => {

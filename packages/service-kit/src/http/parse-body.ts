@@ -63,6 +63,9 @@ export const readOauthForm = async <S extends z.ZodObject>(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** How NUL and the halves of a surrogate pair come through JSON in UTF-8: by no other way. */
+const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
+
 const parseJson = (body: RequestBodyDefinition, bytes: Buffer): Checked<unknown> => {
   let text: string;
   let value: unknown;
@@ -72,24 +75,25 @@ const parseJson = (body: RequestBodyDefinition, bytes: Buffer): Checked<unknown>
   } catch {
     return fault('json_invalid', 'JSON decode error');
   }
-  // Records of ordinary size end in text columns, which cannot hold NUL; larger bodies are content and only pass through.
-  if (body.bytesMax <= JSON_BYTES_MAX && text.includes('\\u0000') && holdsNul(value)) {
-    return fault('value_error', 'Value error, NUL is not allowed');
-  }
+  // Records of ordinary size end in text columns; larger bodies are content and only pass through.
+  const unstorable =
+    body.bytesMax <= JSON_BYTES_MAX && UNSTORABLE_ESCAPE.test(text) ? findUnstorable(value) : undefined;
+  if (unstorable !== undefined) return fault('value_error', `Value error, ${unstorable} is not allowed`);
   return check(body.schema, value, 'body');
 };
 
-/** Walks with its own stack: input may be nested deeper than calls can be. */
-const holdsNul = (root: unknown): boolean => {
+/** What PostgreSQL cannot hold, or UTF-8 cannot write. Walks with its own stack: input may be nested deeper than calls can be. */
+const findUnstorable = (root: unknown): string | undefined => {
   const open: unknown[] = [root];
   while (open.length > 0) {
     const value = open.pop();
-    if (typeof value === 'string' && value.includes('\0')) return true;
+    if (typeof value === 'string' && value.includes('\0')) return 'NUL';
+    if (typeof value === 'string' && !value.isWellFormed()) return 'half a surrogate pair';
     if (typeof value === 'object' && value !== null) {
       for (const [key, member] of Object.entries(value)) open.push(key, member);
     }
   }
-  return false;
+  return undefined;
 };
 
 const fault = (type: ValidationIssue['type'], msg: string): Checked<unknown> => ({
