@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@svc/embedded-servers';
 import { testTokens } from '@svc/testing';
 import { CHAT_MODEL, createKeys, startGateway } from './gateway-under-test.ts';
-import { startStack } from './harness/stack.ts';
+import { type Stack, startStack } from './harness/stack.ts';
 
 const AGAINST = '--against';
 /** Where the comparison starts its provider, unless BASE_PORT says otherwise. */
@@ -14,6 +15,10 @@ const PROVIDER_PORT = '18080';
 const PROVIDER_MODEL = 'bench-model-1';
 /** The core that the comparison gives to what is measured; driver and provider have the other one. */
 const MEASURED_CORE = 1;
+const PINNED = availableParallelism() > 1 ? { core: MEASURED_CORE } : {};
+const PROVIDER_KEY = 'sk-bench';
+const FLOOR_GATEWAY = new URL('./admission-floor/gateway.ts', import.meta.url).pathname;
+const FLOOR_BILLING = new URL('./admission-floor/billing.ts', import.meta.url).pathname;
 const COMPLIANCE_HEADERS = ['provider', 'model', 'data-zone', 'upstream-request-id'].map(
   (name) => `x-svc-compliance-${name}`,
 );
@@ -32,11 +37,11 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
     const providerUrl = `http://127.0.0.1:${process.env['BASE_PORT'] ?? PROVIDER_PORT}`;
     const profileFolder = process.env['BENCH_PROFILE'];
     const services = await startGateway(stack, {
-      ...{ tokens, providerUrl, providerKey: 'sk-bench' },
+      ...{ tokens, providerUrl, providerKey: PROVIDER_KEY },
       editRoutes: (text) => text.replace('sandbox-chat-1', PROVIDER_MODEL),
       launch: {
         isBundled: true,
-        ...(availableParallelism() > 1 ? { core: MEASURED_CORE } : {}),
+        ...PINNED,
         flags: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
       },
     });
@@ -47,7 +52,8 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
       ...{ expectHeaders: COMPLIANCE_HEADERS, expectBodyPath: 'extensions.compliance_metadata' },
     };
     const extra = stack.scratchFile('targets.json');
-    writeFileSync(extra, JSON.stringify([target]));
+    const floors = process.env['BENCH_ADMISSION_FLOOR'] === '1' ? [await startAdmissionFloor(stack, providerUrl)] : [];
+    writeFileSync(extra, JSON.stringify([...floors, target]));
     const args = [join(folder, 'run.mjs'), '--extra', extra, ...passedOn];
     const child = spawn(process.execPath, args, {
       env: { NODE_BIN: process.execPath, ...process.env },
@@ -59,4 +65,15 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
     await tokens.stop();
     await stack.stop();
   }
+};
+
+/** What asking before forwarding takes at the very least, with as many processes and commits as ours. */
+const startAdmissionFloor = async (stack: Stack, providerUrl: string): Promise<object> => {
+  const [billingPort, port] = [String(await freePort()), String(await freePort())];
+  const [billingUrl, baseUrl] = [`http://127.0.0.1:${billingPort}`, `http://127.0.0.1:${port}`];
+  const billing = await stack.startScript(FLOOR_BILLING, { PORT: billingPort, DATABASE_URL: stack.postgresUrl });
+  const settings = { PORT: port, BILLING_URL: billingUrl, PROVIDER_URL: providerUrl, PROVIDER_KEY };
+  const gateway = await stack.startScript(FLOOR_GATEWAY, settings, PINNED);
+  await Promise.all([billing.ready(billingUrl), gateway.ready(baseUrl)]);
+  return { name: 'admission-floor', baseUrl, pid: gateway.pid, model: PROVIDER_MODEL };
 };
