@@ -276,9 +276,21 @@ describe('when one side goes away', () => {
 
   it('says 503 without Retry-After where the request may have been carried out', async () => {
     service = (req) => req.socket.destroy();
-    const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: '{}' });
+    const response = await fetch(`${base}/v1/gateway/keys`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(503);
     expect(response.headers.has('retry-after')).toBe(false);
+  });
+
+  it.each([
+    ['/v1/completions', 'error'],
+    ['/v1/integrations/inference/chat/completions', 'detail'],
+    ['/v1/integrations/inference/audio/transcriptions', 'detail'],
+  ])('says 504, not to be repeated, where a request to %s may have cost something', async (path, member) => {
+    service = (req) => req.socket.destroy();
+    const response = await fetch(base + path, { method: 'POST', body: '{}' });
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([504, 'false']);
+    expect(response.headers.has('retry-after')).toBe(false);
+    expect(await response.json()).toMatchObject({ [member]: { code: 'upstream_timeout_uncertain' } });
   });
 
   it('gives a silent service up', async () => {

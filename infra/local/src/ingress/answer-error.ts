@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
 
 /** Errors that the ingress itself answers; everything else comes from a service. */
-export type IngressErrorCode = 'not_found' | 'service_unavailable' | 'not_implemented';
+export type IngressErrorCode = 'not_found' | 'service_unavailable' | 'upstream_timeout_uncertain' | 'not_implemented';
 
 /** An error to answer. */
 export interface IngressError {
@@ -21,6 +21,8 @@ export const answerError = (res: ServerResponse, error: IngressError): void => {
   const { status, description } = errorCodes[error.code];
   const body = Buffer.from(JSON.stringify(errorBody(error, error.message ?? description)));
   if (error.retryAfterSeconds !== undefined) res.setHeader('retry-after', error.retryAfterSeconds);
+  // Stock libraries of the common wire format repeat any other 5xx by themselves.
+  if (error.code === 'upstream_timeout_uncertain') res.setHeader('x-should-retry', 'false');
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,

@@ -8,6 +8,7 @@ const route = (path: string, service: IngressRoute['service']): IngressRoute => 
   path,
   service,
   errorShape: 'detail',
+  errors: [],
 });
 
 describe('the table derived from the contract', () => {

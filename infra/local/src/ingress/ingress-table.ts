@@ -9,6 +9,8 @@ export interface IngressMatch {
   errorShape: ErrorShape;
   /** The path template or the common prefix that matched; safe to log, as it holds no identifiers. */
   template: string;
+  /** A request that reached the service may have cost something, whether or not it was answered. */
+  mayCost: boolean;
 }
 
 /** Answers which service owns a path. */
@@ -17,7 +19,7 @@ export interface IngressTable {
 }
 
 /** What the table needs to know of a route. */
-export type IngressRoute = Pick<RouteDefinition, 'path' | 'service' | 'errorShape'>;
+export type IngressRoute = Pick<RouteDefinition, 'path' | 'service' | 'errorShape' | 'errors'>;
 
 interface PathNode {
   template: string;
@@ -65,7 +67,12 @@ const insert = (root: PathNode, route: IngressRoute): void => {
   if (node.own !== undefined && node.own.service !== route.service) {
     throw new Error(`Both ${node.own.service} and ${route.service} claim ${route.path}.`);
   }
-  node.own ??= { service: route.service, errorShape: route.errorShape, template: route.path };
+  node.own ??= {
+    service: route.service,
+    errorShape: route.errorShape,
+    template: route.path,
+    mayCost: route.errors.includes('upstream_timeout_uncertain'),
+  };
 };
 
 const childFor = (node: PathNode, segment: string, errorShape: ErrorShape): PathNode => {
@@ -96,5 +103,5 @@ const findOwner = (root: PathNode, segments: readonly string[]): IngressMatch | 
   }
   const [service] = node.owners;
   if (service === undefined || node.owners.size > 1) return undefined;
-  return { service, errorShape: node.errorShape, template: `${node.template}/*` };
+  return { service, errorShape: node.errorShape, template: `${node.template}/*`, mayCost: false };
 };

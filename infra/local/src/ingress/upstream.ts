@@ -89,16 +89,15 @@ const answerDown = (
     answerWaiting(res);
     return;
   }
-  answerError(
-    res,
-    isCertain
-      ? { code: 'service_unavailable', shape: match.errorShape, retryAfterSeconds: RETRY_AFTER_SECONDS }
-      : {
-          code: 'service_unavailable',
-          shape: match.errorShape,
-          message: 'The connection to the service was lost before it answered: the request may have been carried out.',
-        },
-  );
+  const shape = match.errorShape;
+  if (isCertain) {
+    answerError(res, { code: 'service_unavailable', shape, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  } else if (match.mayCost) {
+    answerError(res, { code: 'upstream_timeout_uncertain', shape });
+  } else {
+    const message = 'The connection to the service was lost before it answered: the request may have been carried out.';
+    answerError(res, { code: 'service_unavailable', shape, message });
+  }
 };
 
 const destroyQuietly = (res: unknown): void => {
