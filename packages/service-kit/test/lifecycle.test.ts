@@ -5,16 +5,10 @@ import { collectLogs } from './support/test-app.ts';
 
 const local = { port: 0, host: '127.0.0.1' };
 
-test('a kept connection is told to close, and an idle one is closed', async () => {
-  const life = createLifecycle({ logger: collectLogs().logger, shutdownGraceMs: 5_000 });
-  let finish = (): void => undefined;
-  const { port } = await life.listen((req, res) => {
-    if (req.url === '/slow') finish = () => void res.end('slow');
-    else res.end('quick');
-  }, local);
-  const agent = new Agent({ keepAlive: true });
-  const fetchText = (path: string) =>
-    new Promise<{ text: string; connection: string | undefined }>((resolve, reject) => {
+const textFetcher =
+  (port: number, agent: Agent) =>
+  (path: string): Promise<{ text: string; connection: string | undefined }> =>
+    new Promise((resolve, reject) => {
       get({ port, path, agent }, (res) => {
         let text = '';
         res.on('data', (chunk) => {
@@ -23,6 +17,16 @@ test('a kept connection is told to close, and an idle one is closed', async () =
         res.on('end', () => resolve({ text, connection: res.headers.connection }));
       }).on('error', reject);
     });
+
+test('a kept connection is told to close, and an idle one is closed', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger, shutdownGraceMs: 5_000 });
+  let finish = (): void => undefined;
+  const { port } = await life.listen((req, res) => {
+    if (req.url === '/slow') finish = () => void res.end('slow');
+    else res.end('quick');
+  }, local);
+  const agent = new Agent({ keepAlive: true });
+  const fetchText = textFetcher(port, agent);
   expect((await fetchText('/quick')).connection).toBe('keep-alive');
   const slow = fetchText('/slow');
   await expect.poll(() => finish.name).not.toBe('');
@@ -30,6 +34,19 @@ test('a kept connection is told to close, and an idle one is closed', async () =
   const stopped = life.stop();
   finish();
   expect(await slow).toEqual({ text: 'slow', connection: 'close' });
+  expect(await stopped).toBe(true);
+  agent.destroy();
+});
+
+test('a request that is on its way over a kept connection when the stop begins is answered', async () => {
+  const life = createLifecycle({ logger: collectLogs().logger });
+  const { port } = await life.listen((_req, res) => void res.end('whole'), local);
+  const agent = new Agent({ keepAlive: true });
+  const fetchText = textFetcher(port, agent);
+  await fetchText('/');
+  const late = fetchText('/');
+  const stopped = life.stop();
+  expect(await late).toEqual({ text: 'whole', connection: 'close' });
   expect(await stopped).toBe(true);
   agent.destroy();
 });

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { Bag } from '../collections/bag.ts';
 
 /** Where a server listens. */
@@ -27,6 +27,8 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Connections that may wait to be taken: a thousand that come within a second must not be dropped, and tried again a second later. */
 const BACKLOG = 4_096;
 const POLL_MS = 50;
+/** How long connections that are idle when a stop begins are left open: a request may be on its way on each of them. */
+const IDLE_LEFT_OPEN_MS = 100;
 
 /** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
 export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
@@ -71,16 +73,29 @@ const trackAnswers = (server: Server): Bag<ServerResponse> => {
 const drain = (server: Server, open: Bag<ServerResponse>, graceMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     let isWhole = true;
-    server.close(() => {
+    const idleUntilMs = performance.now() + IDLE_LEFT_OPEN_MS;
+    // Not the close of an HTTP server, which ends idle connections at once.
+    NetServer.prototype.close.call(server, () => {
       clearInterval(poll);
       clearTimeout(deadline);
       resolve(isWhole);
     });
-    for (const res of open) if (!res.headersSent) res.setHeader('connection', 'close');
-    // A kept connection becomes idle when its answer ends, and only then may be closed.
-    const poll = setInterval(() => server.closeIdleConnections(), POLL_MS);
+    for (const res of open) closeAfter(res);
+    const poll = setInterval(() => {
+      if (performance.now() >= idleUntilMs) server.closeIdleConnections();
+    }, POLL_MS);
     const deadline = setTimeout(() => {
       isWhole = open.size === 0;
       server.closeAllConnections();
     }, graceMs);
   });
+
+/** Ends the connection of an answer with that: whoever finds it kept sends the next request into a closed door. */
+const closeAfter = (res: ServerResponse): void => {
+  if (!res.headersSent) {
+    res.setHeader('connection', 'close');
+    return;
+  }
+  const { socket } = res;
+  res.once('finish', () => socket?.destroySoon());
+};
