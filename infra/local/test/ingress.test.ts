@@ -166,6 +166,24 @@ describe('bodies', () => {
     expect(firstByteAt).toBeLessThan(endedAt);
   });
 
+  it.each([
+    ['application/json', 1],
+    ['text/event-stream; charset=utf-8', 2],
+  ])('after %s two requests take %i connections: one that carried a stream is not used again', async (type, count) => {
+    const ports = new Set<number | undefined>();
+    service = (req, res) => {
+      ports.add(req.socket.remotePort);
+      res.writeHead(200, { 'content-type': type }).end('data: x\n\n');
+    };
+    for (let index = 0; index < 2; index += 1) {
+      await (await fetch(`${base}/v1/models`)).text();
+      // The connection is free once the answer has been logged and its end been seen.
+      await expect.poll(() => log.length).toBe(index + 1);
+      await sleep(5);
+    }
+    expect(ports.size).toBe(count);
+  });
+
   it('passes a stream on event by event, headers first', async () => {
     let send = (_text: string): void => undefined;
     service = (_req, res) => {

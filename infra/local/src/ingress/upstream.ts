@@ -32,7 +32,10 @@ export interface UpstreamOptions {
 /** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
 export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
-  proxy.on('proxyReq', (proxyReq, req, res) => endWithAnswer(proxyReq, req, res));
+  proxy.on('proxyReq', (proxyReq, req, res) => {
+    endWithAnswer(proxyReq, req, res);
+    proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));
+  });
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
   // A client that left while its request was being sent; there is nobody to tell.
   proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
@@ -65,6 +68,14 @@ const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: Serve
   };
   if (res.destroyed) end();
   else res.once('close', end);
+};
+
+/**
+ * A connection is not used again after a stream. A service that stops could say so only in a head, which a stream has long
+ * had: it closes the connection at its end, while the next request may be on its way.
+ */
+const leaveStream = (proxyReq: ClientRequest, { headers }: IncomingMessage): void => {
+  if (headers['content-type']?.startsWith('text/event-stream') === true) proxyReq.shouldKeepAlive = false;
 };
 
 const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
