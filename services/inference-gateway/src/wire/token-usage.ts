@@ -13,10 +13,13 @@ const TOKENS_MAX = 1_000_000_000;
 export const readUsage = (value: unknown): TokenUsage | undefined => {
   if (!isRecord(value)) return undefined;
   const input = value['prompt_tokens'];
-  // Embeddings have no output.
-  const output = value['completion_tokens'] ?? 0;
-  return isCount(input) && isCount(output) ? { input, output } : undefined;
+  if (!isCount(input)) return undefined;
+  const output = value['completion_tokens'] ?? outputOf(value['total_tokens'], input);
+  return isCount(output) ? { input, output } : undefined;
 };
+
+/** What the total says of an output that is not told. Embeddings have none. */
+const outputOf = (total: unknown, input: number): number => (isCount(total) ? Math.max(0, total - input) : 0);
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX;
