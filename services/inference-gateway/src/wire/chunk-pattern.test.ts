@@ -62,6 +62,7 @@ test.each([
   ['an end', written('one', {}, { finish_reason: 'stop' })],
   ['other text that counts', written('one', {}, { delta: { content: 'one', refusal: 'two' } })],
   ['no text', written('one', {}, { delta: {} })],
+  ['an empty text, as that with the role', written('')],
   ['two choices', Buffer.from('{"choices":[{"delta":{"content":"one"}},{"delta":{"content":"two"}}]}')],
   ['its text written another way', Buffer.from('{"choices":[{"delta":{"content":"\\u006fne"}}]}')],
   ['the same string once more behind its text', written('one', { system_fingerprint: 'one' })],

@@ -19,6 +19,7 @@ const TRIES_MAX = 4;
 /** Of a longer chunk the text is not what makes it long. */
 const PATTERN_BYTES_MAX = 4 * 1024;
 const QUOTE = 0x22;
+const QUOTE_LENGTH = 1;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const DELETE = 0x7f;
@@ -29,22 +30,23 @@ const DELETE = 0x7f;
  * stands there, the rest of the chunk is the same.
  */
 export const createChunkPattern = (): ChunkPattern => {
-  let before: Buffer | undefined;
-  let after: Buffer | undefined;
+  // What stands before the text and what stands after it, in one.
+  let around: Buffer | undefined;
+  let beforeLength = 0;
   let tries = 0;
 
   const textOf = (data: Buffer): Buffer | undefined => {
-    if (before === undefined || after === undefined) return undefined;
-    const [start, end] = [before.length, data.length - after.length];
-    if (end < start) return undefined;
-    if (before.compare(data, 0, start) !== 0 || after.compare(data, end) !== 0) return undefined;
-    return isPlain(data, start, end) ? data.subarray(start, end) : undefined;
+    if (around === undefined || data.length < around.length) return undefined;
+    const end = data.length - (around.length - beforeLength);
+    if (around.compare(data, 0, beforeLength, 0, beforeLength) !== 0) return undefined;
+    if (around.compare(data, end, data.length, beforeLength) !== 0) return undefined;
+    return isPlain(data, beforeLength, end) ? data.subarray(beforeLength, end) : undefined;
   };
 
   const learn = (data: Buffer, chunk: Chunk): Chunk | undefined => {
     if (tries === TRIES_MAX || data.length > PATTERN_BYTES_MAX) return undefined;
     const text = onlyTextOf(chunk);
-    if (text === undefined || text === SAMPLE_TEXT) return undefined;
+    if (text === undefined || text === '' || text === SAMPLE_TEXT) return undefined;
     tries += 1;
     const written = JSON.stringify(text);
     const at = data.lastIndexOf(written);
@@ -52,9 +54,11 @@ export const createChunkPattern = (): ChunkPattern => {
     const end = at + Buffer.byteLength(written);
     const sample = parseSample(Buffer.concat([data.subarray(0, at), SAMPLE, data.subarray(end)]));
     if (sample === undefined || onlyTextOf(sample) !== SAMPLE_TEXT) return undefined;
-    // Copies, quotes included: what came is part of a buffer that is used again.
-    before = Buffer.from(data.subarray(0, at + 1));
-    after = Buffer.from(data.subarray(end - 1));
+    // Quotes included. A copy of its own: what came is part of a buffer that is used again, and a share of a pool keeps all of it.
+    beforeLength = at + QUOTE_LENGTH;
+    around = Buffer.allocUnsafeSlow(beforeLength + data.length - end + QUOTE_LENGTH);
+    data.copy(around, 0, 0, beforeLength);
+    data.copy(around, beforeLength, end - QUOTE_LENGTH);
     return sample;
   };
   return { textOf, learn };
