@@ -1,19 +1,18 @@
-import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { type IFormat, parseFromTokenizer } from 'music-metadata';
 import { fromStream, type ITokenizer } from 'strtok3';
+import { LentBytes } from './lent-bytes.ts';
 
 /** Learns how long a recording is while its bytes go by. */
 export interface AudioMeter {
-  /** Takes the next bytes of the file. Holds none of them longer than it takes to read them. */
-  readonly push: (bytes: Buffer) => void;
+  /** Takes the next bytes of the file, after those before were read. Resolves once they are read: they are free then. */
+  readonly push: (bytes: Buffer) => Promise<void>;
   /** The length in milliseconds, once all bytes were pushed; undefined where the file does not tell. */
   readonly measure: () => Promise<number | undefined>;
   /** Gives up, as nobody will ask. */
   readonly stop: () => void;
 }
 
-/** Bytes that the reader may be behind; one that is slower than the upload is given up. */
-const BEHIND_BYTES_MAX = 1024 * 1024;
 /** The largest piece that a file may have the reader hold, whatever lengths it claims. */
 const PIECE_BYTES_MAX = 1024 * 1024;
 /** An MP3 of 25,000,000 bytes takes half as many; each costs a few microseconds. */
@@ -23,35 +22,35 @@ const SECONDS_MAX = 1_000_000;
 
 /** Creates a meter for one file, of whatever format its first bytes show. */
 export const createAudioMeter = (): AudioMeter => {
-  const stream = new PassThrough({ highWaterMark: BEHIND_BYTES_MAX });
-  // What breaks off is told by `length`.
-  stream.on('error', () => {});
+  const lent = new LentBytes();
   const giveUp = new AbortController();
   let bytes = 0;
-  let isOver = false;
   const stop = (): void => {
-    isOver = true;
     giveUp.abort();
-    stream.destroy();
+    lent.stop();
   };
   // Whatever the library makes of a file that is none, the file does not tell its length.
-  const format = readFormat(stream, giveUp.signal).catch(() => undefined);
+  const format = readFormat(lent, giveUp.signal).catch(() => undefined);
   void format.then(stop);
   return {
     push: (piece) => {
       bytes += piece.length;
-      if (!isOver && !stream.write(piece)) stop();
+      return lent.lend(piece);
     },
     measure: async () => {
-      if (!isOver) stream.end();
+      lent.end();
       return toMs(await format, bytes);
     },
     stop,
   };
 };
 
-const readFormat = async (stream: PassThrough, signal: AbortSignal): Promise<IFormat> => {
-  const tokenizer = await fromStream(stream, { maxBufferSize: PIECE_BYTES_MAX, abortSignal: signal });
+const readFormat = async (lent: LentBytes, signal: AbortSignal): Promise<IFormat> => {
+  // Of a stream, the library uses what this one has.
+  const tokenizer = await fromStream(lent as unknown as Readable, {
+    maxBufferSize: PIECE_BYTES_MAX,
+    abortSignal: signal,
+  });
   limitReads(tokenizer);
   let early: (format: IFormat) => void = () => {};
   const toldAtStart = new Promise<IFormat>((resolve) => {

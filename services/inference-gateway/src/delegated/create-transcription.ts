@@ -49,7 +49,8 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
       write: async (bytes) => {
         if (running === undefined) throw new Error('the file arrives before it is opened');
         running.bytes += bytes.length;
-        running.meter.push(bytes);
+        await running.meter.push(bytes);
+        // The bytes are the upload's from here on.
         await running.upload.write(bytes);
       },
     };

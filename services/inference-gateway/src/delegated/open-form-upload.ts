@@ -19,7 +19,7 @@ export interface OpenedForm {
 /** A transcription form on its way to one route. */
 export interface FormUpload {
   readonly route: AudioRoute;
-  /** Sends more of the file. Throws UpstreamFailure where the provider has ended the request by now. */
+  /** Sends more of the file, and takes the bytes over. Throws UpstreamFailure where the provider has ended the request by now. */
   readonly write: (bytes: Buffer) => Promise<void>;
   /** Closes the form, with the fields that came behind the file, and answers the head of a 200. Throws UpstreamFailure. */
   readonly finish: (fields: FormFields) => Promise<UpstreamAnswer>;

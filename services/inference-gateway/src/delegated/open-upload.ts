@@ -9,7 +9,7 @@ const BUFFER_BYTES = 128 * 1024;
 
 /** A request to a provider whose body is still being sent. */
 export interface Upload {
-  /** Resolves when there is room for more, or when the provider wants no more. */
+  /** Takes the bytes over. Resolves when there is room for more, or when the provider wants no more. */
   readonly write: (bytes: Buffer | string) => Promise<void>;
   /** Sends the end of the body and answers the head of a 200. Throws UpstreamFailure. */
   readonly finish: (lastBytes: string) => Promise<UpstreamAnswer>;

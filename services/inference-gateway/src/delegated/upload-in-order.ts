@@ -10,7 +10,7 @@ import { type FormUpload, type OpenedForm, openFormUpload } from './open-form-up
 
 /** An upload that the next route takes over where the last one has certainly served nothing. */
 export interface OrderedUpload {
-  /** Sends more of the file. Throws UpstreamFailure. */
+  /** Sends more of the file, and takes the bytes over. Throws UpstreamFailure. */
   readonly write: (bytes: Buffer) => Promise<void>;
   /** Closes the form; answers the head of a 200, and whose it is. Throws UpstreamFailure. */
   readonly finish: (fields: FormFields) => Promise<ServedUpload>;
@@ -98,7 +98,7 @@ const keepStart = (bytesMax: number) => {
       }
       length += bytes.copy(buffer, length);
     },
-    /** Undefined where not all is there. A copy is not needed: what was added stays as it is. */
-    all: (): Buffer | undefined => buffer?.subarray(0, length),
+    /** A copy, as what is sent is given away; undefined where not all is there. */
+    all: (): Buffer | undefined => buffer && Buffer.from(buffer.subarray(0, length)),
   };
 };

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly path: string;
   /** ASCII. Host, connection and framing are added, and may not be given. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is sent in chunks, as fast as the server takes them. */
+  /** A stream is sent in chunks, as fast as the server takes them; its pieces are taken over, and emptied once they are sent. */
   readonly body: Buffer | Readable | string | null;
 }
 
