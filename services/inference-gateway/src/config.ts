@@ -46,7 +46,7 @@ export const configSchema = z.object({
     default: 5_000,
   }),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: setting.integer({
-    description: 'Milliseconds that a provider may take before the head of its answer.',
+    description: 'Milliseconds that a provider may take before the head of its answer, or to take more of an upload.',
     min: 100,
     max: DAY_MS,
     default: 120_000,

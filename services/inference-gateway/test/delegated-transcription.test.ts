@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { costOfAudio } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
@@ -316,6 +316,52 @@ describe('failures of the provider', () => {
     expect([broken.status, outcomeOf(broken)]).toEqual([502, 'released']);
     server.close();
     server.closeAllConnections();
+  });
+
+  /** A provider that a test drives by its sockets; `met` resolves with that of the first one who sends something. */
+  const bareProvider = async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+    });
+    const met = once(server, 'connection').then(async ([socket]: Socket[]) => {
+      if (socket === undefined) throw new Error('nobody has come');
+      await once(socket, 'readable');
+      return socket;
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, met };
+  };
+
+  test.each([
+    ['breaks off', (provider: Socket) => provider.resetAndDestroy()],
+    ['answers', (provider: Socket) => provider.write('HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{"text":"hi"}')],
+  ])('one that %s between the file and the end of the form has served nothing', async (_what, act) => {
+    const { url, met } = await bareProvider();
+    await useProviders(gateway, { bare: url });
+    const req = httpRequest(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
+    });
+    const response = once(req, 'response');
+    req.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF');
+    act(await met);
+    await sleep(100);
+    req.end('\r\n--B--\r\n');
+    const [res] = await response;
+    expect(res.statusCode).toBe(502);
+    expect(gateway.billing.outcomes.get(res.headers['x-request-id'])?.outcome).toBe('released');
+    res.resume();
+  });
+
+  test('one that stops taking the file is waited for no longer than for an answer', async () => {
+    const { url } = await bareProvider();
+    await useProviders(gateway, { bare: url });
+    const answer = await post(audio(20_000_000));
+    expect([answer.status, outcomeOf(answer)]).toEqual([502, 'released']);
   });
 });
 

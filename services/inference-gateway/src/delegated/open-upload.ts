@@ -9,9 +9,12 @@ const BUFFER_BYTES = 128 * 1024;
 
 /** A request to a provider whose body is still being sent. */
 export interface Upload {
-  /** Takes the bytes over. Resolves when there is room for more, or when the provider wants no more. */
+  /**
+   * Takes the bytes over. Resolves when there is room for more, or when the provider wants no more; one that takes nothing for
+   * too long is given up.
+   */
   readonly write: (bytes: Buffer | string) => Promise<void>;
-  /** Sends the end of the body and answers the head of a 200. Throws UpstreamFailure. */
+  /** Sends the end of the body, unless the provider has ended the request by now, and answers the head of a 200. Throws UpstreamFailure. */
   readonly finish: (lastBytes: string) => Promise<UpstreamAnswer>;
   /** Breaks the request off, unless it is complete: a provider that has not had the whole body serves nothing. */
   readonly abort: () => void;
@@ -48,28 +51,35 @@ export const openUpload = (
   void over.then(() => {
     isOver = true;
   });
+  const giveUpLater = (): NodeJS.Timeout => setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
+  /** Without the end of the body the provider has certainly served nothing, whatever it says. */
+  const failEarly = async (): Promise<never> => {
+    const early = await answer.catch((error: unknown) => {
+      const isLost = error instanceof UpstreamFailure && error.isUncertain;
+      throw isLost ? new UpstreamFailure('failed', { cause: error }) : error;
+    });
+    early.abort();
+    throw new UpstreamFailure('failed', { status: early.status });
+  };
   return {
     isComplete: () => isComplete,
     checkEarlyEnd: async () => {
-      if (!isOver) return;
-      const early = await answer.catch((error: unknown) => {
-        const isLost = error instanceof UpstreamFailure && error.isUncertain;
-        throw isLost ? new UpstreamFailure('failed', { cause: error }) : error;
-      });
-      early.abort();
-      throw new UpstreamFailure('failed', { status: early.status });
+      if (isOver) await failEarly();
     },
     write: async (bytes) => {
       if (isOver || body.destroyed || body.write(bytes)) return;
       const stop = new AbortController();
+      const timer = giveUpLater();
       await Promise.race([once(body, 'drain', { signal: stop.signal }).catch(() => {}), over]);
+      clearTimeout(timer);
       stop.abort();
     },
     finish: async (lastBytes) => {
+      if (isOver || body.destroyed) return await failEarly();
       isComplete = true;
-      if (!isOver && !body.destroyed) body.end(lastBytes);
+      body.end(lastBytes);
       // The provider's time begins when it has everything: callers may upload as slowly as they like.
-      const timer = setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
+      const timer = giveUpLater();
       return await answer.finally(() => clearTimeout(timer));
     },
     abort: () => {
