@@ -313,6 +313,21 @@ describe('client authentication', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 
+  test('RFC 6749 §2.3.1: an empty secret by HTTP Basic names a public app, and proves nothing', async () => {
+    const { code, verifier } = await newCode();
+    const redeemed = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code, code_verifier: verifier };
+    const answer = await postToken(service, redeemed, basic('', app.clientId));
+    expect(answer.status).toBe(200);
+    const refreshed = { grant_type: 'refresh_token', refresh_token: textAt(answer, 'refresh_token') };
+    expect((await postToken(service, refreshed, basic('', app.clientId))).status).toBe(200);
+
+    const unproven = await postToken(service, await form(), basic(''));
+    expectError(unproven, 401, 'invalid_client');
+    expect(unproven.headers.get('www-authenticate')).toMatch(/^Basic /);
+    const twice = await form({ ...id(), client_secret: confidential.secret ?? '' });
+    expectError(await postToken(service, twice, basic('')), 400, 'invalid_request');
+  });
+
   test('two ways at once are refused', async () => {
     const both = await form({ ...id(), client_secret: confidential.secret ?? '' });
     expectError(await postToken(service, both, basic(confidential.secret)), 400, 'invalid_request');
@@ -459,7 +474,9 @@ describe('revoking (RFC 7009)', () => {
       for (const of of [app, confidential]) {
         const tokens = await connect(service, { app: of, person });
         const answer = await revoke(of, tokens[kind]);
-        expect([answer.status, answer.text]).toEqual([200, '']);
+        // Stock clients (oidc-client-ts, simple-oauth2) read the answer as JSON, and take no other type.
+        expect([answer.status, answer.text]).toEqual([200, '{}']);
+        expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
         expectInvalidGrant(await refresh(service, { app: of, token: tokens.refreshToken }));
         expect(await revocationsOf(tokens.grantId)).toHaveLength(1);
         const connections = await call(`${service.url}/v1/integrations/connections`, { token: person.token });

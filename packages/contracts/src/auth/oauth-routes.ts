@@ -112,7 +112,7 @@ export const oauthRoutes = {
     summary: 'Revoke a token (RFC 7009)',
     description: "Ends the app's tokens, not the user's connection.",
     request: { body: oauthForm(oauth.revocationRequestSchema) },
-    responses: { 200: { description: 'Revoked, or unknown.' }, ...oauthRefusals },
+    responses: { 200: json('Revoked, or unknown: the status says it all.', z.object({})), ...oauthRefusals },
     errors: [],
   }),
   getJwks: defineRoute({

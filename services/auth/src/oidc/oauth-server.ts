@@ -7,6 +7,7 @@ import type { KeyRing } from '../signing-keys/index.ts';
 import type { Transact } from '../transact.ts';
 import { type CommitTokenWorkDeps, commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
+import { hasNamedClientInForm, nameClientInForm } from './name-client-in-form.ts';
 import { type Exchange, exchangeUnused } from './queries.ts';
 import { findGrantOfAccessToken } from './revoke-access-token.ts';
 import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, presentedIn, withUserId } from './token-answer.ts';
@@ -39,6 +40,7 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
   return async (req, res, clientAddress) => {
     clientAddresses.set(req, clientAddress);
     pinHost(req, issuer);
+    nameClientInForm(req);
     const key = deps.keys.active();
     if (current?.kid !== key.kid) current = { kid: key.kid, handle: buildHandler(deps) };
     await current.handle(req, res);
@@ -80,6 +82,9 @@ const buildHandler = (deps: HandlerDeps): ReturnType<Provider['callback']> => {
         if (detectsReuse) await finishToken(deps, context, work);
         else if (ctx.path.endsWith('/revoke')) await finishRevocation(deps, context, work);
       });
+      // RFC 6749 section 5.2: the answer names the scheme by which an app has tried.
+      if (ctx.status === 401 && hasNamedClientInForm(ctx.req))
+        ctx.set('www-authenticate', `Basic realm="${deps.issuer}"`);
     } catch (error) {
       deps.logger.error({ err: error }, 'a token request failed');
       const isAway = isConnectionFailure(error);
@@ -129,8 +134,9 @@ const finishRevocation = async (deps: OauthServerDeps, ctx: KoaContextWithOIDC, 
     const grantId = await findGrantOfAccessToken(deps, params['token'], client.clientId);
     if (grantId !== undefined) work.endedGrantIds.add(grantId);
     ctx.status = 200;
-    ctx.body = '';
   }
+  // RFC 7009 section 2.2: the status says it all; but stock clients read every answer as JSON, also this one.
+  if (ctx.status === 200) ctx.body = {};
   await endGrantsOfWork(deps, work, clientAddresses.get(ctx.req) ?? '');
 };
 
