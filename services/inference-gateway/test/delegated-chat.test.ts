@@ -254,6 +254,8 @@ describe('refused by billing', () => {
     const answer = await ask('Hello');
     expect(answer.status).toBe(409);
     expect((await json(answer)).detail).toMatchObject({ code: 'duplicate_request', ...first });
+    // Stock libraries of the common wire format repeat any other 409.
+    expect(answer.headers.get('x-should-retry')).toBe('false');
   });
 
   test.each([0, 500, 404, 401])('billing that fails (%i) is 503, and nothing is forwarded', async (outage) => {

@@ -64,4 +64,6 @@ const toRefusal = (answer: Admission, verdict: Exclude<Admission['verdict'], 'ad
       ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
       ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
     },
+    // The common SDKs repeat every 409; this one would say the same each time.
+    ...(verdict === 'duplicate_request' ? { headers: { 'x-should-retry': 'false' } } : {}),
   });
