@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { newId } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -138,5 +139,24 @@ describe('a route with as many requests as it may have', () => {
     expect(gateway.provider.counts().requests).toBe(1);
     finish();
     expect(await first).toBe(200);
+  });
+});
+
+describe('a route whose certification ends', () => {
+  test('while another one is asked is not asked itself', async () => {
+    const dayMs = 86_400_000;
+    const tomorrow = new Date(nowMs + dayMs).toISOString().slice(0, 10);
+    raw.handle = (_req, res) => {
+      nowMs = Date.parse(tomorrow);
+      res.writeHead(503, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+    };
+    await useProviders(gateway, { raw: raw.url, sandbox: `${gateway.provider.url}/v1` });
+    const text = await readFile(gateway.routesFile, 'utf8');
+    await writeFile(gateway.routesFile, text.replaceAll(/expires_at: [\d-]+/g, `expires_at: ${tomorrow}`));
+    expect(await gateway.reload()).toBe(true);
+    const answer = await chat('Hello');
+    expect([answer.status, JSON.parse(await answer.text()).error.code]).toEqual([503, 'upstream_unavailable']);
+    expect(gateway.provider.counts().requests).toBe(0);
+    expect(await statusOf(chat('Hello'))).toBe(503);
   });
 });

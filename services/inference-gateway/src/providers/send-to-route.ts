@@ -45,6 +45,8 @@ export interface RouteRequest {
  * `held_back` where the route takes nothing now.
  */
 export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
+  // Routes are chosen before the request is admitted and others are tried, which takes its time.
+  if (deps.clock() >= request.route.certifiedUntilMs) throw new UpstreamFailure('held_back');
   const permit = deps.gates.enter(request.route);
   const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
   let verdict: RouteVerdict = 'unknown';
