@@ -102,6 +102,16 @@ describe('certain failures release the reservation', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ route_id: 'route-sandbox', outcome: 'settled' });
   });
 
+  test.each([301, 302, 307, 308])('a redirect by %i, which is followed by nobody', async (status) => {
+    raw.handle = (_req, res) => res.writeHead(status, { location: `${gateway.provider.url}/v1` }).end();
+    await useRaw();
+    const answer = await ask('Hello');
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([502, 'upstream_error']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+    await useRoutes({ raw: raw.url, sandbox: `${gateway.provider.url}/v1` });
+    expect((await ask('Hello')).status).toBe(200);
+  });
+
   test('an error event in place of the first chunk', async () => {
     raw.handle = (_req, res) => eventStream(res).end('data: {"error":{"message":"overloaded"}}\n\n');
     await useRaw();
@@ -139,7 +149,7 @@ describe('uncertain failures are never replayed', () => {
     ['a 5xx without an error body', 500, 'text/html', '<html>Bad gateway</html>'],
     ['a 200 that is no completion', 200, 'application/json', '{"ok":true}'],
     ['a 200 without choices', 200, 'application/json', '{"choices":[]}'],
-    ['a redirect', 302, 'text/plain', ''],
+    ['a pointer to what came of it', 303, 'text/plain', ''],
   ])('%s', async (_name, status, type, body) => {
     raw.handle = (_req, res) => res.writeHead(status, { 'content-type': type, location: '/' }).end(body);
     await useRaw();

@@ -199,7 +199,15 @@ describe('what the provider is sent', () => {
     });
     const { answer } = await ask('mistral', 'mistral/fixtures/chat');
     expect(answer.status).toBe(200);
-    const expected = ['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host'];
+    const expected = [
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+    ];
     expect(Object.keys(provider.sent().headers).toSorted()).toEqual(expected);
     await traces.stop();
     await collector.close();

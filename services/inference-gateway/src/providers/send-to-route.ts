@@ -92,6 +92,8 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () =>
         ...kind.keyHeaders(provider.apiKey),
         'content-type': request.contentType ?? 'application/json',
         accept: isStreamed ? 'text/event-stream' : 'application/json',
+        // RFC 9110 section 12.5.3: without this, any coding would do.
+        'accept-encoding': 'identity',
       },
       body: request.body,
       giveUp: request.giveUp,

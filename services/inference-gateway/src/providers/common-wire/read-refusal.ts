@@ -7,6 +7,8 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const MESSAGE_CHARACTERS_MAX = 4_000;
 /** Statuses by which a provider says that the request itself is at fault. */
 const REQUEST_AT_FAULT: ReadonlySet<number> = new Set([400, 404, 413, 415, 422]);
+/** RFC 9110 section 15.4: what was asked for is elsewhere, and nothing was done. A 303 may tell where the outcome of something done is. */
+const REDIRECTED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** RFC 9110 section 10.2.3: seconds or a date. */
 const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
@@ -36,8 +38,8 @@ const reasonOf = (status: number, hasErrorBody: boolean): FailureReason => {
     return status === 503 ? 'busy' : 'failed';
   }
   if (REQUEST_AT_FAULT.has(status)) return 'rejected';
-  // A 2xx that is not 200, or a redirect, is no answer to a completion.
-  return status < 400 ? 'garbled' : 'unauthorized';
+  // A 2xx that is not 200 is no answer to a completion, and does not say that there was none.
+  return status < 400 && !REDIRECTED.has(status) ? 'garbled' : 'unauthorized';
 };
 
 const wellFormedRetryAfter = (value: string | string[] | undefined): string | undefined =>
