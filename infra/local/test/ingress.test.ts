@@ -7,11 +7,12 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allRoutes, newId } from '@svc/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
+import { type Drain, makeDrainable } from '../src/ingress/drain.ts';
 import { ingressTable } from '../src/ingress/ingress-table.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -314,6 +315,63 @@ describe('when one side goes away', () => {
   it('gives a silent service up', async () => {
     service = () => undefined;
     expect((await fetch(`${base}/v1/console/session`)).status).toBe(503);
+  });
+});
+
+describe('when it stops', () => {
+  const HEAD = 'GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n';
+  let drain: Drain;
+
+  beforeEach(() => {
+    // The ingress is what was started last.
+    drain = makeDrainable(servers.at(-1) as Server);
+  });
+
+  const open = async (text: string): Promise<{ socket: Socket; ended: Promise<string> }> => {
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const chunks: string[] = [];
+    socket.on('data', (chunk) => chunks.push(String(chunk)));
+    const ended = once(socket, 'end').then(() => chunks.join(''));
+    socket.write(text);
+    return { socket, ended };
+  };
+
+  it('answers what is open, and says that it is the last answer of the connection', async () => {
+    const asked = new Promise<ServerResponse>((resolve) => {
+      service = (_req, res) => resolve(res);
+    });
+    const { ended } = await open(HEAD);
+    const answer = await asked;
+    const drained = drain(10_000);
+    answer.end('whole');
+    expect(await ended).toMatch(/\r\nconnection: close\r\n.*whole$/is);
+    await drained;
+  });
+
+  it('ends the connection of a stream with the stream', async () => {
+    const asked = new Promise<ServerResponse>((resolve) => {
+      service = (_req, res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+        resolve(res);
+      };
+    });
+    const { socket, ended } = await open(HEAD);
+    await once(socket, 'data');
+    const drained = drain(10_000);
+    (await asked).end('data: [DONE]\n\n');
+    // Long before the connection would end for being idle.
+    expect(await Promise.race([ended, sleep(1_000, 'late')])).toContain('[DONE]');
+    await drained;
+  });
+
+  it('answers the first request of a connection that was made before', async () => {
+    const { socket, ended } = await open('');
+    await sleep(20);
+    const drained = drain(10_000);
+    socket.write(HEAD);
+    expect(await ended).toMatch(/\r\nconnection: close\r\n.*ok$/is);
+    await drained;
   });
 });
 

@@ -1,5 +1,6 @@
 import { allRoutes, newId, serviceNames } from '@svc/contracts';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
+import { makeDrainable } from './drain.ts';
 import { type IngressOwner, ingressTable } from './ingress-table.ts';
 
 const DRAIN_MS = 8_000;
@@ -37,16 +38,13 @@ const server = createIngress({
   clock: () => performance.now(),
   ...(env['LOG_LEVEL'] === 'silent' ? {} : { onAnswered: logAccess }),
 });
+const drain = makeDrainable(server);
 server.on('error', (error) => {
   log('error', error.message);
   process.exit(1);
 });
 server.listen(port, host, () => log('info', 'listening', { port, host }));
 
-const stop = (): void => {
-  server.close(() => process.exit(0));
-  server.closeIdleConnections();
-  setTimeout(() => process.exit(0), DRAIN_MS).unref();
-};
+const stop = (): void => void drain(DRAIN_MS).then(() => process.exit(0));
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
