@@ -154,6 +154,19 @@ describe('prices and products', () => {
     expect((await deliver(updated(stripeId))).status).toBe(500);
     await openPlanOffer(billing.db, plans);
   });
+  it.each(['past_due', 'unpaid', 'paused', 'canceled'] as const)(
+    'of which nothing is known hide no end of payment: %s',
+    async (status) => {
+      const { token, stripeId } = await subscribe();
+      const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
+      Object.assign(items.data[0].price, { id: 'price_of_nobody', product: 'prod_of_nobody' });
+      stripe.update(stripeId, { items });
+      expect((await deliver(updated(stripeId))).status).toBe(500);
+      stripe.update(stripeId, { status });
+      expect((await deliver(updated(stripeId))).status).toBe(200);
+      expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status });
+    },
+  );
   it('of a product that is sold as several plans stand for none', async () => {
     const [one, two] = [await subscribe('basic'), await subscribe('full')];
     for (const { stripeId } of [one, two]) {

@@ -2,6 +2,7 @@ export { applyProviderState, type ReducerDeps, type ReducerOutcome } from './app
 export {
   findLiveSubscription,
   findSubscriptionById,
+  findSubscriptionByProvider,
   isCustomer,
   listSilentSubscriptions,
   lockCustomer,

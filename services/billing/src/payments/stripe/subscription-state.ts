@@ -1,10 +1,13 @@
-import { subscriptionStatusSchema } from '@svc/contracts';
+import { type SubscriptionStatus, subscriptionStatusSchema } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import { findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
-import type { ProviderSubscription } from '../../subscriptions/index.ts';
+import { findSubscriptionByProvider, type ProviderSubscription } from '../../subscriptions/index.ts';
 import { idOf } from './id-of.ts';
 import { findUserByCustomer } from './queries.ts';
+
+/** States that are paid for. What they are paid for has to be known; every other state holds for whatever plan it was. */
+const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);
 
 /**
  * A subscription of Stripe's in our words; undefined for one that no account of ours has. Since API version 2025-03-31 the
@@ -19,14 +22,15 @@ export const toSubscriptionState = async (
   if (userId === undefined) return undefined;
   const [item] = subscription.items.data;
   if (item === undefined) throw new Error(`the subscription ${subscription.id} has no item`);
-  const planId = await findPlan(database, item.price);
+  const status = subscriptionStatusSchema.parse(subscription.status);
+  const planId = (await findPlan(database, item.price)) ?? (await findUnpaidPlan(database, subscription.id, status));
   if (planId === undefined)
     throw new Error(`no plan has the price ${item.price.id} of the subscription ${subscription.id}`);
   return {
     providerSubscriptionId: subscription.id,
     userId,
     planId,
-    status: subscriptionStatusSchema.parse(subscription.status),
+    status,
     anchor: fromUnix(subscription.billing_cycle_anchor),
     periodStart: fromUnix(item.current_period_start),
     periodEnd: fromUnix(item.current_period_end),
@@ -42,5 +46,9 @@ const findPlan = async (database: Knex, { id: priceId, product }: Stripe.Price):
   if (planId !== undefined) await upsertStripeProduct(database, productId, planId);
   return planId;
 };
+
+/** The plan that the subscription had before it got a price of which nothing is known, unless that is paid for. */
+const findUnpaidPlan = async (database: Knex, id: string, status: SubscriptionStatus): Promise<string | undefined> =>
+  PAID.has(status) ? undefined : (await findSubscriptionByProvider(database, 'stripe', id))?.planId;
 
 const fromUnix = (seconds: number): Date => new Date(seconds * 1000);
