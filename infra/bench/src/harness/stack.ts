@@ -6,6 +6,7 @@ import { provision } from '@svc/database';
 import { freePort, type RunningServer, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
+import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CONNECTIONS_MAX = 250;
@@ -67,11 +68,12 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   const postgresOptions = {
     dataDir: join(scratch.path, 'postgres'),
     ...{ user: 'bench', password: randomBytes(16).toString('hex'), port: await freePort() },
-    flags: { max_connections: String(CONNECTIONS_MAX), ...flags },
+    flags: { max_connections: String(CONNECTIONS_MAX), ...USED_WAL_FLAGS, ...flags },
   };
   const postgres = await startPostgres(postgresOptions);
   const restartablePostgres = restartable(postgres, () => startPostgres(postgresOptions));
   stops.push(restartablePostgres.stop);
+  await useWal(postgres.url);
   const nats = await startNats({ storeDir: join(scratch.path, 'nats') });
   const restartableNats = restartable(nats, () => startNats({ storeDir: join(scratch.path, 'nats'), port: nats.port }));
   stops.push(restartableNats.stop);
