@@ -10,9 +10,9 @@ import {
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allRoutes, newId } from '@svc/contracts';
+import { type Drain, makeDrainable } from '@svc/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
-import { type Drain, makeDrainable } from '../src/ingress/drain.ts';
 import { ingressTable } from '../src/ingress/ingress-table.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;

@@ -52,6 +52,7 @@ export { readOauthForm } from './http/parse-body.ts';
 export { checkMediaType, mediaType, readBodyBytes } from './http/read-body.ts';
 export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
+export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
 export { listen } from './lifecycle/listen.ts';

@@ -1,6 +1,6 @@
 import { allRoutes, newId, serviceNames } from '@svc/contracts';
+import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
-import { makeDrainable } from './drain.ts';
 import { type IngressOwner, ingressTable } from './ingress-table.ts';
 
 const DRAIN_MS = 8_000;
