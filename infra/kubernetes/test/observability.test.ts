@@ -32,7 +32,7 @@ const alerts = groups.flatMap(({ rules }) => rules);
 /** PostgreSQL's own, in the statements of runbooks. */
 const POSTGRES_NAMES = new Set([
   ...['wait_event', 'wait_event_type', 'application_name', 'backend_start', 'query_start', 'max_connections'],
-  ...['synchronous_commit', 'n_dead_tup', 'last_autovacuum'],
+  ...['synchronous_commit', 'min_wal_size', 'n_dead_tup', 'last_autovacuum'],
 ]);
 const catalogText = [
   read('infra/observability/generated/metrics.yaml'),
