@@ -566,15 +566,15 @@ AS $function$
     #variable_conflict use_column
     DECLARE
       subscribers text[];
-      wallet_owners text[];
+      funded text[];
       seen boolean[];
       turns int;
     BEGIN
       -- turn: how often the request has been named before this place, and once more.
       SELECT array_agg(DISTINCT r.svc_user_id) FILTER (WHERE r.kind = 'delegated' AND r.is_open),
-          array_agg(DISTINCT r.svc_user_id) FILTER (WHERE r.kind = 'api_key' AND r.is_open),
+          array_agg(r.request_id ORDER BY r.request_id) FILTER (WHERE r.kind = 'api_key' AND r.is_open),
           array_agg(r.request_id IS NOT NULL ORDER BY told.place), max(told.turn)
-        INTO subscribers, wallet_owners, seen, turns
+        INTO subscribers, funded, seen, turns
         FROM (SELECT t.request_id, t.place, row_number() OVER (PARTITION BY t.request_id ORDER BY t.place) AS turn
               FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)) AS told
         LEFT JOIN (SELECT res.request_id, res.kind, res.svc_user_id,
@@ -583,8 +583,14 @@ AS $function$
       IF subscribers IS NOT NULL THEN
         PERFORM FROM accounts AS a WHERE a.svc_user_id = ANY (subscribers) ORDER BY a.svc_user_id FOR NO KEY UPDATE;
       END IF;
-      IF wallet_owners IS NOT NULL THEN
-        PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (wallet_owners) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+      IF funded IS NOT NULL THEN
+        PERFORM FROM reservations AS res WHERE res.request_id = ANY (funded) ORDER BY res.request_id FOR NO KEY UPDATE;
+        -- Wallets are locked in their order, so those of all turns at once.
+        IF turns > 1 THEN
+          PERFORM FROM wallets AS w
+            WHERE w.svc_user_id IN (SELECT res.svc_user_id FROM reservations AS res WHERE res.request_id = ANY (funded))
+            ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+        END IF;
       END IF;
 
       RETURN QUERY SELECT s.request_id, s.state, s.effect, s.over_hold_micros
@@ -611,8 +617,9 @@ AS $function$
     BEGIN
       SELECT kind, svc_user_id, state INTO told FROM reservations WHERE request_id = p_request_id;
       IF told.state = 'reserved' AND booked IS NOT NULL THEN
-        IF told.kind = 'delegated' THEN PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
-        ELSE PERFORM FROM wallets WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE; END IF;
+        IF told.kind = 'delegated' THEN
+          PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
+        END IF;
         -- Named as a constant, the state would invite a plan that reads the index of all that are reserved.
         UPDATE reservations SET state = p_outcome, ended_at = at,
             settled_by = CASE p_outcome WHEN 'settled' THEN 'usage' END, cost_micros = CASE p_outcome WHEN 'settled' THEN p_cost END
@@ -637,14 +644,14 @@ AS $function$
         PERFORM ledger_post('usage', p_request_id, told.svc_user_id, p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
       ELSE
         over_hold_micros := greatest(booked - r.estimate_micros, 0);
+        PERFORM ledger_post('settlement', p_request_id, told.svc_user_id, p_currency, ARRAY['wallet_available', 'income'],
+          ARRAY[-booked, booked]);
         UPDATE wallets SET held_micros = held_micros - r.estimate_micros, balance_micros = balance_micros - booked
           WHERE svc_user_id = told.svc_user_id;
         IF booked <> 0 THEN
           UPDATE key_budgets SET month_used_micros = month_used_micros + booked
             WHERE key_id = r.key_id AND month_start = r.month_start;
         END IF;
-        PERFORM ledger_post('settlement', p_request_id, told.svc_user_id, p_currency, ARRAY['wallet_available', 'income'],
-          ARRAY[-booked, booked]);
       END IF;
     END $function$
 ;
@@ -701,16 +708,15 @@ AS $function$
                 FROM change AS c JOIN accounts AS o ON o.svc_user_id = c.svc_user_id
                 WHERE c.kind = 'delegated' GROUP BY o.svc_user_id) AS c
           WHERE a.svc_user_id = c.svc_user_id
-      ), key_changes AS (
-        UPDATE key_budgets AS k SET month_used_micros = k.month_used_micros + c.counted
-          FROM (SELECT key_id, month_start, sum(counted) AS counted FROM change
-                WHERE kind = 'api_key' GROUP BY key_id, month_start HAVING sum(counted) <> 0) AS c
-          WHERE k.key_id = c.key_id AND k.month_start = c.month_start
-      ), wallet_changes AS (
-        UPDATE wallets AS w SET held_micros = w.held_micros - c.freed, balance_micros = w.balance_micros - c.booked
-          FROM (SELECT svc_user_id, sum(freed) AS freed, sum(booked) AS booked FROM change
-                WHERE kind = 'api_key' GROUP BY svc_user_id) AS c
-          WHERE w.svc_user_id = c.svc_user_id
+      ), budgets AS (
+        SELECT array_agg(key_id) AS keys, array_agg(month_start) AS months, array_agg(counted) AS counted
+        FROM (SELECT key_id, month_start, sum(counted)::bigint AS counted FROM change
+              WHERE kind = 'api_key' GROUP BY key_id, month_start HAVING sum(counted) <> 0) AS c
+      ), owners AS (
+        SELECT array_agg(svc_user_id ORDER BY svc_user_id) AS ids, array_agg(freed ORDER BY svc_user_id) AS freed,
+          array_agg(booked ORDER BY svc_user_id) AS booked
+        FROM (SELECT svc_user_id, sum(freed)::bigint AS freed, sum(booked)::bigint AS booked FROM change
+              WHERE kind = 'api_key' GROUP BY svc_user_id) AS c
       ), usage AS (
         SELECT array_agg(CASE (step).effect WHEN 'adjusted' THEN 'usage_adjustment' ELSE 'usage' END ORDER BY place) AS kinds,
           array_agg(request_id ORDER BY place) AS ids, array_agg(svc_user_id ORDER BY place) AS owners,
@@ -730,8 +736,9 @@ AS $function$
         FROM decided
       )
       SELECT result.*, usage.kinds AS usage_kinds, usage.ids AS usage_ids, usage.owners AS usage_owners, usage.amounts AS usage_amounts,
-          funds.kinds AS funds_kinds, funds.ids AS funds_ids, funds.owners AS funds_owners, funds.amounts AS funds_amounts
-        INTO done FROM result, usage, funds;
+          funds.kinds AS funds_kinds, funds.ids AS funds_ids, funds.owners AS funds_owners, funds.amounts AS funds_amounts,
+          owners.ids AS owner_ids, owners.freed, owners.booked, budgets.keys, budgets.months, budgets.counted
+        INTO done FROM result, usage, funds, owners, budgets;
       IF done.usage_kinds IS NOT NULL THEN
         PERFORM ledger_post_many(done.usage_kinds, done.usage_ids, done.usage_owners, p_currency,
           ARRAY['usage', 'allowance'], done.usage_amounts);
@@ -739,6 +746,19 @@ AS $function$
       IF done.funds_kinds IS NOT NULL THEN
         PERFORM ledger_post_many(done.funds_kinds, done.funds_ids, done.funds_owners, p_currency,
           ARRAY['wallet_available', 'income'], done.funds_amounts);
+      END IF;
+      IF cardinality(done.owner_ids) > 1 THEN
+        PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (done.owner_ids) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+      END IF;
+      IF done.owner_ids IS NOT NULL THEN
+        UPDATE wallets AS w SET held_micros = w.held_micros - c.freed, balance_micros = w.balance_micros - c.booked
+          FROM unnest(done.owner_ids, done.freed, done.booked) AS c (svc_user_id, freed, booked)
+          WHERE w.svc_user_id = c.svc_user_id;
+      END IF;
+      IF done.keys IS NOT NULL THEN
+        UPDATE key_budgets AS k SET month_used_micros = k.month_used_micros + c.counted
+          FROM unnest(done.keys, done.months, done.counted) AS c (key_id, month_start, counted)
+          WHERE k.key_id = c.key_id AND k.month_start = c.month_start;
       END IF;
       RETURN QUERY SELECT * FROM unnest(done.places, done.ids, done.states, done.effects, done.over_holds);
     END $function$

@@ -53,6 +53,16 @@ const postedOf = async (requestId: string) => {
     .select('kind', 'book', 'amount_micros');
   return entries.map(({ kind, book, amount_micros }) => [kind, book, amount_micros]);
 };
+/** Statements that name this and wait for a lock. */
+const countWaiting = async (named: string): Promise<number> => {
+  const [row] = await billing
+    .db('pg_stat_activity')
+    .where({ wait_event_type: 'Lock' })
+    .whereLike('query', `%${named}%`)
+    .whereRaw('datname = current_database()')
+    .count();
+  return Number(row?.['count']);
+};
 /** As a cost is posted, and nothing else of an API-key request is. */
 const cost = (kind: string, micros: number) => [
   [kind, 'income', micros],
@@ -328,6 +338,53 @@ describe('the balance', () => {
     const results = await Promise.all(told.map((settlements) => settleMany(billing.db, settlements, how)));
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
     expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
+  });
+  it.each([1, 3])('pays for requests while the settlement of %i others has still to wait', async (count) => {
+    const owner = await fund();
+    const asked = await Promise.all(Array.from({ length: count }, () => ask(owner)));
+    const ids = asked.map(({ requestId }) => requestId);
+    const outcomes = ids.map((requestId) => ({ requestId, outcome: 'settled' as const, costMicros: 7 }));
+    const settling = await billing.db.transaction(async (trx) => {
+      await trx('reservations').whereIn('request_id', ids).select('request_id').forNoKeyUpdate();
+      const told = settleMany(billing.db, outcomes, { currency: 'EUR', isTogether: true });
+      await expect.poll(() => countWaiting('settle_')).toBe(1);
+      expect((await ask(owner)).body.verdict).toBe('admitted');
+      return { told };
+    });
+    expect((await settling.told).map(({ effect }) => effect)).toEqual(ids.map(() => 'settled'));
+    const balance_micros = 10_000_000 - count * 7;
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros, held_micros: 1_000_000 });
+  });
+  it('of each of several accounts is charged by batches in any order, without a circle of waits', async () => {
+    const owners = await Promise.all(Array.from({ length: 4 }, fund));
+    const subscriber = await billing.subscribe();
+    const delegated = await Promise.all([billing.admit(subscriber.userId), billing.admit(subscriber.userId)]);
+    const questions = owners.flatMap(({ userId, keyId }) =>
+      [1, 2, 3, 4, 5].map((key) => ({
+        ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
+        ...{ requestsPerMinute: null, monthlyLimitMicros: null },
+      })),
+    );
+    await admitKeyedMany(billing.db, questions);
+    const outcomes = [...questions, ...delegated].map(({ requestId }) => ({
+      ...{ requestId, outcome: 'settled' as const, costMicros: 7 },
+    }));
+    const rotated = (by: number) => [...outcomes.slice(by), ...outcomes.slice(0, by)];
+    // Some tell a request twice, and others are admitted meanwhile; a circle would end as a call that fails.
+    const batches = outcomes.map((outcome, by) =>
+      by % 3 === 0 ? [...rotated(by), outcome] : by % 3 === 1 ? rotated(by).reverse() : [outcome],
+    );
+    const more = () => questions.map((question) => ({ ...question, requestId: newId('req') }));
+    const admissions = [more(), more().reverse(), more(), more().reverse()];
+    const how = { currency: 'EUR', isTogether: true };
+    const [told] = await Promise.all([
+      Promise.all(batches.map((batch) => settleMany(billing.db, batch, how))),
+      Promise.all(admissions.map((admitted) => admitKeyedMany(billing.db, admitted))),
+    ]);
+    expect(told.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(outcomes.length);
+    for (const { token } of owners) {
+      expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000 - 5 * 7, held_micros: 4 * 5 * 9 });
+    }
   });
   it('is what any mix of holds, ends and sweeps at the same time adds up to', async () => {
     const action = fc.record({
