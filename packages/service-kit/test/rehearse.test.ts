@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { rehearse, type Stage } from '../src/index.ts';
 import { collectLogs } from './support/test-app.ts';
@@ -43,4 +44,14 @@ test('a stage that cannot be opened breaks it off too', async () => {
   const openStage = () => Promise.reject(new Error('no database'));
   await rehearse({ requests: 1, callers: 1, openStage, logger });
   expect(lines).toMatchObject([{ level: 'warn', message: 'the rehearsal was broken off' }]);
+});
+
+test('what it leaves is collected, so that no caller waits for that', async () => {
+  const left: WeakRef<object>[] = [];
+  await play(50, async (number) => {
+    await nextTurn();
+    left.push(new WeakRef({ number }));
+    await nextTurn();
+  });
+  expect(left.filter((ref) => ref.deref() !== undefined)).toEqual([]);
 });
