@@ -58,11 +58,12 @@ export const rehearse = async ({ requests, callers, openStage, logger }: Rehears
 };
 
 /**
- * What the rehearsal leaves is collected while nobody waits. Otherwise the first callers would: with the garbage of 4000 requests a
- * minor and a full collection stop a process for 20 to 30 ms each.
+ * What the rehearsal leaves is collected while nobody waits, and its memory given back. Otherwise the first callers would wait: with
+ * the garbage of 4000 requests a minor and a full collection stop a process for 20 to 30 ms each (docs/adr/0006).
  */
 const collectGarbage = (): void => {
   setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
-  collect();
+  const collect: NodeJS.GCFunction = runInNewContext('gc');
+  // Of this kind is what V8 does before it runs out of memory: all that can be collected, and its spaces shrink to what is left.
+  collect({ type: 'major', flavor: 'last-resort' });
 };
