@@ -8,8 +8,8 @@ export const AUDIO_FILE_BYTES_MAX = 25_000_000;
 export const AUDIO_FORM_OVERHEAD_BYTES_MAX = 64 * 1024;
 /** Bytes of an app icon. */
 export const ICON_BYTES_MAX = 256 * 1024;
-/** Bytes of an OAuth form. */
-export const FORM_BYTES_MAX = 64 * 1024;
+/** Bytes of an OAuth form: as many as the library behind the token endpoint takes. */
+export const FORM_BYTES_MAX = 56 * 1024;
 /** Characters of any URL that a request carries. */
 export const URL_CHARACTERS_MAX = 2048;
 /** Requests of one account that may await billing at one time, over all apps. */

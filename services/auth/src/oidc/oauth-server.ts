@@ -9,6 +9,7 @@ import { type CommitTokenWorkDeps, commitTokenWork, endGrantsOfWork } from './co
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
 import { hasNamedClientInForm, nameClientInForm } from './name-client-in-form.ts';
 import { type Exchange, exchangeUnused } from './queries.ts';
+import { readFormAhead } from './read-form-ahead.ts';
 import { findGrantOfAccessToken } from './revoke-access-token.ts';
 import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, presentedIn, withUserId } from './token-answer.ts';
 import { readTokenStates, type TokenQuestion } from './token-state.ts';
@@ -23,7 +24,7 @@ export interface OauthServerDeps extends Omit<LibraryProviderDeps, 'readState'> 
   reuses: { inc: () => void };
 }
 
-/** Answers a request to the token or the revocation endpoint. */
+/** Answers a request to the token or the revocation endpoint. Throws `payload_too_large`. */
 export type OauthServer = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void>;
 
 /** The same, with the two round trips of a token request shared by those that come at one time. */
@@ -41,6 +42,7 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
     clientAddresses.set(req, clientAddress);
     pinHost(req, issuer);
     nameClientInForm(req);
+    if (req.method === 'POST') await readFormAhead(req);
     const key = deps.keys.active();
     if (current?.kid !== key.kid) current = { kid: key.kid, handle: buildHandler(deps) };
     await current.handle(req, res);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { FORM_BYTES_MAX, routes } from '@svc/contracts';
-import { AppError, type Binding, bind, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
+import { routes } from '@svc/contracts';
+import { type Binding, bind, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
 import type { Express, RequestHandler } from 'express';
 import type { Clock } from '../clock.ts';
 import type { Executor } from '../transact.ts';
@@ -25,7 +25,6 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
     headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}`, 'access-control-allow-origin': '*' },
   };
   const handOver = async ({ req, res, clientAddress }: Handed): Promise<Reply> => {
-    if (Number(req.headers['content-length'] ?? '0') > FORM_BYTES_MAX) throw new AppError('payload_too_large');
     await deps.server(req, res, clientAddress);
     return HANDLED;
   };
