@@ -389,13 +389,18 @@ describe('the form', () => {
     expect(nothing).toMatchObject({ status: 422, body: missing('grant_type', 'client_id') });
   });
 
-  test('by HTTP Basic the client_id is not missing', async () => {
+  test('by HTTP Basic, and no other way, the client_id is not missing', async () => {
     const headers = { authorization: `Basic ${Buffer.from(`${confidential.clientId}:x`).toString('base64')}` };
     expect(await postToken(service, { a: 'b' }, { headers })).toMatchObject({
       status: 422,
       body: missing('grant_type'),
     });
     expectError(await postToken(service, { grant_type: 'refresh_token' }, { headers }), 401, 'invalid_client');
+    const bearer = { headers: { authorization: `Bearer ${person.token}` } };
+    expect(await postToken(service, { grant_type: 'refresh_token' }, bearer)).toMatchObject({
+      status: 422,
+      body: missing('client_id'),
+    });
   });
 
   test('RFC 6749 §5.2: what is wrong beyond that is said in its words', async () => {

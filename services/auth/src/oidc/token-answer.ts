@@ -20,7 +20,7 @@ export const presentedIn = (ctx: KoaContextWithOIDC): Omit<TokenQuestion, 'clien
 export const findFormIssues = (ctx: KoaContextWithOIDC): ValidationIssue[] => {
   const form = ctx.oidc.body ?? {};
   const isMissing = (name: string): boolean => form[name] === undefined || form[name] === '';
-  const hasBasic = ctx.headers.authorization !== undefined;
+  const hasBasic = /^basic(?: |$)/i.test(ctx.headers.authorization ?? '');
   const missing = [
     ...(isMissing('grant_type') ? ['grant_type'] : []),
     // RFC 6749 section 2.3.1: with HTTP Basic, the client's id stands in the header.
