@@ -304,8 +304,10 @@ AS $function$
           AND (p_per_minute IS NULL OR k.minute_start > at - interval '60 seconds' AND k.minute_count < p_per_minute)
         FOR NO KEY UPDATE;
       IF FOUND THEN
+        -- A conflict with a row that somebody changes waits for them; one that can be seen is not tried.
         INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
-          VALUES (p_request_id, 'api_key', p_svc_user_id, p_key_id, p_hold_micros, month, at)
+          SELECT p_request_id, 'api_key', p_svc_user_id, p_key_id, p_hold_micros, month, at
+          WHERE NOT EXISTS (SELECT FROM reservations WHERE request_id = p_request_id)
           ON CONFLICT DO NOTHING;
       END IF;
       IF NOT FOUND THEN

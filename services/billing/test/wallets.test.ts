@@ -355,6 +355,26 @@ describe('the balance', () => {
     const balance_micros = 10_000_000 - count * 7;
     expect(await wallet(owner.token)).toMatchObject({ balance_micros, held_micros: 1_000_000 });
   });
+  it('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
+    const { userId, keyId, token } = await fund();
+    const limits = { requestsPerMinute: null, monthlyLimitMicros: null };
+    const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
+    const first = { ...question, requestId: newId('req') };
+    await admitKeyedMany(billing.db, [first]);
+    await admitKeyedMany(billing.db, [question]);
+    const outcome = { requestId: question.requestId, outcome: 'settled' as const, costMicros: 7 };
+    const waiting = await billing.db.transaction(async (trx) => {
+      await trx('wallets').where({ svc_user_id: userId }).select('svc_user_id').forNoKeyUpdate();
+      const again = admitKeyedMany(billing.db, [question]);
+      await expect.poll(() => countWaiting('admit_one_keyed')).toBe(1);
+      const told = settleMany(billing.db, [outcome], { currency: 'EUR', isTogether: true });
+      await expect.poll(() => countWaiting('settle_one')).toBe(1);
+      return { both: Promise.all([again, told]) };
+    });
+    const [[again], [told]] = await waiting.both;
+    expect([again?.verdict, told?.effect]).toEqual(['admitted', 'settled']);
+    expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000 - 7, held_micros: 9 });
+  });
   it('of each of several accounts is charged by batches in any order, without a circle of waits', async () => {
     const owners = await Promise.all(Array.from({ length: 4 }, fund));
     const subscriber = await billing.subscribe();
