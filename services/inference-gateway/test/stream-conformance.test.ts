@@ -42,7 +42,7 @@ const plain = () => {
   const body = { model: 'svc-chat', stream_options: { include_usage: true } };
   return post('/v1/chat/completions', key, { body, headers: { 'x-svc-compliance': 'headers' } });
 };
-const delegated = () => post('/v1/integrations/inference/chat/completions', token, {});
+const delegated = (body: object = {}) => post('/v1/integrations/inference/chat/completions', token, { body });
 const contentOf = (text: string): string =>
   text
     .split('\n\n')
@@ -134,6 +134,27 @@ describe('a stream that is odd', () => {
     expect(contentOf(seen)).toBe('å日🙂');
     expect(await outcomeOf(answer)).toBe(outcome);
     expect(seen.endsWith('data: [DONE]\n\n')).not.toBe(seen.includes('"error"'));
+  });
+
+  test.each([
+    ['no list of choices', USAGE.replace('"choices":[],', '')],
+    ['null for its choices', USAGE.replace('"choices":[]', '"choices":null')],
+  ])('usage with %s counts, and passes as it came', async (_name, usage) => {
+    const text = SHORT.replace(USAGE, usage);
+    play(Buffer.from(text));
+    expect((await plain()).text).toBe(text);
+    const { answer, text: seen } = await delegated({ stream_options: { include_usage: true } });
+    expect(seen).toContain('"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}');
+    expect(seen.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(await outcomeOf(answer)).toBe('settled');
+  });
+
+  test("what is a provider's own between two chunks passes as it came", async () => {
+    const text = SHORT.replace(`data: ${USAGE}`, `event: ping\ndata: {"type":"ping"}\n\ndata: ${USAGE}`);
+    play(Buffer.from(text));
+    const { answer, text: seen } = await plain();
+    expect(seen).toBe(text);
+    expect(await outcomeOf(answer)).toBe('settled');
   });
 
   test('whatever comes, each stream ends, once, and as it should', async () => {

@@ -8,6 +8,7 @@ import {
   emptyTally,
   isRecord,
   parseChunk,
+  readChunk,
   type StreamTally,
 } from '../wire/index.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
@@ -63,7 +64,9 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
         tally.outputBytes += text.length;
         return block;
       }
-      const chunk = parseChunk(data);
+      const chunk = readChunk(data);
+      // Something of the provider's own passes like the rest.
+      if (chunk === undefined) return block;
       countChunk(tally, chunk);
       pattern.learn(data, chunk);
       return isUsageAlone(chunk) && !options.showsUsage ? undefined : block;

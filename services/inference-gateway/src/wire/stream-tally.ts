@@ -31,14 +31,27 @@ export const emptyTally = (): StreamTally => ({
   isFinished: false,
 });
 
-/** Throws UpstreamFailure: `failed` where the provider tells of an error, `garbled` where it is no chunk. */
-export const parseChunk = (data: Buffer): Chunk => {
+/**
+ * Reads an event's data. Undefined for an object with neither choices nor usage, such as a sign of life. Throws
+ * UpstreamFailure: `failed` where the provider tells of an error, `garbled` where it is nothing that a stream may contain.
+ */
+export const readChunk = (data: Buffer): Chunk | undefined => {
   const { id, object, created, model, choices, usage, error } = parseRecord(data);
   if (error !== undefined && error !== null) throw new UpstreamFailure('failed');
   // The flat shape of errors, as of older vLLM and of what is built on it.
   if (object === 'error') throw new UpstreamFailure('failed');
+  const common = { id, object, created, model, usage };
+  // Some providers leave the empty list out where they tell their usage.
+  if (choices === undefined || choices === null) return isRecord(usage) ? { ...common, choices: [] } : undefined;
   if (!Array.isArray(choices)) throw new UpstreamFailure('garbled');
-  return { id, object, created, model, choices, usage };
+  return { ...common, choices };
+};
+
+/** As `readChunk`, where nothing but a chunk will do: anything else is `garbled`. */
+export const parseChunk = (data: Buffer): Chunk => {
+  const chunk = readChunk(data);
+  if (chunk === undefined) throw new UpstreamFailure('garbled');
+  return chunk;
 };
 
 /** Adds a chunk. */
