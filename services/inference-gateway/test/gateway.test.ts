@@ -116,6 +116,26 @@ describe('compliance metadata', () => {
   });
 });
 
+test('every answer names its request twice, refusals too', async () => {
+  const refused = (path: string, init?: RequestInit) => fetch(`${gateway.url}/v1${path}`, init);
+  const answers = await Promise.all([
+    chat('Hello'),
+    chat('Hello [[status=400]]'),
+    chat('Hello', { model: 'unknown' }),
+    post('/chat/completions', '{'),
+    chat('Hello', {}, { 'x-svc-compliance': '1' }),
+    chat('Hello', {}, { authorization: 'Bearer nobody' }),
+    refused('/models', { headers: { authorization: `Bearer ${key}` } }),
+    refused('/models/unknown', { headers: { authorization: `Bearer ${key}` } }),
+    refused('/chat/completions', { method: 'PUT' }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 404, 400, 400, 401, 200, 404, 405]);
+  for (const answer of answers) {
+    expect(idOf(answer)).toMatch(/^req_/);
+    expect(answer.headers.get('x-svc-compliance-gateway-request-id')).toBe(idOf(answer));
+  }
+});
+
 describe('body fidelity', () => {
   const JSON_BODY =
     '{ "id":"u-1",\n  "model" : "sandbox-chat-1", "n":1.0, "t":"\\u00e9 é", "usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7},"choices":[] }\r\n';

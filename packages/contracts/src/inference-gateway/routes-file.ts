@@ -22,10 +22,15 @@ const providerSchema = z.strictObject({
   name: z.string().min(1).max(80),
 });
 
+/** A day begins at its midnight in UTC. */
+const instantSchema = z.union([z.iso.date(), z.iso.datetime()], {
+  error: 'must be a date (2026-09-01) or a time in UTC (2026-09-01T12:00:00Z)',
+});
+
 const certificationSchema = z.strictObject({
   reference: z.string().min(1),
-  certified_at: z.iso.date(),
-  expires_at: z.iso.date(),
+  certified_at: instantSchema,
+  expires_at: instantSchema,
 });
 
 const tokenPriceSchema = z.strictObject({

@@ -1,4 +1,5 @@
 import { type OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { stateOf } from './request-state.ts';
 
 /** Handlers may replace any of these: pages set their own policy, public documents their own caching. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -31,12 +32,20 @@ export const holdDefaultHeaders = (
   res.writeHead = writeHead;
 };
 
+/** On the API-key gateway, whose errors have the common wire format, an answer names its request by two headers of one value. */
+const takeDefaults = (res: ServerResponse & WithDefaults): Readonly<Record<string, string>> => {
+  const held = res[KEY] ?? {};
+  res[KEY] = {};
+  const requestId = held['X-Request-Id'];
+  const isOfGateway = requestId !== undefined && stateOf(res)?.errorShape === 'wire';
+  return isOfGateway ? { ...held, 'X-Svc-Compliance-Gateway-Request-Id': requestId } : held;
+};
+
 type Headers = Readonly<Record<string, OutgoingHttpHeader | undefined>>;
 
 /** Node calls it too, where a handler has not. Any of its overloads. */
 function writeHead(this: ServerResponse & WithDefaults, status: number, ...rest: unknown[]): ServerResponse {
-  const defaults = this[KEY] ?? {};
-  this[KEY] = {};
+  const defaults = takeDefaults(this);
   if (hasHeadersAlone(rest) && this.getHeaderNames().length === 0) {
     // One list, written as it is: headers that are set one by one take several times as long.
     return ServerResponse.prototype.writeHead.call(this, status, listed(defaults, rest[0]));

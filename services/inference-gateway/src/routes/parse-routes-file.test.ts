@@ -86,18 +86,14 @@ describe('a good file', () => {
     ).toEqual(['svc-chat']);
   });
 
-  test('a certification that expires while running takes its route out from the start of that day', () => {
-    const end = Date.parse('2026-12-01T00:00:00Z');
-    expect(
-      parse(good)
-        .delegatedChat(end - 1)
-        .map(({ id }) => id),
-    ).toEqual(['chat-2', 'chat-eu']);
-    expect(
-      parse(good)
-        .delegatedChat(end)
-        .map(({ id }) => id),
-    ).toEqual(['chat-2']);
+  test.each([
+    ['day', '2026-12-01', '2026-12-01T00:00:00Z'],
+    ['instant', '2026-12-01T13:45:10.250Z', '2026-12-01T13:45:10.250Z'],
+  ])('a certification that expires while running takes its route out from that %s on', (_what, expires_at, at) => {
+    const table = parse(good.replace('expires_at: 2026-12-01', `expires_at: ${expires_at}`));
+    const idsAt = (nowMs: number) => table.delegatedChat(nowMs).map(({ id }) => id);
+    expect(idsAt(Date.parse(at) - 1)).toEqual(['chat-2', 'chat-eu']);
+    expect(idsAt(Date.parse(at))).toEqual(['chat-2']);
   });
 });
 
@@ -123,6 +119,11 @@ describe('a bad file', () => {
       'a provider that does not exist',
       good.replace('provider: sandbox', 'provider: other'),
       'there is no provider other',
+    ],
+    [
+      'a certification in another time zone than UTC',
+      good.replace('expires_at: 2026-12-01', 'expires_at: 2026-12-01T12:00:00+02:00'),
+      'must be a date (2026-09-01) or a time in UTC',
     ],
     ['a repeated id', good.replace('id: chat-2,', 'id: chat-eu,'), 'stands more than once'],
     [

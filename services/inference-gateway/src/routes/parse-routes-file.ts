@@ -86,7 +86,7 @@ const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: Routes
   const { fromMs, untilMs } = certifiedPeriod(certification);
   if (fromMs >= untilMs) faults.push(`${at}: the certification ends before it begins`);
   else if (nowMs < fromMs) faults.push(`${at}: the certification is not valid before ${certification.certified_at}`);
-  else if (nowMs >= untilMs) faults.push(`${at}: the certification has expired on ${certification.expires_at}`);
+  else if (nowMs >= untilMs) faults.push(`${at}: the certification has expired at ${certification.expires_at}`);
   return faults;
 };
 
@@ -114,10 +114,10 @@ const delegatedFaults = (file: RoutesFile, service: keyof RoutesFile['delegated'
     return route.service === service ? [] : [`${at}: the route ${id} serves ${route.service}`];
   });
 
-/** Valid from the start of `certified_at` until the start of `expires_at`, both in UTC. */
+/** Valid from `certified_at` until `expires_at`; a date alone is its first instant in UTC. */
 const certifiedPeriod = (certification: { certified_at: string; expires_at: string }) => ({
-  fromMs: Date.parse(`${certification.certified_at}T00:00:00Z`),
-  untilMs: Date.parse(`${certification.expires_at}T00:00:00Z`),
+  fromMs: Date.parse(certification.certified_at),
+  untilMs: Date.parse(certification.expires_at),
 });
 
 const toTable = (file: RoutesFile, keys: Keys): RouteTable => {
