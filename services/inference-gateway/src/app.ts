@@ -13,7 +13,13 @@ import {
   type Metrics,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { type ApiKeyDeps, apiKeyRoutes, createKeyAuthenticator, createLastUseTracker } from './api-keys/index.ts';
+import {
+  type ApiKeyDeps,
+  apiKeyRoutes,
+  createKeyAuthenticator,
+  createLastUseTracker,
+  findApiKeyByHash,
+} from './api-keys/index.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
@@ -117,7 +123,10 @@ const openApiKeys = (
   life.onStop('last uses of keys', lastUses.stop);
   return {
     deps: { database, relay, revocations, pepper, clock },
-    authenticate: createKeyAuthenticator({ database, pepper, revocations, onUse: lastUses.note, clock }),
+    authenticate: createKeyAuthenticator({
+      find: (keyHash) => findApiKeyByHash(database, keyHash),
+      ...{ pepper, revocations, onUse: lastUses.note, clock },
+    }),
   };
 };
 

@@ -19,6 +19,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export const runService = ({ name, start }: RunServiceOptions): void => {
   keepYoungObjectsYoung();
   collectFullySeldom();
+  keepCompiledCode();
   let logger = createLogger({ service: name, level: 'info' });
   const controlled = createLifecycle({ logger });
   const life: Lifecycle = withLogger(controlled, (configured) => {
@@ -53,6 +54,16 @@ const keepYoungObjectsYoung = (): void => setFlagsFromString('--no-allocation-si
  * large instead, and never more than half way to the heap's limit; what a burst leaves is still given back in the next quiet time.
  */
 const collectFullySeldom = (): void => setFlagsFromString('--heap-growing-percent=200');
+
+/**
+ * Compiled code that knows the shape of an object is thrown away once nothing of that shape is left. While nobody calls, nothing is
+ * left of requests, and the collections that V8 makes then throw nearly all away: whoever comes next would wait as the first did
+ * (docs/adr/0007).
+ */
+const keepCompiledCode = (): void => {
+  setFlagsFromString('--retain-maps-for-n-gc=1000');
+  setFlagsFromString('--no-memory-reducer-favors-memory');
+};
 
 const withLogger = (life: ControlledLifecycle, use: (logger: Logger) => void): Lifecycle => ({
   get isStopping() {

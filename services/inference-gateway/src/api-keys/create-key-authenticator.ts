@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { type ApiKeyCaller, AppError, type Authenticate } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import type { ApiKey } from './api-key.ts';
 import { hashKey } from './hash-key.ts';
 import { isKeyText } from './key-text.ts';
-import { findApiKeyByHash } from './queries.ts';
 
 /** How long a look into the database is believed. Deletions come sooner, through the revocations. */
 const CACHE_MS = 60_000;
@@ -12,7 +10,8 @@ const CACHE_ENTRIES_MAX = 20_000;
 
 /** What recognising keys works with. */
 export interface KeyAuthenticatorOptions {
-  readonly database: Knex;
+  /** Finds a key by its hash, in the database; rejects where that does not say. */
+  readonly find: (keyHash: Buffer) => Promise<ApiKey | undefined>;
   readonly pepper: string;
   readonly revocations: { readonly isRevoked: (query: { keyId: string }) => boolean };
   /** Told of every use that was accepted. */
@@ -39,7 +38,7 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     const known = cache.get(name);
     if (known !== undefined && nowMs < known.believedUntilMs) return known.key;
     if (!isKeyText(text)) return undefined;
-    const key = await findApiKeyByHash(options.database, hashKey(options.pepper, text)).catch((error: unknown) => {
+    const key = await options.find(hashKey(options.pepper, text)).catch((error: unknown) => {
       throw new AppError('service_unavailable', undefined, { cause: error });
     });
     cache.delete(name);

@@ -1,5 +1,6 @@
 import { routes as contract, newId } from '@svc/contracts';
 import { createLogger, createMetrics, createServiceApp, type Listener, listen, type Stage } from '@svc/service-kit';
+import { type ApiKey, createKeyAuthenticator, newKeyText } from '../api-keys/index.ts';
 import { createBillingClient } from '../billing-client.ts';
 import type { Config } from '../config.ts';
 import { delegatedRoutes } from '../delegated/index.ts';
@@ -8,7 +9,7 @@ import type { HttpClient } from '../http1/index.ts';
 import { createInFlight } from '../in-flight.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectBody, createProviderClient, createRouteGates, openUpstream } from '../providers/index.ts';
-import { createRouteTable, type TokenRoute } from '../routes/index.ts';
+import { parseRoutesFile, type RouteTable } from '../routes/index.ts';
 import { createOpenStreams } from '../streaming/index.ts';
 import { STAND_IN_MODEL, standIn } from './stand-in.ts';
 
@@ -16,6 +17,8 @@ const SERVICE = 'inference-gateway';
 const HERE = { host: '127.0.0.1', port: 0 };
 /** Those that call at one time. */
 export const CALLERS = 16;
+/** One request in so many is for nothing that there is, which takes the way through Express. */
+const LOST_EVERY = 32;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const LIMITS = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 };
 const PROMPT = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
@@ -44,17 +47,46 @@ export const openStage = async (config: Config): Promise<Stage> => {
 
 /** Half of them JSON with an API key, a quarter streams with one, the rest both for an app. */
 const call = async (client: HttpClient, url: string, number: number): Promise<void> => {
+  if (number % LOST_EVERY === 0) return await callNothing(client, url);
   const isDelegated = number % 4 === 3;
   const route = isDelegated ? contract.createDelegatedChatCompletion : contract.createChatCompletion;
   const isStreamed = number % 4 === 2 || number % 8 === 7;
-  const messages = [{ role: 'user', content: PROMPT }];
-  const body = { ...(isDelegated ? {} : { model: STAND_IN_MODEL }), messages, ...(isStreamed ? { stream: true } : {}) };
-  const headers = { authorization: 'Bearer rehearsal', 'content-type': 'application/json' };
-  const request = { origin: url, path: route.path, headers, body: JSON.stringify(body) };
+  const { members, headers } = clientOf(number);
+  const body = {
+    ...(isDelegated ? {} : { model: STAND_IN_MODEL }),
+    ...members,
+    messages: [{ role: 'user', content: PROMPT }],
+    ...(isStreamed ? { stream: true } : {}),
+  };
+  const request = {
+    origin: url,
+    path: route.path,
+    headers: { authorization: `Bearer ${KEY_TEXT}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
   const answer = await openUpstream(client, request, LIMITS);
   await collectBody(answer, ANSWER_BYTES_MAX);
   if (answer.status !== 200) throw new Error(`a request of the rehearsal was answered with status ${answer.status}`);
 };
+
+const callNothing = async (client: HttpClient, origin: string): Promise<void> => {
+  const answer = await openUpstream(client, { origin, path: '/nothing', headers: {}, body: null }, LIMITS);
+  await collectBody(answer, ANSWER_BYTES_MAX);
+};
+
+/**
+ * Clients differ in what they send. Code that has seen more than four shapes of an object works for all of them; code that has seen
+ * one is thrown away by the first caller that sends another.
+ */
+const CLIENTS = [
+  { members: {}, headers: {} },
+  { members: { max_tokens: 64 }, headers: { accept: '*/*' } },
+  { members: { temperature: 0.5 }, headers: { 'user-agent': 'rehearsal' } },
+  { members: { seed: 1, stop: 'never' }, headers: { 'accept-encoding': 'gzip', accept: 'application/json' } },
+  { members: { top_p: 1, max_completion_tokens: 64 }, headers: { 'accept-language': 'en', 'user-agent': 'rehearsal' } },
+] as const;
+
+const clientOf = (number: number) => CLIENTS[number % CLIENTS.length] ?? CLIENTS[0];
 
 const createStagedApp = (config: Config, other: Listener) => {
   const metrics = createMetrics(SERVICE, { isOfProcess: false });
@@ -62,13 +94,7 @@ const createStagedApp = (config: Config, other: Listener) => {
   const admissionTimeoutMs = LIMITS.totalTimeoutMs;
   const billing = createBillingClient({ baseUrl: other.url, token: 'rehearsal', admissionTimeoutMs, logger });
   const client = createProviderClient({ connectTimeoutMs: admissionTimeoutMs });
-  const route = routeTo(other.url);
-  const table = createRouteTable({
-    routes: [route],
-    configuredModels: [route],
-    delegatedChat: [route.id],
-    delegatedTranscription: [],
-  });
+  const table = routesTo(other.url);
   const gateLimits = { inFlightMax: CALLERS, failuresMax: 1_000_000, pauseMs: 1 };
   const deps: InferenceDeps = {
     billing,
@@ -99,8 +125,21 @@ const createStagedApp = (config: Config, other: Listener) => {
 };
 
 const userId = newId('usr');
+const KEY_TEXT = newKeyText();
+const KEY: ApiKey = {
+  ...{ id: newId('key'), userId, name: 'rehearsal', prefix: '' },
+  ...{ requestsPerMinute: null, monthlyLimitMicros: null },
+  ...{ createdAt: new Date(), expiresAt: null, lastUsedAt: null },
+};
+
 const callers = {
-  api_key: async () => ({ kind: 'api_key', keyId: 'rehearsal', userId }) as const,
+  api_key: createKeyAuthenticator({
+    find: async () => KEY,
+    pepper: '',
+    revocations: { isRevoked: () => false },
+    onUse: () => {},
+    clock: Date.now,
+  }),
   oauth_access_token: async () =>
     ({
       kind: 'oauth_access_token',
@@ -113,23 +152,21 @@ const callers = {
     }) as const,
 };
 
-const routeTo = (origin: string): TokenRoute => ({
-  id: 'rehearsal',
-  model: STAND_IN_MODEL,
-  upstreamModel: STAND_IN_MODEL,
-  deployment: STAND_IN_MODEL,
-  service: 'chat',
-  provider: {
-    id: 'rehearsal',
-    kind: 'common',
-    name: 'rehearsal',
-    origin,
-    basePath: '/v1',
-    apiKey: 'rehearsal',
-    apiVersion: undefined,
-  },
-  dataZone: 'EU',
-  certifiedFromMs: 0,
-  certifiedUntilMs: Number.POSITIVE_INFINITY,
-  price: { input_micros_per_million: 1, output_micros_per_million: 1 },
-});
+/** Read as the routes file is. */
+const routesTo = (origin: string): RouteTable => {
+  const route = {
+    ...{ id: 'rehearsal', model: STAND_IN_MODEL, provider: 'rehearsal', upstream_model: STAND_IN_MODEL },
+    ...{ service: 'chat', data_zone: 'EU', active: true },
+    certification: { reference: 'rehearsal', certified_at: '2026-01-01', expires_at: '9999-01-01' },
+    price: { input_micros_per_million: 1, output_micros_per_million: 1 },
+  };
+  const file = {
+    providers: { rehearsal: { base_url: `${origin}/v1`, api_key_env: 'REHEARSAL', name: 'rehearsal' } },
+    routes: [route],
+    delegated: { chat: [route.id] },
+  };
+  return parseRoutesFile(JSON.stringify(file), {
+    nowMs: Date.now(),
+    providerKey: () => ({ value: 'rehearsal' }),
+  });
+};

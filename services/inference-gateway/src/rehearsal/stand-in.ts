@@ -14,12 +14,20 @@ const COMPLETION = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(600) }, finish_reason: 'stop' }],
   usage: USAGE,
 };
+/** Providers differ in what they add. */
+const ADDITIONS: readonly object[] = [
+  {},
+  { system_fingerprint: null },
+  { service_tier: 'default' },
+  { provider: 'stand-in' },
+  { system_fingerprint: 'fp', service_tier: 'default' },
+];
 const CHUNK = { ...COMPLETION, object: 'chat.completion.chunk', usage: undefined };
 const DELTA = { ...CHUNK, choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }] };
 const ADMITTED = { verdict: 'admitted' };
 const STOP = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
-/** Plays billing, which admits everything, and a provider of the common wire format, which says always the same. */
+/** Plays billing, which admits everything, and a provider of the common wire format, which says nearly always the same. */
 export const standIn: RequestListener = (req, res) => {
   // A rehearsal that is broken off leaves requests half read and streams half sent.
   res.on('error', () => {});
@@ -49,18 +57,25 @@ const textFor = (path: string | undefined, { admissions }: Readonly<Record<strin
     case internalRoutes.settleRequests.path:
       return JSON.stringify({ results: [] });
     default:
-      return JSON.stringify(COMPLETION);
+      return JSON.stringify({ ...COMPLETION, ...nextAddition() });
   }
 };
 
+let answered = 0;
+const nextAddition = (): object => {
+  answered += 1;
+  return ADDITIONS[answered % ADDITIONS.length] ?? {};
+};
+
 const stream = async (res: ServerResponse): Promise<void> => {
+  const addition = nextAddition();
   res.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_stand_in' });
   for (let sent = 0; sent < STREAM_EVENTS && !res.destroyed; sent += 1) {
-    res.write(event(DELTA));
+    res.write(event({ ...DELTA, ...addition }));
     await nextTurn();
   }
-  res.write(event(STOP));
-  res.write(event({ ...CHUNK, choices: [], usage: USAGE }));
+  res.write(event({ ...STOP, ...addition }));
+  res.write(event({ ...CHUNK, ...addition, choices: [], usage: USAGE }));
   res.end('data: [DONE]\n\n');
 };
 

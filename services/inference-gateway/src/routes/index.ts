@@ -4,7 +4,6 @@ export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
 export { providerKeysFrom, type ReadProviderKey } from './read-provider-key.ts';
 export {
   type AudioRoute,
-  createRouteTable,
   type OfferedModel,
   type Provider,
   type Route,
