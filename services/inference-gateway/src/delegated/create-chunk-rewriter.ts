@@ -41,11 +41,13 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
   /** What the caller sees of a chunk of the pattern, around its text. */
   let frame: readonly string[] = [];
   let upstreamId: string | null = null;
+  /** The event that the answer opens with, and what was read from it, until it is passed on. */
+  let opening: { readonly data: Buffer; readonly chunk: Chunk } | undefined;
   return {
     tally,
     upstreamId: () => upstreamId,
     open: (data) => {
-      parseChunk(data);
+      opening = { data, chunk: parseChunk(data) };
       return HEADERS;
     },
     edit: (_block, data): Edited => {
@@ -56,9 +58,12 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
         tally.outputBytes += text.length;
         return frame.join(text.toString());
       }
-      const chunk = parseChunk(data);
+      const first = opening?.data === data ? opening.chunk : undefined;
+      const chunk = first ?? parseChunk(data);
       countChunk(tally, chunk);
-      const sample = pattern.learn(data, chunk);
+      // The first chunk is waited for, and seldom like the others.
+      const sample = first === undefined ? pattern.learn(data, chunk) : undefined;
+      opening = undefined;
       if (sample !== undefined) frame = showChunk(sample, options)?.split(SAMPLE_IN_JSON) ?? [];
       upstreamId ??= recordableName(chunk.id);
       return showChunk(chunk, options);

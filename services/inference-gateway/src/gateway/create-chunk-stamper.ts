@@ -43,6 +43,8 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   const tally = emptyTally();
   const pattern = createChunkPattern();
   let first: { readonly chunk: Chunk; readonly metadata: ComplianceMetadata } | undefined;
+  /** The event that `first` was read from, until it is passed on. */
+  let opening: Buffer | undefined;
   return {
     tally,
     metadata: () => first?.metadata,
@@ -51,6 +53,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
       const chunk = parseChunk(data);
       const metadata = options.attribute(chunk);
       first = { chunk, metadata };
+      opening = data;
       return {
         'content-type': 'text/event-stream; charset=utf-8',
         'x-accel-buffering': 'no',
@@ -64,11 +67,14 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
         tally.outputBytes += text.length;
         return block;
       }
-      const chunk = readChunk(data);
+      const isOpening = data === opening;
+      const chunk = isOpening ? first?.chunk : readChunk(data);
       // Something of the provider's own passes like the rest.
       if (chunk === undefined) return block;
       countChunk(tally, chunk);
-      pattern.learn(data, chunk);
+      // The first chunk is waited for, and seldom like the others.
+      if (isOpening) opening = undefined;
+      else pattern.learn(data, chunk);
       return isUsageAlone(chunk) && !options.showsUsage ? undefined : block;
     },
     isWhole: () => tally.isFinished,
