@@ -189,6 +189,13 @@ CREATE TABLE console_sessions (
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
 
+CREATE TABLE denied_forms (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT denied_forms_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX denied_forms_by_expiry ON denied_forms USING btree (expires_at);
+
 CREATE TABLE dpop_proofs (
   digest bytea NOT NULL,
   expires_at timestamp with time zone NOT NULL,

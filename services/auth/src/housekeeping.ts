@@ -1,6 +1,7 @@
 import type { Logger } from '@svc/service-kit';
 import { type Clock, DAY_MS, HOUR_MS, later, MINUTE_MS } from './clock.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
+import { deleteDeniedFormsBefore } from './consent/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
   deleteRefreshTokensExpiredBefore,
@@ -38,6 +39,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteRefreshTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
     () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
+    () => deleteDeniedFormsBefore(database, hourAgo, BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];
   for (const deleteBatch of kinds) {

@@ -203,6 +203,17 @@ describe('kindness', () => {
     expect(again.text).toContain('Hai già deciso');
   });
 
+  test('what was denied has ended: the back button leads to no code, and a double click to the same answer', async () => {
+    const { browser, consent } = await signIn();
+    const before = await service.database('grants').where({ user_id: person.userId });
+    const denied = await browser.submit(consent, 'decision', { decision: 'deny' });
+    const approved = await browser.submit(consent, 'decision', { decision: 'approve' });
+    expectPage(approved, 400);
+    expect(approved.text).toContain('Hai già deciso');
+    expect((await browser.submit(consent, 'decision', { decision: 'deny' })).location).toBe(denied.location);
+    expect(await service.database('grants').where({ user_id: person.userId })).toHaveLength(before.length);
+  });
+
   test('whoever signed in meanwhile in another tab is asked, not decided for', async () => {
     const { browser, consent } = await signIn();
     const other = await newPerson(service);

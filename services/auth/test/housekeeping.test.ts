@@ -29,10 +29,11 @@ test('what can still be asked for stays, what cannot is removed', async () => {
     before,
   );
   expect(await count('sign_in_attempts')).toBe(1);
+  await service.database('denied_forms').insert({ digest: Buffer.alloc(32), expires_at: service.clock() });
 
   service.clock.advanceMs(2 * DAY_MS);
   await tidy();
-  expect([await count('console_sessions'), await count('sign_in_attempts')]).toEqual([0, 0]);
+  expect(await Promise.all(['console_sessions', 'sign_in_attempts', 'denied_forms'].map(count))).toEqual([0, 0, 0]);
   // The code that was used stays: presented again, it still ends its grant.
   expect(await service.database('authorization_codes')).toMatchObject([{ grant_id: used.grantId }]);
   expect((await redeem(service, { app, ...used })).status).toBe(400);

@@ -1,2 +1,3 @@
+export { deleteDeniedFormsBefore } from './denied-form-queries.ts';
 export { createFormTokens, createPushedMarks, pageRoutes, refuseUnknownPushedRequest } from './pages/index.ts';
 export { consentRoutes } from './routes.ts';

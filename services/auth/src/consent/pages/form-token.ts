@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Clock, later, MINUTE_MS } from '../../clock.ts';
 
 /** How long a form may lie open in a browser. */
-const FORM_MS = 30 * MINUTE_MS;
+export const FORM_MS = 30 * MINUTE_MS;
 /** The longest query the contract takes, as JSON in base64, with room to spare. */
 const TOKEN_CHARACTERS_MAX = 16_384;
 

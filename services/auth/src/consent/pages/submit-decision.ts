@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ReplyContent } from '@svc/service-kit';
+import { later } from '../../clock.ts';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
 import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
-import type { FormContext } from './form-token.ts';
+import { insertDeniedForm, isDeniedForm } from '../denied-form-queries.ts';
+import { FORM_MS, type FormContext } from './form-token.ts';
 import { decidedPage } from './message-pages.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm, seeOther } from './read-form.ts';
@@ -19,7 +21,7 @@ export const submitDecision = async (
   if (!read.isTaken) return read.reply;
   const { form, fields } = read;
   const decision = { request: toRequest(form), state: form.query.state };
-  if (fields.get('decision') !== 'approve') return seeOther(await deny(deps, decision));
+  if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
@@ -35,8 +37,21 @@ const toRequest = ({ query, isPushed }: FormContext) => ({
   isPushed,
 });
 
+/** A request that was denied has ended: whoever goes back to its form begins again at the app. */
+const denyForGood = async (
+  deps: PagesDeps,
+  decision: Pick<Decision, 'request' | 'state'>,
+  form: FormContext,
+): Promise<ReplyContent> => {
+  const target = await deny(deps, decision);
+  const digest = digestOpaqueValue(codeOf(deps.decisionKey, form));
+  await insertDeniedForm(deps.database, { digest, expiresAt: later(deps.clock(), FORM_MS) });
+  return seeOther(target);
+};
+
 const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContext): Promise<ReplyContent> => {
   const code = codeOf(deps.decisionKey, form);
+  if (await isDeniedForm(deps.database, digestOpaqueValue(code))) return decidedPage(form.query.locale);
   try {
     return seeOther(await approve(deps, decision, code));
   } catch (error) {
