@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** A request that was denied on its page has ended: its form approves nothing any more, wherever the browser goes back to. */
+/** A form that was denied has ended its request: kept by a browser and sent again, it approves nothing. */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
 CREATE TABLE denied_forms (

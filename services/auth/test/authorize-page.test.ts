@@ -203,7 +203,7 @@ describe('kindness', () => {
     expect(again.text).toContain('Hai già deciso');
   });
 
-  test('what was denied has ended: the back button leads to no code, and a double click to the same answer', async () => {
+  test('a form that was denied approves nothing any more, and denied once more leads to the same place', async () => {
     const { browser, consent } = await signIn();
     const before = await service.database('grants').where({ user_id: person.userId });
     const denied = await browser.submit(consent, 'decision', { decision: 'deny' });

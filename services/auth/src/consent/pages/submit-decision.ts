@@ -37,7 +37,7 @@ const toRequest = ({ query, isPushed }: FormContext) => ({
   isPushed,
 });
 
-/** A request that was denied has ended: whoever goes back to its form begins again at the app. */
+/** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */
 const denyForGood = async (
   deps: PagesDeps,
   decision: Pick<Decision, 'request' | 'state'>,
