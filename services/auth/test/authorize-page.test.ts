@@ -83,11 +83,13 @@ describe('the journey', () => {
     });
   });
 
-  test('one can leave without signing in', async () => {
+  test('one can leave without signing in, which stores nothing', async () => {
+    const before = await service.database('denied_forms');
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier()));
     const answered = await browser.submit(page, 'decision', { decision: 'deny' });
     expect(answered.location).toContain('error=access_denied');
+    expect(await service.database('denied_forms')).toHaveLength(before.length);
   });
 
   test('sign up on the way', async () => {
