@@ -41,7 +41,7 @@ const FIRST_SHARE = 0.25;
  * compiled. Never rejects: a process that has not rehearsed is slower, not worse.
  *
  * It plays on two stages, one after the other: what was compiled for the first is thrown away as soon as that is gone, and with it
- * goes nearly all that was compiled. What is compiled for the second supposes less, and stays (docs/adr/0007).
+ * goes much of what every request needs. What is compiled for the second supposes less, and stays (docs/adr/0007).
  */
 export const rehearse = async ({ requests, callers, openStage, logger }: RehearsalOptions): Promise<void> => {
   if (requests === 0) return;

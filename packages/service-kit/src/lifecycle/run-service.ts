@@ -57,7 +57,7 @@ const collectFullySeldom = (): void => setFlagsFromString('--heap-growing-percen
 
 /**
  * Compiled code that knows the shape of an object is thrown away once nothing of that shape is left. While nobody calls, nothing is
- * left of requests, and the collections that V8 makes then throw nearly all away: whoever comes next would wait as the first did
+ * left of requests, and the collections that V8 makes then throw much of it away: whoever comes next would wait as the first did
  * (docs/adr/0007).
  */
 const keepCompiledCode = (): void => {
