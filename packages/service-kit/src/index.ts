@@ -12,6 +12,13 @@ export {
   type TokenAuthenticatorsOptions,
 } from './authentication/token-authenticators.ts';
 export {
+  type ChannelCall,
+  createLineChannel,
+  type LineChannel,
+  type LineChannelOptions,
+} from './channel/create-line-channel.ts';
+export { ChannelRefused, createLineClient, type LineClient } from './channel/create-line-client.ts';
+export {
   type CallInput,
   type CallResult,
   createInternalClient,

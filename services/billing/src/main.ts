@@ -84,7 +84,8 @@ async function start(life: Lifecycle): Promise<void> {
   });
   life.onStop('payments', () => ticking.stop());
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
-  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
+  const { channel } = app;
+  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true, channel });
   logger.info({ port: config.PORT }, 'ready');
 }
 

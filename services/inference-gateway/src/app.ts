@@ -20,7 +20,7 @@ import {
   createLastUseTracker,
   findApiKeyByHash,
 } from './api-keys/index.ts';
-import { createBillingClient } from './billing-client.ts';
+import { createBillingClient } from './billing/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { delegatedRoutes } from './delegated/index.ts';

@@ -1,4 +1,4 @@
-import type { BillingClient } from './billing-client.ts';
+import type { BillingClient } from './billing/index.ts';
 import type { InFlight } from './in-flight.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';

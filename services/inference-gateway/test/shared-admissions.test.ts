@@ -1,42 +1,62 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type AdmissionRequest, newId } from '@svc/contracts';
-import { createLogger } from '@svc/service-kit';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AdmissionRequest, admissionChannel, admissionsCallSchema, newId } from '@svc/contracts';
+import {
+  AppError,
+  type ChannelCall,
+  createLineChannel,
+  createLogger,
+  createMetrics,
+  type LineChannel,
+  type Listener,
+  listen,
+} from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BillingClient, createBillingClient } from '../src/billing-client.ts';
+import { type BillingClient, createBillingClient } from '../src/billing/index.ts';
+
+const TOKEN = 'a-service-credential-for-tests';
+const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
 
 /** One call as billing gets it, unanswered until the test answers it. */
 interface Call {
-  readonly ids: string[];
-  readonly res: ServerResponse;
+  readonly ids: (string | undefined)[];
+  /** Writes lines; the call is over with the last one. */
+  readonly write: (lines: string) => void;
+  readonly fail: (error: Error) => void;
 }
 
 const calls: Call[] = [];
-const server = createServer(async (req, res) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk);
-  const body = JSON.parse(Buffer.concat(chunks).toString());
-  const admissions: AdmissionRequest[] = body.admissions ?? [body];
-  calls.push({ ids: admissions.map(({ request_id }) => request_id), res });
-});
+let channel: LineChannel;
+let server: Listener;
 let billing: BillingClient;
+
+const take = (call: ChannelCall<ReturnType<typeof admissionsCallSchema.parse>>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const ids = call.question.admissions.map((request) => request?.request_id);
+    let left = ids.length;
+    const write = (lines: string): void => {
+      call.write(lines);
+      left -= lines.split('\n').length - 1;
+      if (left <= 0) resolve();
+    };
+    calls.push({ ids, write, fail: reject });
+  });
+
+const start = async (admissionTimeoutMs = 10_000): Promise<void> => {
+  billing = createBillingClient({ baseUrl: server.url, token: TOKEN, admissionTimeoutMs, logger });
+};
+
 beforeEach(async () => {
   calls.length = 0;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  billing = createBillingClient({
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    token: 'a-service-credential-for-tests',
-    admissionTimeoutMs: 10_000,
-    logger: createLogger({ service: 'inference-gateway', level: 'silent' }),
-  });
+  const metrics = createMetrics('billing', { isOfProcess: false });
+  const parts = { ...admissionChannel, question: admissionsCallSchema, tokens: [TOKEN], logger, metrics };
+  channel = createLineChannel({ ...parts, answer: take });
+  server = await listen((_req, res) => res.writeHead(404).end(), { host: '127.0.0.1', port: 0, channel });
+  await start();
 });
 afterEach(async () => {
-  await billing.close();
-  server.close();
-  server.closeAllConnections();
+  billing.close();
+  await server.drain(0);
 });
 
 const admit = () => {
@@ -59,32 +79,20 @@ const line = (place: number, verdict = 'admitted') => `${JSON.stringify({ place,
 describe('admissions that come together', () => {
   test('share a call, and each has its own decision', async () => {
     const [first, second, third] = together(3);
-    const { ids, res } = await call(0);
+    const { ids, write } = await call(0);
     expect(ids).toEqual([first?.id, second?.id, third?.id]);
-    res.end(`${line(2, 'insufficient_balance')}${line(0)}${line(1, 'rate_limit_exceeded')}`);
+    write(`${line(2, 'insufficient_balance')}${line(0)}${line(1, 'rate_limit_exceeded')}`);
     expect(await first?.answer).toEqual({ verdict: 'admitted' });
     expect(await second?.answer).toEqual({ verdict: 'rate_limit_exceeded' });
     expect(await third?.answer).toEqual({ verdict: 'insufficient_balance' });
   });
 
-  test('are asked one by one where billing is of a release that knows no other way', async () => {
-    const asked = together(3);
-    const shared = await call(0);
-    shared.res.writeHead(404).end('{"detail":{"code":"not_found","message":"There is no such resource."}}');
-    for (const place of [1, 2, 3]) {
-      const alone = await call(place);
-      expect(alone.ids).toHaveLength(1);
-      alone.res.end('{"verdict":"admitted"}');
-    }
-    for (const { answer } of asked) expect(await answer).toEqual({ verdict: 'admitted' });
-  });
-
   test('are sent in calls of bounded size', async () => {
     const asked = together(150);
     for (const place of [0, 1, 2]) {
-      const { ids, res } = await call(place);
+      const { ids, write } = await call(place);
       expect(ids.length).toBeLessThanOrEqual(64);
-      res.end(ids.map((_id, at) => line(at)).join(''));
+      write(ids.map((_id, at) => line(at)).join(''));
     }
     for (const { answer } of asked) expect(await answer).toEqual({ verdict: 'admitted' });
   });
@@ -92,7 +100,7 @@ describe('admissions that come together', () => {
   test('one that takes long holds up neither its neighbours nor whoever comes later', async () => {
     const [slow, neighbour] = together(2);
     const stuck = await call(0);
-    stuck.res.write(line(1));
+    stuck.write(line(1));
     expect(await neighbour?.answer).toEqual({ verdict: 'admitted' });
     // More calls than may be under way at once, each with a decision that does not come.
     for (const place of [1, 2, 3]) {
@@ -100,30 +108,66 @@ describe('admissions that come together', () => {
       await call(place);
     }
     const [later] = together(1);
-    (await call(4)).res.end('{"verdict":"admitted"}');
+    (await call(4)).write(line(0));
     expect(await later?.answer).toEqual({ verdict: 'admitted' });
-    stuck.res.end(line(0));
+    stuck.write(line(0));
     expect(await slow?.answer).toEqual({ verdict: 'admitted' });
   });
 });
 
 describe('an admission without a decision is refused as unavailable, and only that one', () => {
-  test.each<[string, (res: ServerResponse) => void]>([
-    ['billing says so', (res) => res.end(`{"place":0,"error":"internal_error"}\n${line(1)}`)],
-    ['billing says nothing', (res) => res.end(line(1))],
-    ['the line breaks off', (res) => res.end(`${line(1)}{"place":0,"admission":{"verdict":"admitted"}}`)],
-    ['the line is no decision', (res) => res.end(`${line(1)}{"place":0,"admission":{"verdict":"yes"}}\n`)],
-    ['the connection breaks', (res) => res.write(line(1), () => setImmediate(() => res.destroy()))],
+  test.each<[string, (call: Call) => void]>([
+    ['billing says so', ({ write }) => write(`{"place":0,"error":"internal_error"}\n${line(1)}`)],
+    ['billing says it of another place', ({ write }) => write(`${line(1)}${line(1)}`)],
+    ['the line is no decision', ({ write }) => write(`${line(1)}{"place":0,"admission":{"verdict":"yes"}}\n`)],
+    ['the call fails behind a decision', ({ write }) => write(`${line(1)}{"error":"internal_error"}\n`)],
+    ['the connection breaks', ({ write }) => breakOff(() => write(line(1)))],
+    ['the line breaks off', ({ write }) => breakOff(() => write(`${line(1)}{"place":0,"admission":`))],
   ])('%s', async (_name, answer) => {
     const [first, second] = together(2);
-    answer((await call(0)).res);
+    answer(await call(0));
     expect(await first?.answer).toBe('service_unavailable');
     expect(await second?.answer).toEqual({ verdict: 'admitted' });
   });
 
-  test('the call fails', async () => {
-    const asked = together(2);
-    (await call(0)).res.writeHead(503).end();
-    for (const { answer } of asked) expect(await answer).toBe('service_unavailable');
+  const breakOff = (write: () => void): void => {
+    write();
+    void sleep(20).then(channel.cutOff);
+  };
+
+  test('billing does not decide in time', async () => {
+    billing.close();
+    await start(50);
+    const [first] = together(1);
+    expect(await first?.answer).toBe('service_unavailable');
   });
+
+  test('the call fails, and the next one does not', async () => {
+    const asked = together(2);
+    (await call(0)).fail(new AppError('service_unavailable'));
+    for (const { answer } of asked) expect(await answer).toBe('service_unavailable');
+    const [next] = together(1);
+    (await call(1)).write(line(0));
+    expect(await next?.answer).toEqual({ verdict: 'admitted' });
+  });
+});
+
+test('admissions are asked for one by one where billing is of a release that opens no channel', async () => {
+  await server.drain(0);
+  const alone: string[] = [];
+  server = await listen(
+    async (req, res) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req) chunks.push(chunk);
+      if (req.url !== '/internal/admissions') return void res.writeHead(404).end('{"detail":{"code":"not_found"}}');
+      alone.push(JSON.parse(Buffer.concat(chunks).toString()).request_id);
+      res.end('{"verdict":"admitted"}');
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+  billing.close();
+  await start();
+  const asked = together(3);
+  for (const { answer } of asked) expect(await answer).toEqual({ verdict: 'admitted' });
+  expect(alone.toSorted()).toEqual(asked.map(({ id }) => id).toSorted());
 });

@@ -70,19 +70,38 @@ export type Admission = z.infer<typeof admissionSchema>;
 /** Questions in one call. */
 export const ADMISSIONS_MAX = 64;
 
-/** Questions that came together. One that is no question reads as null, so that it fails alone. */
-export const admissionsRequestSchema = z.object({
+/**
+ * The channel over which gateways ask billing: a connection that is kept, opened by an HTTP/1.1 upgrade (RFC 9110 section 7.8) with a
+ * service credential. A call is a line of JSON, its answer one line for each question, in the order of the decisions: nobody waits for
+ * the account of somebody else. The next call of a channel comes after the last line of the one before.
+ */
+export const admissionChannel = {
+  operationId: 'admitRequests',
+  path: '/internal/admissions/channel',
+  protocol: 'svc-admissions',
+} as const;
+
+/** A call: questions that came together. One that is no question reads as null, so that it fails alone. */
+export const admissionsCallSchema = z.object({
+  request_id: idSchema('req').meta({ description: 'Of the first question, for the log.' }),
+  traceparent: z.string().optional(),
   admissions: z.array(admissionRequestSchema.nullable().catch(null)).min(1).max(ADMISSIONS_MAX),
 });
 
-/** One line of the answer to questions that came together: the decision on one of them, or why there is none. */
+/** A call: questions that came together. */
+export type AdmissionsCall = z.input<typeof admissionsCallSchema>;
+
+/**
+ * One line of an answer: the decision on one question, or the code of the error why there is none. Without a place it is about the
+ * whole call, and its last line.
+ */
 export const admissionLineSchema = z.object({
-  place: z.int().min(0).meta({ description: 'Where the question stood, from 0.' }),
+  place: z.int().min(0).optional().meta({ description: 'Where the question stood, from 0.' }),
   admission: admissionSchema.optional(),
-  error: z.string().optional().meta({ description: 'The code of the error, where there is no decision.' }),
+  error: z.string().optional(),
 });
 
-/** One line of the answer to questions that came together. */
+/** One line of an answer. */
 export type AdmissionLine = z.infer<typeof admissionLineSchema>;
 
 /** How a request ended, as the gateway knows it. */

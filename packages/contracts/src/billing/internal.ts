@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { pathIdSchema } from '../core/ids.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
-import {
-  admissionLineSchema,
-  admissionRequestSchema,
-  admissionSchema,
-  admissionsRequestSchema,
-  settlementsRequestSchema,
-  settlementsSchema,
-} from './admissions.ts';
+import { admissionRequestSchema, admissionSchema, settlementsRequestSchema, settlementsSchema } from './admissions.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
@@ -26,20 +19,6 @@ export const billingInternalRoutes = {
     summary: 'Decide whether a request may be forwarded, and reserve for it',
     request: { body: jsonBody(admissionRequestSchema) },
     responses: { 200: json('The decision.', admissionSchema) },
-    errors: [],
-  }),
-  admitRequests: defineRoute({
-    ...internal,
-    operationId: 'admitRequests',
-    method: 'POST',
-    path: '/internal/admissions/batch',
-    summary: 'Decide on requests that came together, each as if it were asked alone',
-    description:
-      'Answers a line of JSON for each as soon as it is decided, in that order: nobody waits for the account of somebody else. Where none is decided the call fails as one.',
-    request: { body: jsonBody(admissionsRequestSchema) },
-    responses: {
-      200: { description: 'A line for each.', schema: admissionLineSchema, contentType: 'application/x-ndjson' },
-    },
     errors: [],
   }),
   settleRequests: defineRoute({

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type AdmissionsCall, admissionChannel, newId } from '@svc/contracts';
+import { createLineClient } from '@svc/service-kit';
 import { connect, type NatsConnection } from 'nats';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
@@ -21,6 +23,8 @@ export interface Product {
   hold(service: DatabaseOwner, statement: string): Promise<() => Promise<void>>;
   /** Calls an internal route as another service does. */
   internal(service: DatabaseOwner, path: string, body: unknown): Promise<Response>;
+  /** Has billing decide on requests as a gateway has it, and expects all of them to be admitted. */
+  admit(requests: AdmissionsCall['admissions']): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,6 +50,9 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
     return client;
   };
   const stack = () => readStackFile(dataDir);
+  const token: string = secrets.INTERNAL_API_TOKEN;
+  const baseUrl = first.processes['billing']?.internal_url ?? '';
+  const channel = createLineClient({ ...admissionChannel, baseUrl, token });
   return {
     watch,
     nats,
@@ -64,13 +71,21 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
       const answer = await fetch(`${first.processes[service]?.internal_url}${path}`, {
         method: 'POST',
         signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-        headers: { authorization: `Bearer ${secrets.INTERNAL_API_TOKEN}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
       expect(answer.status).toBeLessThan(500);
       return answer;
     },
+    async admit(requests) {
+      const call: AdmissionsCall = { request_id: newId('req'), admissions: requests };
+      const lines: string[] = [];
+      const onLine = (line: string) => lines.push(line) === requests.length;
+      await channel.ask({ line: JSON.stringify(call), timeoutMs: CALL_TIMEOUT_MS, onLine });
+      expect(lines.filter((line) => line.includes('"admitted"'))).toHaveLength(requests.length);
+    },
     async close() {
+      channel.close();
       await nats.close();
       await Promise.all(open.map((client) => client.end()));
     },

@@ -31,7 +31,8 @@ export const authorize = async (
   return caller;
 };
 
-const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
+/** Scheme and credential of the `Authorization` header. */
+export const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
   const [, scheme = '', credential] = /^(bearer|dpop) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
   return [scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', credential];
 };

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
+import type { LineChannel } from '../channel/create-line-channel.ts';
 import { Bag } from '../collections/bag.ts';
 
 /** Refuses new connections and waits for open answers; those still open after `graceMs` are cut off. True: none was. */
@@ -13,17 +14,24 @@ const IDLE_LEFT_OPEN_MS = 100;
  * Watches a server's answers, so that it can be drained: the last answer of a kept connection says so, as a busy client would else
  * go on asking on it until the grace is over, and be cut off in the middle of a request.
  */
-export const makeDrainable = (server: Server): Drain => {
+export const makeDrainable = (server: Server, channel?: LineChannel): Drain => {
   const open = new Bag<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
     res.once('close', open.add(res));
     // Tells the other side of a kept connection that this answer is the last one.
     if (!server.listening) res.setHeader('connection', 'close');
   });
-  return (graceMs) => drain(server, open, graceMs);
+  return (graceMs) => drain({ server, open, channel }, graceMs);
 };
 
-const drain = (server: Server, open: Bag<ServerResponse>, graceMs: number): Promise<boolean> =>
+/** A server, its open answers, and who is connected to it in another protocol. */
+interface Watched {
+  readonly server: Server;
+  readonly open: Bag<ServerResponse>;
+  readonly channel: LineChannel | undefined;
+}
+
+const drain = ({ server, open, channel }: Watched, graceMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     let isWhole = true;
     const idleUntilMs = performance.now() + IDLE_LEFT_OPEN_MS;
@@ -34,11 +42,12 @@ const drain = (server: Server, open: Bag<ServerResponse>, graceMs: number): Prom
       resolve(isWhole);
     });
     for (const res of open) closeAfter(res);
+    channel?.stop(IDLE_LEFT_OPEN_MS);
     const poll = setInterval(() => {
       if (performance.now() >= idleUntilMs) server.closeIdleConnections();
     }, POLL_MS);
     const deadline = setTimeout(() => {
-      isWhole = open.size === 0;
+      isWhole = (channel?.cutOff() ?? true) && open.size === 0;
       server.closeAllConnections();
     }, graceMs);
   });

@@ -1,11 +1,14 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LineChannel } from '../channel/create-line-channel.ts';
 import { type Drain, makeDrainable } from './drain.ts';
 
 /** Where a server listens. */
 export interface ListenOptions {
   port: number;
   host: string;
+  /** Answers those who ask for another protocol than HTTP. */
+  channel?: LineChannel | undefined;
 }
 
 /** A server that can be stopped without cutting off those it serves. */
@@ -28,12 +31,21 @@ const BACKLOG = 4_096;
 
 /** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
 export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 }, handler);
+  const { channel } = options;
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      connectionsCheckingInterval: 5_000,
+      shouldUpgradeCallback: (req) => channel?.accepts(req) ?? false,
+    },
+    handler,
+  );
+  if (channel !== undefined) server.on('upgrade', channel.open);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.timeout = 0;
-  const drain = makeDrainable(server);
+  const drain = makeDrainable(server, channel);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, () => {

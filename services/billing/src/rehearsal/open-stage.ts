@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { type AdmissionRequest, internalRoutes, newId } from '@svc/contracts';
+import { type AdmissionRequest, type AdmissionsCall, admissionChannel, internalRoutes, newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
-import { createInternalApp, createLogger, createMetrics, listen, type Stage } from '@svc/service-kit';
+import {
+  createInternalApp,
+  createLineClient,
+  createLogger,
+  createMetrics,
+  type LineClient,
+  listen,
+  type Stage,
+} from '@svc/service-kit';
 import type { BillingConfig } from '../config.ts';
-import { createReservationMeters, reservationRoutes } from '../reservations/index.ts';
+import { createReservationMeters, openReservationBorder } from '../reservations/index.ts';
 
 const SERVICE = 'billing';
 /** Nobody else may call what stands in front of the real database. */
@@ -28,36 +36,53 @@ export const openStage = async (config: BillingConfig): Promise<Stage> => {
   const database = createDatabase(config.DATABASE_URL, { applicationName: SERVICE, poolMax: CALLERS });
   const metrics = createMetrics(SERVICE, { isOfProcess: false });
   const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
-  const deps = {
-    ...{ database, logger, meters: createReservationMeters(metrics) },
+  const tokens = [TOKEN];
+  const { bindings, channel } = openReservationBorder({
+    ...{ database, logger, metrics, tokens, meters: createReservationMeters(metrics) },
     currency: config.BILLING_CURRENCY,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
-  };
-  const bindings = reservationRoutes(deps);
+  });
   const contract = bindings.map(({ route }) => route);
   const ready = async () => ({});
   const app = createInternalApp({
     ...{ service: SERVICE, bindings, contract, logger, metrics, ready },
-    tokens: [TOKEN],
+    tokens,
   });
-  const listener = await listen(app, HERE);
+  const listener = await listen(app, { ...HERE, channel });
   const agent = new Agent({ keepAlive: true });
+  const client = createLineClient({ ...admissionChannel, baseUrl: listener.url, token: TOKEN });
   return {
-    call: (number) => call(agent, listener.url, number),
+    call: (number) => call({ agent, client, url: listener.url }, number),
     close: async () => {
       agent.destroy();
+      client.close();
       await listener.drain(0);
       await database.destroy();
     },
   };
 };
 
+/** How the stage is called. */
+interface Callers {
+  readonly agent: Agent;
+  readonly client: LineClient;
+  readonly url: string;
+}
+
 /** Half of them ask for an API key alone; the others for an app, for several keys at once, and how a request ended. */
-const call = async (agent: Agent, url: string, number: number): Promise<void> => {
+const call = async ({ agent, client, url }: Callers, number: number): Promise<void> => {
   if (number % PROBED_EVERY === 0) await send(agent, { url: `${url}/healthz`, method: 'GET' });
-  const { path, body } = questionOf(number);
-  const status = await send(agent, { url: `${url}${path}`, method: 'POST', body: JSON.stringify(body) });
+  if (number % 8 !== 7) return await ask(client, questionsOf(number));
+  const body = JSON.stringify({ settlements: [settlement()] });
+  const status = await send(agent, { url: `${url}${internalRoutes.settleRequests.path}`, method: 'POST', body });
   if (status !== 200) throw new Error(`a call of the rehearsal was answered with status ${status}`);
+};
+
+const ask = async (client: LineClient, admissions: AdmissionRequest[]): Promise<void> => {
+  const question: AdmissionsCall = { request_id: newId('req'), admissions };
+  const lines: string[] = [];
+  const onLine = (line: string): boolean => lines.push(line) === admissions.length;
+  await client.ask({ line: JSON.stringify(question), timeoutMs: TIMEOUT_MS, onLine });
 };
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
@@ -76,17 +101,15 @@ const send = (
     req.end(body);
   });
 
-const questionOf = (number: number): { readonly path: string; readonly body: object } => {
+const questionsOf = (number: number): AdmissionRequest[] => {
   switch (number % 8) {
     case 1:
     case 5:
-      return { path: internalRoutes.admitRequest.path, body: delegated() };
+      return [delegated()];
     case 3:
-      return { path: internalRoutes.admitRequests.path, body: { admissions: [keyed(), keyed(), delegated()] } };
-    case 7:
-      return { path: internalRoutes.settleRequests.path, body: { settlements: [settlement()] } };
+      return [keyed(), keyed(), delegated()];
     default:
-      return { path: internalRoutes.admitRequest.path, body: keyed() };
+      return [keyed()];
   }
 };
 

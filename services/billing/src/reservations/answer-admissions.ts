@@ -1,22 +1,19 @@
-import type { ServerResponse } from 'node:http';
 import type { Admission, AdmissionLine, AdmissionRequest } from '@svc/contracts';
-import { AppError, invalidField, type Logger } from '@svc/service-kit';
+import { AppError, type ChannelCall, invalidField } from '@svc/service-kit';
 
-/** Who asks, and what decides. */
-export interface AdmissionsAnswer {
-  readonly res: ServerResponse;
-  readonly log: Logger;
-  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
+/** Decides on one request. */
+export type Admit = (request: AdmissionRequest) => Promise<Admission>;
+
+/** Questions of one call. */
+export interface Questions {
+  readonly admissions: readonly (AdmissionRequest | null)[];
 }
 
 /**
  * Decides on requests that came in one call, and writes each decision as soon as it is made. A request that fails has a line with
  * its error, behind the first decision; throws that error, with nothing written, where no request is decided.
  */
-export const answerAdmissions = async (
-  { res, log, admit }: AdmissionsAnswer,
-  requests: readonly (AdmissionRequest | null)[],
-): Promise<void> => {
+export const answerAdmissions = async (call: ChannelCall<Questions>, admit: Admit): Promise<void> => {
   let lines = '';
   let isDecided = false;
   let isWoken = false;
@@ -24,9 +21,8 @@ export const answerAdmissions = async (
   // Decisions of one group come in one turn of the event loop, and leave in one piece.
   const flush = (): void => {
     isWoken = false;
-    if (!isDecided || lines === '' || res.destroyed) return;
-    if (!res.headersSent) res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(lines);
+    if (!isDecided || lines === '' || !call.isOpen()) return;
+    call.write(lines);
     lines = '';
   };
   const add = (line: AdmissionLine): void => {
@@ -35,7 +31,7 @@ export const answerAdmissions = async (
     isWoken = true;
   };
   await Promise.all(
-    requests.map((request, place) =>
+    call.question.admissions.map((request, place) =>
       decide(admit, request).then(
         (admission) => {
           isDecided = true;
@@ -43,22 +39,17 @@ export const answerAdmissions = async (
         },
         (error: unknown) => {
           failure = error;
-          if (!(error instanceof AppError)) log.error({ err: error }, 'an admission failed');
+          if (!(error instanceof AppError)) call.log.error({ err: error }, 'an admission failed');
           add({ place, error: error instanceof AppError ? error.code : 'internal_error' });
         },
       ),
     ),
   );
   if (!isDecided) throw failure;
-  if (res.destroyed) return;
-  if (!res.headersSent) {
-    res.writeHead(200, { 'content-type': 'application/x-ndjson', 'content-length': Buffer.byteLength(lines) });
-  }
-  res.end(lines);
-  lines = '';
+  flush();
 };
 
-const decide = async (admit: AdmissionsAnswer['admit'], request: AdmissionRequest | null): Promise<Admission> => {
+const decide = async (admit: Admit, request: AdmissionRequest | null): Promise<Admission> => {
   if (request === null) throw invalidField(['body', 'admissions'], 'value_error', 'Value error, no such admission');
   return await admit(request);
 };

@@ -1,25 +1,41 @@
-import { internalRoutes } from '@svc/contracts';
-import { type Binding, bind, HANDLED } from '@svc/service-kit';
+import { admissionChannel, admissionsCallSchema, internalRoutes } from '@svc/contracts';
+import { type Binding, bind, createLineChannel, type LineChannel, type LineChannelOptions } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
 import { answerAdmissions } from './answer-admissions.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
-/** Internal routes of admission and settlement, for which every request of the product waits. */
-export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): Binding[] => {
+/** How admission and settlement are reached, for which every request of the product waits. */
+export interface ReservationBorder {
+  readonly bindings: readonly Binding[];
+  readonly channel: LineChannel;
+}
+
+/** What the border needs beside the operations behind it. */
+type BorderDeps = AdmissionDeps &
+  SettlementDeps &
+  Pick<LineChannelOptions<typeof admissionsCallSchema>, 'tokens' | 'logger' | 'metrics' | 'isUnavailable'>;
+
+/** Opens the internal routes and the channel of admissions. Those who come over either are decided together. */
+export const openReservationBorder = (deps: BorderDeps): ReservationBorder => {
   const admit = createAdmission(deps);
   const settle = createSettlement(deps);
-  return [
-    bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
-    bind(internalRoutes.admitRequests, async ({ body, res, log }) => {
-      await answerAdmissions({ res, log, admit }, body.admissions);
-      return HANDLED;
+  const { tokens, logger, metrics, isUnavailable } = deps;
+  return {
+    bindings: [
+      bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
+      bind(internalRoutes.settleRequests, async ({ body }) => {
+        const results = await settle(body.settlements);
+        return {
+          status: 200,
+          body: { results: results.map(({ requestId, state }) => ({ request_id: requestId, state })) },
+        };
+      }),
+    ],
+    channel: createLineChannel({
+      ...admissionChannel,
+      question: admissionsCallSchema,
+      answer: (call) => answerAdmissions(call, admit),
+      ...{ tokens, logger, metrics, isUnavailable },
     }),
-    bind(internalRoutes.settleRequests, async ({ body }) => {
-      const results = await settle(body.settlements);
-      return {
-        status: 200,
-        body: { results: results.map(({ requestId, state }) => ({ request_id: requestId, state })) },
-      };
-    }),
-  ];
+  };
 };

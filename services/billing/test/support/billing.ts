@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { idPattern, newId } from '@svc/contracts';
-import { createLogger, createMetrics, createTokenAuthenticators, loadConfig } from '@svc/service-kit';
+import { createLogger, createMetrics, createTokenAuthenticators, listen, loadConfig } from '@svc/service-kit';
 import { type TestDatabase, type TestTokens, testDatabase, testTokens } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type BillingApp, createBillingApp } from '../../src/app.ts';
@@ -10,7 +10,8 @@ import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PLANS = fileURLToPath(new URL('./plans.yaml', import.meta.url));
-const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+/** The credential of services. */
+export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 
 /** One answer, read whole. */
 export interface Answer {
@@ -37,6 +38,7 @@ export interface TestBilling {
   readonly db: Knex;
   readonly tokens: TestTokens;
   readonly publicUrl: string;
+  readonly internalUrl: string;
   /** Calls a public route; redirects are not followed. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>;
   /** Calls an internal route with the service credential. */
@@ -79,12 +81,14 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
       revocations: { isRevoked: () => false },
     }),
   });
-  const [publicServer, internalServer] = await Promise.all([serve(app.publicApp), serve(app.internalApp)]);
+  const publicServer = await serve(app.publicApp);
+  const internalServer = await listen(app.internalApp, { host: '127.0.0.1', port: 0, channel: app.channel });
   const call: TestBilling['call'] = (method, path, sent = {}) => send(`${publicServer.url}${path}`, method, sent);
   const internal: TestBilling['internal'] = (method, path, json) =>
     send(`${internalServer.url}${path}`, method, { token: INTERNAL_TOKEN, json });
   return {
     ...{ app, config, environment, db, tokens, publicUrl: publicServer.url, call, internal },
+    internalUrl: internalServer.url,
     setClock: async (at) => {
       await db('test_clock').update({ at: new Date(at) });
     },
@@ -98,7 +102,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
       return (await internal('POST', '/internal/settlements', { settlements })).body.results[0].state;
     },
     async stop() {
-      await Promise.all([publicServer.close(), internalServer.close(), tokens.stop()]);
+      await Promise.all([publicServer.close(), internalServer.drain(0), tokens.stop()]);
       await database.drop();
     },
   };

@@ -1,7 +1,17 @@
-import { routes as contract, newId } from '@svc/contracts';
-import { createLogger, createMetrics, createServiceApp, type Listener, listen, type Stage } from '@svc/service-kit';
+import { randomBytes } from 'node:crypto';
+import { admissionChannel, admissionsCallSchema, routes as contract, newId } from '@svc/contracts';
+import {
+  createLineChannel,
+  createLogger,
+  createMetrics,
+  createServiceApp,
+  type LineChannel,
+  type Listener,
+  listen,
+  type Stage,
+} from '@svc/service-kit';
 import { type ApiKey, createKeyAuthenticator, newKeyText } from '../api-keys/index.ts';
-import { createBillingClient } from '../billing-client.ts';
+import { createBillingClient } from '../billing/index.ts';
 import type { Config } from '../config.ts';
 import { delegatedRoutes } from '../delegated/index.ts';
 import { gatewayRoutes } from '../gateway/index.ts';
@@ -11,7 +21,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import { collectBody, createProviderClient, createRouteGates, openUpstream } from '../providers/index.ts';
 import { parseRoutesFile, type RouteTable } from '../routes/index.ts';
 import { createOpenStreams } from '../streaming/index.ts';
-import { STAND_IN_MODEL, standIn } from './stand-in.ts';
+import { admitAll, STAND_IN_MODEL, standIn } from './stand-in.ts';
 
 const SERVICE = 'inference-gateway';
 const HERE = { host: '127.0.0.1', port: 0 };
@@ -28,7 +38,7 @@ const PROMPT = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
  * Nothing is recorded, billed or logged.
  */
 export const openStage = async (config: Config): Promise<Stage> => {
-  const other = await listen(standIn, HERE);
+  const other = await listen(standIn, { ...HERE, channel: channelOf(config) });
   const { app, client, close } = createStagedApp(config, other);
   const gateway = await listen(app, HERE).catch(async (error: unknown) => {
     close();
@@ -88,11 +98,28 @@ const CLIENTS = [
 
 const clientOf = (number: number) => CLIENTS[number % CLIENTS.length] ?? CLIENTS[0];
 
+/** What billing's side of a stage is reached by; nobody else knows it. */
+const TOKEN = randomBytes(32).toString('base64url');
+
+const channelOf = (config: Config): LineChannel =>
+  createLineChannel({
+    ...admissionChannel,
+    question: admissionsCallSchema,
+    answer: admitAll,
+    tokens: [TOKEN],
+    ...watchersOf(config),
+  });
+
+/** Nobody reads what they tell. */
+const watchersOf = (config: Config) => ({
+  metrics: createMetrics(SERVICE, { isOfProcess: false }),
+  logger: createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } }),
+});
+
 const createStagedApp = (config: Config, other: Listener) => {
-  const metrics = createMetrics(SERVICE, { isOfProcess: false });
-  const logger = createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } });
+  const { metrics, logger } = watchersOf(config);
   const admissionTimeoutMs = LIMITS.totalTimeoutMs;
-  const billing = createBillingClient({ baseUrl: other.url, token: 'rehearsal', admissionTimeoutMs, logger });
+  const billing = createBillingClient({ baseUrl: other.url, token: TOKEN, admissionTimeoutMs, logger });
   const client = createProviderClient({ connectTimeoutMs: admissionTimeoutMs });
   const table = routesTo(other.url);
   const gateLimits = { inFlightMax: CALLERS, failuresMax: 1_000_000, pauseMs: 1 };

@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { internalRoutes } from '@svc/contracts';
+import { type admissionsCallSchema, internalRoutes } from '@svc/contracts';
+import type { ChannelCall } from '@svc/service-kit';
+import type { z } from 'zod';
 
 /** The model that the stand-in says it is. */
 export const STAND_IN_MODEL = 'stand-in-1';
@@ -27,7 +29,7 @@ const DELTA = { ...CHUNK, choices: [{ index: 0, delta: { content: 'word ' }, fin
 const ADMITTED = { verdict: 'admitted' };
 const STOP = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
-/** Plays billing, which admits everything, and a provider of the common wire format, which says nearly always the same. */
+/** Plays billing, which admits everything over `admitAll`, and a provider of the common wire format, which says nearly always the same. */
 export const standIn: RequestListener = (req, res) => {
   // A rehearsal that is broken off leaves requests half read and streams half sent.
   res.on('error', () => {});
@@ -43,22 +45,18 @@ const answer = async (
 ): Promise<void> => {
   if (body['stream'] === true) return await stream(res);
   res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'req_stand_in' });
-  res.end(textFor(req.url, body));
+  res.end(textFor(req.url));
 };
 
-const textFor = (path: string | undefined, { admissions }: Readonly<Record<string, unknown>>): string => {
-  switch (path) {
-    case internalRoutes.admitRequest.path:
-      return JSON.stringify(ADMITTED);
-    case internalRoutes.admitRequests.path:
-      return (Array.isArray(admissions) ? admissions : [])
-        .map((_, place) => `${JSON.stringify({ place, admission: ADMITTED })}\n`)
-        .join('');
-    case internalRoutes.settleRequests.path:
-      return JSON.stringify({ results: [] });
-    default:
-      return JSON.stringify({ ...COMPLETION, ...nextAddition() });
-  }
+const textFor = (path: string | undefined): string =>
+  path === internalRoutes.settleRequests.path
+    ? JSON.stringify({ results: [] })
+    : JSON.stringify({ ...COMPLETION, ...nextAddition() });
+
+/** Plays billing's channel. */
+export const admitAll = async (call: ChannelCall<z.output<typeof admissionsCallSchema>>): Promise<void> => {
+  const { admissions } = call.question;
+  call.write(admissions.map((_, place) => `${JSON.stringify({ place, admission: ADMITTED })}\n`).join(''));
 };
 
 let answered = 0;

@@ -2,12 +2,12 @@ export { openRoutesFile, type RoutesFileOptions, type RoutesInForce } from './op
 export { routesOperatorRoutes } from './operator-routes.ts';
 export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
 export { providerKeysFrom, type ReadProviderKey } from './read-provider-key.ts';
-export {
-  type AudioRoute,
-  type OfferedModel,
-  type Provider,
-  type Route,
-  type RouteService,
-  type RouteTable,
-  type TokenRoute,
+export type {
+  AudioRoute,
+  OfferedModel,
+  Provider,
+  Route,
+  RouteService,
+  RouteTable,
+  TokenRoute,
 } from './route-table.ts';

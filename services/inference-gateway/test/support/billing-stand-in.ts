@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Admission,
   type AdmissionRequest,
+  admissionChannel,
   admissionRequestSchema,
-  admissionsRequestSchema,
+  admissionsCallSchema,
   type RequestOutcome,
   type ReservationState,
   settlementsRequestSchema,
 } from '@svc/contracts';
+import { AppError, type ChannelCall, createLineChannel, createLogger, createMetrics, listen } from '@svc/service-kit';
 
 /** Speaks billing's internal routes by their contract, and keeps what it was told. */
 export interface BillingStandIn {
@@ -30,12 +30,20 @@ export interface BillingStandIn {
 export const TOKEN = 'a-service-credential-for-tests';
 
 export const startBilling = async (): Promise<BillingStandIn> => {
-  const server = createServer((req, res) => void answer(billing, req, res));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const channel = createLineChannel({
+    ...admissionChannel,
+    question: admissionsCallSchema,
+    answer: async (call) => {
+      if (billing.outage === 0) channel.cutOff();
+      else answerCall(billing, call);
+    },
+    tokens: [TOKEN],
+    logger: createLogger({ service: 'billing', level: 'silent' }),
+    metrics: createMetrics('billing', { isOfProcess: false }),
+  });
+  const listener = await listen((req, res) => void answer(billing, req, res), { host: '127.0.0.1', port: 0, channel });
   const billing: BillingStandIn = {
-    url: `http://127.0.0.1:${port}`,
+    url: listener.url,
     admissions: [],
     outcomes: new Map(),
     states: new Map(),
@@ -44,9 +52,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     outage: undefined,
     settlementDelayMs: 0,
     stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+      await listener.drain(0);
     },
   };
   return billing;
@@ -65,21 +71,24 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
   const path = req.url ?? '';
   if (path === '/internal/admissions')
     return send(res, 200, admit(billing, admissionRequestSchema.parse(JSON.parse(text))));
-  if (path === '/internal/admissions/batch') {
-    const { admissions } = admissionsRequestSchema.parse(JSON.parse(text));
-    const lines = admissions.map((request, place) => ({
-      place,
-      admission: admit(billing, admissionRequestSchema.parse(request)),
-    }));
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    return void res.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  }
   if (path === '/internal/settlements') {
     await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
   return send(res, 404, {});
+};
+
+const answerCall = (
+  billing: BillingStandIn,
+  { question, write }: ChannelCall<ReturnType<typeof admissionsCallSchema.parse>>,
+): void => {
+  if (billing.outage !== undefined) throw new AppError('service_unavailable');
+  const lines = question.admissions.map((request, place) => ({
+    place,
+    admission: admit(billing, admissionRequestSchema.parse(request)),
+  }));
+  write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 };
 
 const admit = (billing: BillingStandIn, request: AdmissionRequest): Admission => {

@@ -2,16 +2,18 @@ import {
   ADMISSIONS_MAX,
   type Admission,
   type AdmissionRequest,
+  type AdmissionsCall,
+  admissionChannel,
   admissionLineSchema,
   internalRoutes,
   type RequestOutcome,
   type RouteDefinition,
 } from '@svc/contracts';
-import { AppError, type Logger } from '@svc/service-kit';
+import { AppError, ChannelRefused, createLineClient, type LineClient, type Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, errorCodeOf, type TraceSpan, withinSpan } from '@svc/tracing';
 import type { z } from 'zod';
-import { createHttpClient, type HttpClient } from './http1/index.ts';
-import { collectBody, openUpstream, type UpstreamAnswer } from './providers/index.ts';
+import { createHttpClient, type HttpClient } from '../http1/index.ts';
+import { collectBody, openUpstream, type UpstreamAnswer } from '../providers/index.ts';
 import { shareCalls } from './share-calls.ts';
 
 /** What the gateway asks of billing. */
@@ -48,14 +50,15 @@ const KEEP_ALIVE_MS = 4_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 /** What billing says to nearly every request of an account without limits, word for word: nothing is to be parsed. */
 const ADMITTED: Admission = { verdict: 'admitted' };
-const ADMITTED_TEXT = JSON.stringify(ADMITTED);
 const LINE_START = '{"place":';
-const ADMITTED_LINE_END = `,"admission":${ADMITTED_TEXT}}`;
+const ADMITTED_LINE_END = `,"admission":${JSON.stringify(ADMITTED)}}`;
+/** For so long after a billing that opens no channel was met, admissions are asked for one by one. */
+const NO_CHANNEL_MS = 10_000;
 
 /**
- * Creates the client of billing's internal routes. It stands on the same bare exchange as requests to providers, as every
- * request waits for it: the readable streams of an ordinary client would cost more than the rest of the admission. Admissions
- * that come together share a call, which costs as much for many as for one.
+ * Creates the client of billing. Admissions, for which every request waits, go over a channel, and those that come together share
+ * a call, which costs as much for many as for one. The rest stands on the same bare exchange as requests to providers: the readable
+ * streams of an ordinary client would cost more than what they carry.
  */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
   const { admissionTimeoutMs, logger } = options;
@@ -66,10 +69,12 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
     keepAliveMsMax: KEEP_ALIVE_MS,
   });
   const ask = createAsk(http, options);
+  const client = createLineClient({ ...options, ...admissionChannel });
+  const ways: Ways = { askMany: createAskMany(client), askOne: createAskOne(ask) };
   const admission = shareCalls<Asked>({
     membersMax: ADMISSIONS_MAX,
     // Told in the trace of the first: whoever woke the sharing is nobody in particular.
-    make: (asked) => withinSpan(asked[0]?.span, () => admitTogether(ask, asked, admissionTimeoutMs)),
+    make: (asked) => withinSpan(asked[0]?.span, () => admitTogether(ways, asked, admissionTimeoutMs)),
   });
   return {
     admit: (request) =>
@@ -98,7 +103,10 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
       const answer = asked.then(readText).then((text) => parseAnswer(internalRoutes.getEntitlements, text));
       return (await answer.catch(failUnavailable)).services;
     },
-    close: http.close,
+    close: () => {
+      client.close();
+      http.close();
+    },
   };
 };
 
@@ -140,17 +148,19 @@ const createAsk = (http: HttpClient, { baseUrl, token }: BillingClientOptions): 
     const answer = await (span === undefined ? asked : endWith(span, asked));
     if (answer.status === 200) return answer;
     await readText(answer);
-    throw new UnexpectedStatus(route.operationId, answer.status);
+    throw new Error(`${route.operationId} was answered with status ${answer.status}`);
   };
 };
 
 /** The step until the head of billing's answer. */
-const beginCall = ({ operationId, method, path }: RouteDefinition): TraceSpan | undefined =>
+const beginCall = ({ operationId, method, path }: CalledName): TraceSpan | undefined =>
   activeTracing()?.begin({
     name: operationId,
     kind: 'client',
     attributes: { 'svc.operation': operationId, 'http.request.method': method, 'http.route': path },
   });
+
+type CalledName = Pick<RouteDefinition, 'operationId' | 'path'> & { readonly method?: string };
 
 const endWith = async (span: TraceSpan, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> => {
   try {
@@ -163,17 +173,6 @@ const endWith = async (span: TraceSpan, asked: Promise<UpstreamAnswer>): Promise
     throw error;
   }
 };
-
-/** Billing answered, but not what was asked for. */
-class UnexpectedStatus extends Error {
-  override readonly name = 'UnexpectedStatus';
-  readonly status: number;
-
-  constructor(operationId: string, status: number) {
-    super(`${operationId} was answered with status ${status}`);
-    this.status = status;
-  }
-}
 
 const readText = async (answer: UpstreamAnswer): Promise<string> =>
   (await collectBody(answer, ANSWER_BYTES_MAX)).toString();
@@ -199,12 +198,33 @@ interface Asked {
   readonly span: TraceSpan | undefined;
 }
 
+/** Tells a decision, by the place of its question. */
+type Decide = (place: number, admission: Admission) => void;
+
+/** A call that is made for several. */
+interface SharedCall {
+  readonly asked: readonly Asked[];
+  readonly timeoutMs: number;
+  readonly decide: Decide;
+}
+
+/** How billing is asked. */
+interface Ways {
+  /** Over a channel; false where billing is of a release that opens none. */
+  readonly askMany: (call: SharedCall) => Promise<boolean>;
+  readonly askOne: (request: AdmissionRequest, timeoutMs: number) => Promise<Admission>;
+}
+
 /** Asks for all in one call. Each is answered as soon as its own decision is there; those without one are refused. */
-const admitTogether = async (ask: Ask, asked: readonly Asked[], admissionTimeoutMs: number): Promise<void> => {
+const admitTogether = async (
+  { askMany, askOne }: Ways,
+  asked: readonly Asked[],
+  admissionTimeoutMs: number,
+): Promise<void> => {
   const [first] = asked;
   if (first === undefined) return;
   const open = new Map(asked.entries());
-  const decide = (place: number, admission: Admission): void => {
+  const decide: Decide = (place, admission) => {
     open.get(place)?.resolve(admission);
     open.delete(place);
   };
@@ -212,74 +232,76 @@ const admitTogether = async (ask: Ask, asked: readonly Asked[], admissionTimeout
     // None waits longer than the first, and the first no longer than it may.
     const timeoutMs = Math.ceil(admissionTimeoutMs - (performance.now() - first.askedAtMs));
     if (timeoutMs <= 0) throw new Error('too many admissions wait');
-    const call = { requestId: first.request.request_id, timeoutMs };
-    const answer = asked.length === 1 ? undefined : await askTogether(ask, call, asked);
-    if (answer !== undefined) await readDecisions(answer, decide);
-    else
+    const isAnswered = await askMany({ asked, timeoutMs, decide });
+    if (!isAnswered) {
       await Promise.allSettled(
-        asked.map(async ({ request }, place) => decide(place, await admitAlone(ask, call, request))),
+        asked.map(async ({ request }, place) => decide(place, await askOne(request, timeoutMs))),
       );
+    }
     if (open.size > 0) throw new Error('billing did not decide');
   } catch (error) {
     for (const { reject } of open.values()) reject(unavailable(error));
   }
 };
 
-/** The decisions on all, to be read; undefined where billing is of a release that takes questions one by one only. */
-const askTogether = async (
-  ask: Ask,
-  call: Pick<Call, 'requestId' | 'timeoutMs'>,
-  asked: readonly Asked[],
-): Promise<UpstreamAnswer | undefined> => {
-  const { path } = internalRoutes.admitRequests;
-  const body = { admissions: asked.map(({ request }) => request) };
-  try {
-    return await ask(internalRoutes.admitRequests, { ...call, path, body });
-  } catch (error) {
-    if (error instanceof UnexpectedStatus && error.status === 404) return undefined;
-    throw error;
-  }
+const createAskMany = (client: LineClient): Ways['askMany'] => {
+  let noChannelUntilMs = Number.NEGATIVE_INFINITY;
+  return async (call) => {
+    if (performance.now() < noChannelUntilMs) return false;
+    const span = currentSpan() === undefined ? undefined : beginCall(admissionChannel);
+    try {
+      await askOverChannel(client, call, span?.traceparent);
+      span?.end();
+      return true;
+    } catch (error) {
+      span?.end(errorCodeOf(error));
+      if (!(error instanceof ChannelRefused) || error.status !== 404) throw error;
+      noChannelUntilMs = performance.now() + NO_CHANNEL_MS;
+      return false;
+    }
+  };
 };
 
-const admitAlone = async (
-  ask: Ask,
-  call: Pick<Call, 'requestId' | 'timeoutMs'>,
-  body: AdmissionRequest,
-): Promise<Admission> => {
-  const { path } = internalRoutes.admitRequest;
-  const text = await readText(await ask(internalRoutes.admitRequest, { ...call, path, body }));
-  return text === ADMITTED_TEXT ? ADMITTED : parseAnswer(internalRoutes.admitRequest, text);
-};
-
-/** Reads decisions line by line, as they are made. Rejects where a line is none, or the call breaks off. */
-const readDecisions = (answer: UpstreamAnswer, decide: (place: number, admission: Admission) => void): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let rest = '';
-    const take = (chunk: Buffer): void => {
-      const lines = `${rest}${chunk.toString()}`.split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > ANSWER_BYTES_MAX) throw new Error('a line is too long');
-      for (const line of lines) takeDecision(line, decide);
-    };
-    answer.read({
-      onData: (chunk) => {
-        try {
-          take(chunk);
-        } catch (error) {
-          answer.abort();
-          reject(error);
-        }
-      },
-      onEnd: resolve,
-      onFailure: reject,
-    });
+const askOverChannel = async (
+  client: LineClient,
+  { asked, timeoutMs, decide }: SharedCall,
+  traceparent: string | undefined,
+): Promise<void> => {
+  const call: AdmissionsCall = {
+    request_id: asked[0]?.request.request_id ?? '',
+    traceparent,
+    admissions: asked.map(({ request }) => request),
+  };
+  let left = asked.length;
+  let failure: string | undefined;
+  await client.ask({
+    line: JSON.stringify(call),
+    timeoutMs,
+    onLine: (line) => {
+      failure = takeLine(line, decide);
+      left -= 1;
+      return left === 0 || failure !== undefined;
+    },
   });
+  if (failure !== undefined) throw new Error(`billing did not decide: ${failure}`);
+};
 
-const takeDecision = (line: string, decide: (place: number, admission: Admission) => void): void => {
+/** Tells the decision in a line. Answers the error instead, where it is one of the whole call. */
+const takeLine = (line: string, decide: Decide): string | undefined => {
   if (line.endsWith(ADMITTED_LINE_END)) {
     decide(Number.parseInt(line.slice(LINE_START.length), 10), ADMITTED);
-    return;
+    return undefined;
   }
-  const { place, admission } = admissionLineSchema.parse(JSON.parse(line));
+  const { place, admission, error } = admissionLineSchema.parse(JSON.parse(line));
+  if (place === undefined) return error ?? 'unknown';
   if (admission !== undefined) decide(place, admission);
+  return undefined;
 };
+
+const createAskOne =
+  (ask: Ask): Ways['askOne'] =>
+  async (body, timeoutMs) => {
+    const { path } = internalRoutes.admitRequest;
+    const call = { requestId: body.request_id, timeoutMs, path, body };
+    return parseAnswer(internalRoutes.admitRequest, await readText(await ask(internalRoutes.admitRequest, call)));
+  };

@@ -1,0 +1,1 @@
+export { type BillingClient, type BillingClientOptions, createBillingClient } from './billing-client.ts';
