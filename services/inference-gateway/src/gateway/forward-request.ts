@@ -92,6 +92,8 @@ const answerFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
   const answer = readAnswer(await collectBody(upstream, ANSWER_BYTES_MAX));
   const metadata = await proveOrForgive(deps, { forwarded, route, upstream }, answer);
   const body = mode === 'full' ? stampBody(answer, metadata) : answer.bytes;
+  sendJsonText(context.res, body, { headers: complianceHeadersOf(metadata) });
+  // Nothing of it waits: the caller's answer goes first.
   await book.finish(
     tokenEnd({
       route,
@@ -105,7 +107,6 @@ const answerFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
       finishedAtMs: deps.clock(),
     }),
   );
-  sendJsonText(context.res, body, { headers: complianceHeadersOf(metadata) });
   return HANDLED;
 };
 

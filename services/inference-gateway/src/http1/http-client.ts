@@ -63,6 +63,7 @@ const afterPoll = (call: () => void): void => {
 /** The connections to one origin. */
 class Pool {
   readonly #url: URL;
+  readonly #host: string;
   readonly #options: HttpClientOptions;
   readonly #idle: Connection[] = [];
   readonly #all = new Set<Connection>();
@@ -73,11 +74,12 @@ class Pool {
 
   constructor(url: URL, options: HttpClientOptions) {
     this.#url = url;
+    this.#host = url.host;
     this.#options = options;
   }
 
   send(request: HttpRequest, handler: HttpHandler): void {
-    this.#place({ head: toRequestHead(request, this.#url.host), body: request.body, handler });
+    this.#place({ head: toRequestHead(request, this.#host), body: request.body, handler });
   }
 
   #place(exchange: HttpExchange): void {

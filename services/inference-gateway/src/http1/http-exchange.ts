@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { CommonHeaders } from './request-text.ts';
 
 /** A request as it is written. */
 export interface HttpRequest {
@@ -9,7 +10,7 @@ export interface HttpRequest {
   /** With its query; already encoded. */
   readonly path: string;
   /** ASCII. Host, connection and framing are added, and may not be given. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> | CommonHeaders;
   /** A stream is sent in chunks, as fast as the server takes them; its pieces are taken over, and emptied once they are sent. */
   readonly body: Buffer | Readable | string | null;
 }

@@ -5,18 +5,40 @@ const TARGET = /^\/[\x21-\x7e]*$/;
 const NAME = /^(?!(?:host|connection|content-length|transfer-encoding)$)[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
+/** Headers that many requests have in common: written when the first of them is sent. */
+export class CommonHeaders {
+  readonly #headers: Readonly<Record<string, string>>;
+  #lines: string | undefined;
+
+  constructor(headers: Readonly<Record<string, string>>) {
+    this.#headers = headers;
+  }
+
+  /** Throws as `toRequestHead` does. */
+  get lines(): string {
+    this.#lines ??= toLines(this.#headers);
+    return this.#lines;
+  }
+}
+
+const toLines = (headers: Readonly<Record<string, string>>): string => {
+  let lines = '';
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('a header of a request cannot be sent');
+    lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+};
+
 /**
  * The head of a request, with the empty line that ends it (RFC 9112, section 3). Throws TypeError where a part could be read
  * as something else than what it is.
  */
 export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host: string): string => {
   if (!TARGET.test(path)) throw new TypeError('the path of a request is no request target');
-  let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
-  for (const name of Object.keys(headers)) {
-    const value = headers[name] ?? '';
-    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('a header of a request cannot be sent');
-    head += `${name}: ${value}\r\n`;
-  }
+  const lines = headers instanceof CommonHeaders ? headers.lines : toLines(headers);
+  const head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
   // RFC 9110 section 8.6: a method that could have a body says that there is none.
   if (body === null)
     return method === 'GET' || method === 'DELETE' ? `${head}\r\n` : `${head}content-length: 0\r\n\r\n`;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
-import type { HttpClient } from '../http1/index.ts';
+import { CommonHeaders, type HttpClient } from '../http1/index.ts';
 import type { Route } from '../routes/index.ts';
 import {
   openUpstream,
@@ -9,6 +9,7 @@ import {
   type UpstreamAnswer,
   UpstreamFailure,
   type UpstreamLimits,
+  type UpstreamRequest,
 } from './common-wire/index.ts';
 import { kindOf } from './kind-of.ts';
 import type { RouteVerdict } from './route-gate.ts';
@@ -79,34 +80,52 @@ const verdictOf = (failure: UpstreamFailure): RouteVerdict => {
   return failure.isUncertain ? 'unknown' : 'failed';
 };
 
-const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
-  const { route, isStreamed } = request;
+/** What all requests for a route have in common that ask for the same. */
+type Address = Pick<UpstreamRequest, 'origin' | 'path' | 'headers'>;
+
+/** By route and what is asked for. A route does not change, and a new file brings new ones. */
+const addresses = new WeakMap<Route, Map<string, Address>>();
+
+const addressOf = (request: RouteRequest): Address => {
+  // That of a form differs each time.
+  if (request.contentType !== undefined) return writeAddress(request);
+  const { route, endpoint, isStreamed } = request;
+  const known = addresses.get(route) ?? new Map<string, Address>();
+  const name = isStreamed ? `${endpoint} streamed` : endpoint;
+  const address = known.get(name) ?? writeAddress(request);
+  addresses.set(route, known.set(name, address));
+  return address;
+};
+
+const writeAddress = ({ route, endpoint, contentType = 'application/json', isStreamed }: RouteRequest): Address => {
   const { provider } = route;
   const kind = kindOf(provider);
+  return {
+    origin: provider.origin,
+    path: `${provider.basePath}${kind.pathOf(endpoint, route)}`,
+    headers: new CommonHeaders({
+      ...kind.keyHeaders(provider.apiKey),
+      'content-type': contentType,
+      accept: isStreamed ? 'text/event-stream' : 'application/json',
+      // RFC 9110 section 12.5.3: without this, any coding would do.
+      'accept-encoding': 'identity',
+    }),
+  };
+};
+
+const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
+  const { route, isStreamed, body, giveUp } = request;
   const answer = await openUpstream(
     deps.providers,
-    {
-      origin: provider.origin,
-      path: `${provider.basePath}${kind.pathOf(request.endpoint, route)}`,
-      headers: {
-        ...kind.keyHeaders(provider.apiKey),
-        'content-type': request.contentType ?? 'application/json',
-        accept: isStreamed ? 'text/event-stream' : 'application/json',
-        // RFC 9110 section 12.5.3: without this, any coding would do.
-        'accept-encoding': 'identity',
-      },
-      body: request.body,
-      giveUp: request.giveUp,
-      onOver,
-    },
-    request.giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
+    { ...addressOf(request), body, giveUp, onOver },
+    giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (answer.status === 200) {
     if (!isStreamed || isEventStream(answer)) return answer;
     answer.abort();
     throw new UpstreamFailure('garbled', { status: answer.status });
   }
-  const failure = await readRefusal(answer, kind.readError);
+  const failure = await readRefusal(answer, kindOf(route.provider).readError);
   const { status, reason } = failure;
   request.logging.log.warn(
     { upstream_route: route.id, upstream_status: status, reason },

@@ -9,7 +9,7 @@ export interface UpstreamRequest {
   /** POST unless said otherwise. */
   readonly method?: HttpRequest['method'];
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HttpRequest['headers'];
   readonly body: Buffer | Readable | string | null;
   /** Gives up waiting for the head of the answer, as a `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
