@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { newId } from '@svc/contracts';
 import { captureLogs, waitFor } from '@svc/testing';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
   AppError,
@@ -54,6 +54,22 @@ const say = async (client: LineClient, words: string[], timeoutMs = 5_000): Prom
   return lines.map((answer) => JSON.parse(answer));
 };
 
+/** Stands before a server, and counts who comes. */
+const openDoor = async ({ port }: Pick<Listener, 'port'>) => {
+  let connections = 0;
+  const door = createServer((from) => {
+    connections += 1;
+    const to = connect(port, '127.0.0.1');
+    for (const socket of [from, to]) socket.on('error', () => {});
+    from.pipe(to).pipe(from);
+  }).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  stop.push(async () => void door.close());
+  const address = door.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return { url, connections: () => connections };
+};
+
 /** A bare connection that has asked for the channel, and what it reads. */
 const upgrade = async ({ port }: Pick<Listener, 'port'>): Promise<{ socket: Socket; text: () => string }> => {
   const socket = connect(port, '127.0.0.1');
@@ -73,22 +89,24 @@ const upgrade = async ({ port }: Pick<Listener, 'port'>): Promise<{ socket: Sock
 describe('a channel', () => {
   test('answers one call after the other on one connection', async () => {
     const { listener } = await serve();
-    let connections = 0;
-    const door = createServer((from) => {
-      connections += 1;
-      const to = connect(listener.port, '127.0.0.1');
-      for (const socket of [from, to]) socket.on('error', () => {});
-      from.pipe(to).pipe(from);
-    }).listen(0, '127.0.0.1');
-    await once(door, 'listening');
-    onTestFinished(() => void door.close());
-    const address = door.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const client = clientOf({ url: `http://127.0.0.1:${port}` });
+    const door = await openDoor(listener);
+    const client = clientOf(door);
     for (const word of ['one', 'two', 'three']) expect(await say(client, [word])).toEqual([word]);
-    expect(connections).toBe(1);
+    expect(door.connections()).toBe(1);
     expect((await Promise.all([say(client, ['a', 'b']), say(client, ['c'])])).flat()).toEqual(['a', 'b', 'c']);
-    expect(connections).toBe(2);
+    expect(door.connections()).toBe(2);
+  });
+
+  test('is opened anew after a minute, where a replica may be that was not there before', async () => {
+    const { listener } = await serve();
+    const door = await openDoor(listener);
+    const client = clientOf(door);
+    await say(client, ['one']);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await say(client, ['two'])).toEqual(['two']);
+    expect(door.connections()).toBe(2);
   });
 
   test('reads calls wherever the reads end, also within a character', async () => {
@@ -181,11 +199,12 @@ describe('a connection is ended', () => {
     ['that is too long', 'x'.repeat(300 * 1024)],
     ['that come long before their turn', `${JSON.stringify({ request_id: 'a', words: [] })}\n`.repeat(18)],
   ])('by what comes over it %s', async (_name, text) => {
-    const { listener } = await serve(() => new Promise(() => {}));
+    const { listener, logs } = await serve(() => new Promise(() => {}));
     const { socket } = await upgrade(listener);
     const closed = new Promise<void>((resolve) => socket.on('error', () => {}).on('close', () => resolve()));
     socket.write(text);
     await closed;
+    expect(logs.text()).not.toContain('hello');
   });
 
   test('by an answer that does not come in time, and the next call has a new one', async () => {

@@ -86,14 +86,15 @@ export const createLineChannel = <S extends z.ZodType<Envelope>>(options: LineCh
     );
     if (!isKnown || isStopping) {
       observe(options, { status: isKnown ? 503 : 401, startedAtMs: performance.now() });
-      socket.end(isKnown ? UNAVAILABLE : UNAUTHORIZED);
+      socket.end(isKnown ? UNAVAILABLE : UNAUTHORIZED, () => socket.destroy());
       return;
     }
     if (socket instanceof Socket) socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
     socket.write(switching(options.protocol));
     const peer = new LinePeer(socket, head, (line) =>
       answerLine(options, peer, line).catch((error: unknown) => {
-        options.logger.warn({ operation: options.operationId, err: error }, 'what came over a channel is no call');
+        // Not the error itself: it could quote the line.
+        options.logger.warn({ operation: options.operationId }, 'what came over a channel is no call');
         throw error;
       }),
     );

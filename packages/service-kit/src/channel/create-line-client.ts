@@ -42,9 +42,10 @@ export class ChannelRefused extends Error {
 
 /** Calls under way at one time. Where so many take long, another one would not be answered in time either. */
 const CHANNELS_MAX = 256;
-/** Less than what a load balancer or a firewall allows; those that were used last are used again. */
-const IDLE_MS_MAX = 60_000;
-/** After that a new one is opened, which may lead to a replica that was not there before. */
+/**
+ * After that a new one is opened, which may lead to a replica that was not there before. Less than a load balancer or a firewall
+ * leaves a connection idle.
+ */
 const AGE_MS_MAX = 60_000;
 const SWEEP_MS = 5_000;
 /** The other side may have ended a connection that was idle for longer than this, and the news of it is waiting to be read. */
@@ -59,7 +60,7 @@ export const createLineClient = (options: LineClientOptions): LineClient => {
 
   const sweep = setInterval(() => {
     const nowMs = performance.now();
-    while (idle[0] !== undefined && isOld(idle[0], nowMs)) idle.shift()?.leave();
+    for (const channel of [...idle]) if (isOld(channel, nowMs)) channel.leave();
   }, SWEEP_MS).unref();
   const onClosed = (channel: LineConnection): void => {
     all.delete(channel);
@@ -103,8 +104,7 @@ export const createLineClient = (options: LineClientOptions): LineClient => {
   };
 };
 
-const isOld = ({ idleSinceMs, openedAtMs }: LineConnection, nowMs: number): boolean =>
-  nowMs - idleSinceMs >= IDLE_MS_MAX || nowMs - openedAtMs >= AGE_MS_MAX;
+const isOld = ({ openedAtMs }: LineConnection, nowMs: number): boolean => nowMs - openedAtMs >= AGE_MS_MAX;
 
 /** When the event loop has read whatever has come until now: the first may come in the same turn, before the loop looks again. */
 const afterPoll = (): Promise<void> =>

@@ -35,11 +35,16 @@ export class LinePeer {
   /** Takes no more lines, and ends with the answer to this one. */
   endWhenIdle(): void {
     this.#isLast = true;
-    if (!this.#isBusy) this.#socket.end();
+    if (!this.#isBusy) this.#end();
   }
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** Once all is written: whoever does not end its half keeps nothing open. */
+  #end(): void {
+    this.#socket.end(() => this.#socket.destroy());
   }
 
   #take(bytes: Buffer): void {
@@ -59,7 +64,7 @@ export class LinePeer {
     this.#answer(line).then(
       () => {
         this.#isBusy = false;
-        if (this.#isLast) this.#socket.end();
+        if (this.#isLast) this.#end();
         else this.#answerNext();
       },
       () => this.destroy(),
