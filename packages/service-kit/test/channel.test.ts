@@ -145,6 +145,19 @@ describe('a channel', () => {
     expect((await metrics.render()).body).toContain('operation="echo",method="other",status="503"');
   });
 
+  test('writes nothing of a call that is over, which would be read as an answer to the next one', async () => {
+    let before: Call | undefined;
+    const { listener } = await serve(async (call) => {
+      before?.write('"late"\n');
+      expect(before?.isOpen() ?? false).toBe(false);
+      before = call;
+      await echo(call);
+    });
+    const client = clientOf(listener);
+    expect(await say(client, ['one'])).toEqual(['one']);
+    expect(await say(client, ['two', 'three'])).toEqual(['two', 'three']);
+  });
+
   test('notices a caller that leaves', async () => {
     let isOpen: (() => boolean) | undefined;
     const over = Promise.withResolvers<void>();

@@ -179,21 +179,25 @@ const answerOrTell = async <S extends z.ZodType<Envelope>>(
   options: LineChannelOptions<S>,
   { question, peer, log }: { readonly question: z.output<S>; readonly peer: LinePeer; readonly log: () => Logger },
 ): Promise<AppError | undefined> => {
+  const call = new Call(question, peer, log);
   try {
-    const call = new Call(question, peer, log);
     await options.answer(call);
     return undefined;
   } catch (thrown) {
     const error = toAppError(thrown, options.isUnavailable);
     if (isOurs(error)) log().error({ kind: error.kind, code: error.code, err: error }, 'request failed');
-    peer.write(`${JSON.stringify({ error: error.code })}\n`);
+    call.write(`${JSON.stringify({ error: error.code })}\n`);
     return error;
+  } finally {
+    call.isOver = true;
   }
 };
 
 /** A class for its accessor (see `HandledRequest`). */
 class Call<Q> implements ChannelCall<Q> {
   readonly question: Q;
+  /** From then on nothing is written: it would be read as an answer to the next call. */
+  isOver = false;
   readonly #peer: LinePeer;
   readonly #log: () => Logger;
 
@@ -207,6 +211,8 @@ class Call<Q> implements ChannelCall<Q> {
     return this.#log();
   }
 
-  readonly isOpen = (): boolean => this.#peer.isOpen;
-  readonly write = (lines: string): void => this.#peer.write(lines);
+  readonly isOpen = (): boolean => this.#peer.isOpen && !this.isOver;
+  readonly write = (lines: string): void => {
+    if (!this.isOver) this.#peer.write(lines);
+  };
 }
