@@ -90,10 +90,12 @@ const addressOf = (request: RouteRequest): Address => {
   // That of a form differs each time.
   if (request.contentType !== undefined) return writeAddress(request);
   const { route, endpoint, isStreamed } = request;
-  const known = addresses.get(route) ?? new Map<string, Address>();
   const name = isStreamed ? `${endpoint} streamed` : endpoint;
-  const address = known.get(name) ?? writeAddress(request);
-  addresses.set(route, known.set(name, address));
+  const known = addresses.get(route);
+  const written = known?.get(name);
+  if (written !== undefined) return written;
+  const address = writeAddress(request);
+  addresses.set(route, (known ?? new Map<string, Address>()).set(name, address));
   return address;
 };
 
