@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import type { DriverConnection } from './driver-connection.ts';
+import { type DriverConnection, isAtRest, isEnding } from './driver-connection.ts';
+import { openHand } from './hand.ts';
 import { limitQueries } from './limit-queries.ts';
 import { traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
@@ -36,7 +37,7 @@ export interface DatabaseOptions {
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const tracing = activeTracing();
-  return knex({
+  const database = knex({
     client: 'pg',
     connection: connectionConfig(url, options),
     pool: {
@@ -54,6 +55,8 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
+  openHand(database);
+  return database;
 }
 
 /** What the `pg` driver needs for one connection with our limits. */
@@ -80,13 +83,10 @@ export function answerTimeoutMs(options: DatabaseOptions): number {
  * that has refused a statement says only a moment later that it takes the next one.
  */
 async function comesToRest(connection: unknown): Promise<boolean> {
-  if (!(connection instanceof pg.Client) || isReady(connection)) return true;
+  if (!(connection instanceof pg.Client) || isAtRest(connection)) return true;
+  if (isEnding(connection)) return false;
   await once(connection, 'drain', { signal: AbortSignal.timeout(REST_GRACE_MS) }).catch(ignore);
-  return isReady(connection);
-}
-
-function isReady(connection: pg.Client): boolean {
-  return Reflect.get(connection, 'readyForQuery') !== false;
+  return isAtRest(connection);
 }
 
 function ignore(): void {}

@@ -1,3 +1,5 @@
+import pg from 'pg';
+
 /** What the driver is asked: text, or a statement with its values and, where it is prepared, its name. */
 export type DriverQuery = string | { readonly text: string; readonly name?: string };
 
@@ -8,3 +10,11 @@ export interface DriverConnection {
   query(query: DriverQuery, callback?: DriverCallback): unknown;
   end(): Promise<void>;
 }
+
+/** Whether a connection of the pool was ended, by either side. */
+export const isEnding = (connection: pg.Client): boolean =>
+  Reflect.get(connection, '_ending') === true || Reflect.get(connection, '__knex__disposed') !== undefined;
+
+/** Whether a connection of the pool is open, and nothing is on its way that it was asked for. */
+export const isAtRest = (connection: unknown): boolean =>
+  connection instanceof pg.Client && Reflect.get(connection, 'readyForQuery') === true && !isEnding(connection);

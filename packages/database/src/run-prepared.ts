@@ -1,5 +1,8 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { isAtRest } from './driver-connection.ts';
+import { handOf } from './hand.ts';
+import { type Column, type DriverColumn, PreparedQuery, toColumns } from './prepared-query.ts';
 
 /** A statement that each connection parses and plans once. */
 export interface PreparedStatement {
@@ -11,9 +14,18 @@ export interface PreparedStatement {
 
 /** What is used of the driver's connection that a pool or a transaction hands out. */
 interface Connection {
-  query(query: PreparedStatement & { values: readonly unknown[] }): Promise<{ rows: unknown[] }>;
+  query(query: (PreparedStatement & { values: readonly unknown[] }) | PreparedQuery): Promise<Answer>;
   end(): Promise<void>;
 }
+
+interface Answer {
+  readonly rows: unknown[];
+  /** Described with the first run only. */
+  readonly fields?: readonly DriverColumn[];
+}
+
+/** By connection and name: the columns of the statements that it has run. */
+const described = new WeakMap<Connection, Map<string, Column[]>>();
 
 /**
  * Runs a statement under its name, on a connection of the pool or on that of the transaction. For the few statements of a hot
@@ -24,16 +36,33 @@ export async function runPrepared<T>(
   statement: PreparedStatement,
   values: readonly unknown[],
 ): Promise<T[]> {
-  const connection: Connection = await executor.client.acquireConnection();
+  const hand = handOf(executor);
+  // Both hand out what the pool has made.
+  const held = hand?.take() as Connection | undefined;
+  const connection = held ?? ((await executor.client.acquireConnection()) as Connection);
   try {
-    const { rows } = await connection.query({ ...statement, values });
+    const rows = await runOn(connection, statement, values);
+    if (hand === undefined) await executor.client.releaseConnection(connection);
+    else hand.give(connection);
     // The caller names the columns of its own statement.
     return rows as T[];
   } catch (error) {
-    // What the server did not report itself leaves its answer on the way: nobody else may get this connection.
-    if (!(error instanceof pg.DatabaseError)) connection.end().catch(() => undefined);
-    throw error;
-  } finally {
+    // Where the server has not answered, its answer may be on the way: nobody else may get this connection.
+    if (!(error instanceof pg.DatabaseError) && !isAtRest(connection)) connection.end().catch(() => undefined);
     await executor.client.releaseConnection(connection);
+    throw error;
   }
 }
+
+const runOn = async (
+  connection: Connection,
+  statement: PreparedStatement,
+  values: readonly unknown[],
+): Promise<unknown[]> => {
+  const known = described.get(connection);
+  const columns = known?.get(statement.name);
+  if (columns !== undefined) return (await connection.query(new PreparedQuery(statement, values, columns))).rows;
+  const { rows, fields = [] } = await connection.query({ ...statement, values });
+  described.set(connection, (known ?? new Map<string, Column[]>()).set(statement.name, toColumns(fields)));
+  return rows;
+};

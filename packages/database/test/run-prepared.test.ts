@@ -60,3 +60,61 @@ test('a connection that is lost is replaced', async () => {
   expect(isConnectionFailure(await waiting)).toBe(true);
   expect(await pid()).not.toBe(before);
 });
+
+const KINDS = {
+  name: 'kinds',
+  text: `SELECT i::int8 AS big, i::numeric AS exact, i > 1 AS flag, 'a' || i AS text, ARRAY['x', NULL, '"\\'] AS texts,
+    ARRAY[i::int8, NULL] AS bigs, jsonb_build_object('i', i) AS json, '2026-11-23'::date AS day, decode('00ff', 'hex') AS bytes,
+    '2026-11-23T12:00:00.5Z'::timestamptz AS at, NULL::int8 AS nothing, $2::text[] AS told, $3::timestamptz AS told_at
+    FROM generate_series(1, $1::int) AS i`,
+};
+
+test('rows are the same whether their columns are described or known', async () => {
+  const values = (count: number) => [count, ['it', 'a "b" \\ {c}', null], new Date('2026-11-23T01:02:03.004Z')];
+  const described = await runPrepared(database, KINDS, values(2));
+  expect(described).toHaveLength(2);
+  expect(described[1]).toMatchObject({ big: 2, exact: '2', flag: true, texts: ['x', null, '"\\'], bigs: [2, null] });
+  expect(described[1]).toMatchObject({ json: { i: 2 }, day: '2026-11-23', nothing: null, told: values(2)[1] });
+  expect(await runPrepared(database, KINDS, values(2))).toEqual(described);
+  expect(await runPrepared(database, KINDS, values(0))).toEqual([]);
+  expect(await runPrepared(database, KINDS, values(500))).toHaveLength(500);
+});
+
+test('what cannot be read or sent fails alone', async () => {
+  const big = { name: 'big', text: 'SELECT $1::int8 AS value' };
+  const circular: unknown[] = [];
+  circular.push(circular);
+  expect(await runPrepared(database, big, ['7'])).toEqual([{ value: 7 }]);
+  await expect(runPrepared(database, big, ['9007199254740993'])).rejects.toThrow(RangeError);
+  expect(await runPrepared(database, big, ['7'])).toEqual([{ value: 7 }]);
+  await expect(runPrepared(database, big, [circular])).rejects.toThrow(RangeError);
+  expect(await runPrepared(database, big, [null])).toEqual([{ value: null }]);
+});
+
+test('a connection is held for the next statement, and given to whoever finds the pool empty', async () => {
+  const pool = createDatabase(url, { poolMax: 2, acquireTimeoutMs: 2_000 });
+  const run = async () => (await runPrepared<{ pid: number }>(pool, PID, []))[0]?.pid;
+  const [first] = await Promise.all([run(), run()]);
+  expect(pool.client.pool.numUsed()).toBeGreaterThan(0);
+  expect([first, await run()]).toContain(await run());
+  await pool.transaction(async (one) => {
+    await pool.transaction(async (other) => {
+      const { rows } = await other.raw('SELECT pg_backend_pid() AS pid');
+      expect(rows).not.toEqual((await one.raw('SELECT pg_backend_pid() AS pid')).rows);
+    });
+  });
+  expect(await Promise.all(Array.from({ length: 20 }, run))).toHaveLength(20);
+  await pool.destroy();
+  await expect(run()).rejects.toThrow();
+});
+
+test('a connection that the server has ended meanwhile is not used', async () => {
+  const before = await pid();
+  const other = createDatabase(url, { poolMax: 1 });
+  await other.raw('SELECT pg_terminate_backend(?)', [before]);
+  const isGone = async () =>
+    (await other.raw('SELECT count(*)::int AS n FROM pg_stat_activity WHERE pid = ?', [before])).rows[0].n === 0;
+  while (!(await isGone()));
+  await other.destroy();
+  expect(await pid()).not.toBe(before);
+});
