@@ -19,6 +19,7 @@ import {
 const TOKEN = 'a-service-credential-for-tests';
 const CHANNEL = { path: '/internal/echo', protocol: 'svc-echo', operationId: 'echo' } as const;
 const question = z.object({ request_id: z.string(), traceparent: z.string().optional(), words: z.array(z.string()) });
+const readQuestion = (value: unknown) => question.parse(value);
 type Call = ChannelCall<z.output<typeof question>>;
 
 const echo = async ({ question: { words }, write }: Call): Promise<void> =>
@@ -35,7 +36,14 @@ afterEach(async () => {
 const serve = async (answer: (call: Call) => Promise<void> = echo) => {
   const logs = captureLogs();
   const metrics = createMetrics('billing', { isOfProcess: false });
-  const channel = createLineChannel({ ...CHANNEL, question, answer, tokens: [TOKEN], logger: logs.logger, metrics });
+  const channel = createLineChannel({
+    ...CHANNEL,
+    readQuestion,
+    answer,
+    tokens: [TOKEN],
+    logger: logs.logger,
+    metrics,
+  });
   const listener = await listen((_req, res) => res.writeHead(404).end(), { host: '127.0.0.1', port: 0, channel });
   stop.push(async () => void (await listener.drain(0)));
   return { listener, logs, metrics };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdmissionRequest, admissionChannel, admissionsCallSchema, newId } from '@svc/contracts';
+import { type AdmissionRequest, admissionChannel, newId, readAdmissionsCall } from '@svc/contracts';
 import {
   AppError,
   type ChannelCall,
@@ -30,7 +30,7 @@ let channel: LineChannel;
 let server: Listener;
 let billing: BillingClient;
 
-const take = (call: ChannelCall<ReturnType<typeof admissionsCallSchema.parse>>): Promise<void> =>
+const take = (call: ChannelCall<ReturnType<typeof readAdmissionsCall>>): Promise<void> =>
   new Promise((resolve, reject) => {
     const ids = call.question.admissions.map((request) => request?.request_id);
     let left = ids.length;
@@ -49,7 +49,7 @@ const start = async (admissionTimeoutMs = 10_000): Promise<void> => {
 beforeEach(async () => {
   calls.length = 0;
   const metrics = createMetrics('billing', { isOfProcess: false });
-  const parts = { ...admissionChannel, question: admissionsCallSchema, tokens: [TOKEN], logger, metrics };
+  const parts = { ...admissionChannel, readQuestion: readAdmissionsCall, tokens: [TOKEN], logger, metrics };
   channel = createLineChannel({ ...parts, answer: take });
   server = await listen((_req, res) => res.writeHead(404).end(), { host: '127.0.0.1', port: 0, channel });
   await start();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idSchema } from '../core/ids.ts';
+import { idSchema, isId } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { reservationStateSchema } from './usage.ts';
@@ -90,6 +90,51 @@ export const admissionsCallSchema = z.object({
 
 /** A call: questions that came together. */
 export type AdmissionsCall = z.input<typeof admissionsCallSchema>;
+
+/**
+ * Reads a call. One that is as it should be, as nearly all are, is told without the schema, whose many small parts are hardly ever
+ * still in the processor's caches. Throws ZodError for what is no call.
+ */
+export const readAdmissionsCall = (value: unknown): z.output<typeof admissionsCallSchema> =>
+  isCall(value) ? value : admissionsCallSchema.parse(value);
+
+type Members = { readonly [name: string]: unknown };
+
+const isCall = (value: unknown): value is z.output<typeof admissionsCallSchema> => {
+  if (!isObject(value) || !isId('req', value['request_id'])) return false;
+  const { traceparent, admissions } = value;
+  return (
+    (traceparent === undefined || typeof traceparent === 'string') &&
+    Array.isArray(admissions) &&
+    admissions.length > 0 &&
+    admissions.length <= ADMISSIONS_MAX &&
+    admissions.every(isQuestion)
+  );
+};
+
+const isQuestion = (value: unknown): boolean => {
+  if (!isObject(value) || !isId('req', value['request_id']) || !isId('usr', value['svc_user_id'])) return false;
+  if (value['kind'] === 'api_key') return isOfKey(value);
+  return value['kind'] === 'delegated' && isOfApp(value);
+};
+
+const isOfKey = (value: Members): boolean => {
+  const { key_id, hold_micros, requests_per_minute: rate, monthly_limit_micros: limit } = value;
+  const isRate = rate === null || (isWhole(rate) && rate > 0);
+  return isId('key', key_id) && isWhole(hold_micros) && isRate && (limit === null || isWhole(limit));
+};
+
+const isOfApp = (value: Members): boolean => {
+  const { client_id, service, estimate_micros, idempotency_key: name } = value;
+  const isName = name === undefined || (typeof name === 'string' && name.length > 0 && name.length <= 255);
+  const isService = service === 'chat' || service === 'audio_transcription';
+  return isId('app', client_id) && isService && isWhole(estimate_micros) && isName;
+};
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /**
  * One line of an answer: the decision on one question, or the code of the error why there is none. Without a place it is about the

@@ -23,6 +23,9 @@ const TIME_CHARACTERS = 10;
 const RANDOM_DIGITS = 16;
 /** Random bytes are drawn for many ids at once: a call for each costs more than the id itself. */
 const POOL_BYTES = 4_096;
+/** By character code. */
+const IN_ALPHABET = new Uint8Array(128);
+for (const character of ALPHABET) IN_ALPHABET[character.charCodeAt(0)] = 1;
 const ID_BODY = '[0-9a-hjkmnp-tv-z]{26}';
 
 const pool = new Uint8Array(POOL_BYTES);
@@ -57,6 +60,17 @@ export const idSchema = (prefix: IdPrefix) =>
 
 /** Schema of an id in a request path: bounded, otherwise free, as what does not exist is 404 and not 422. */
 export const pathIdSchema = z.string().min(1).max(128);
+
+/** As the pattern of ids with this prefix says, in a fraction of the time where nothing is at hand that a pattern needs. */
+export const isId = (prefix: IdPrefix, text: unknown): text is string => {
+  if (typeof text !== 'string' || !text.startsWith(prefix)) return false;
+  const start = prefix.length + 1;
+  if (text.length !== start + TIME_CHARACTERS + RANDOM_DIGITS || text.charAt(prefix.length) !== '_') return false;
+  for (let index = start; index < text.length; index += 1) {
+    if (IN_ALPHABET[text.charCodeAt(index)] !== 1) return false;
+  }
+  return true;
+};
 
 const encodeTime = (timeMs: number): string => {
   let rest = timeMs;

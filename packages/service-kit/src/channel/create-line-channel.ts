@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CHANNEL_CLOSING_LINE } from '@svc/contracts';
 import { activeTracing, withinSpan } from '@svc/tracing';
-import type { z } from 'zod';
 import type { AppError } from '../app-error.ts';
 import { createServiceAuthenticator } from '../authentication/service-credential.ts';
 import { Bag } from '../collections/bag.ts';
@@ -30,17 +29,18 @@ interface Envelope {
 }
 
 /** How the calls of a channel are answered. */
-export interface LineChannelOptions<S extends z.ZodType<Envelope>> {
+export interface LineChannelOptions<Q extends Envelope> {
   /** What an upgrade asks for: its path, and the protocol that it names. */
   readonly path: string;
   readonly protocol: string;
   /** For logs, metrics and traces. */
   readonly operationId: string;
-  readonly question: S;
+  /** Reads a call from its JSON. What it throws ends the connection. */
+  readonly readQuestion: (value: unknown) => Q;
   /** INTERNAL_API_TOKENS: each of them is accepted. */
   readonly tokens: readonly string[];
   /** Writes the answer. What it throws is written as a line of its own, `{"error": code}`. */
-  readonly answer: (call: ChannelCall<z.output<S>>) => Promise<void>;
+  readonly answer: (call: ChannelCall<Q>) => Promise<void>;
   readonly isUnavailable?: IsUnavailable | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -73,7 +73,7 @@ const STATUS_CALLER_GONE = 499;
  * time, and lines of JSON for its answer: for what every request of the product waits for. Nothing of HTTP is read or written for a call
  * (docs/adr/0008). A connection that breaks these rules is ended.
  */
-export const createLineChannel = <S extends z.ZodType<Envelope>>(options: LineChannelOptions<S>): LineChannel => {
+export const createLineChannel = <Q extends Envelope>(options: LineChannelOptions<Q>): LineChannel => {
   const authenticate = createServiceAuthenticator(options.tokens);
   const peers = new Bag<LinePeer>();
   let isStopping = false;
@@ -120,12 +120,12 @@ export const createLineChannel = <S extends z.ZodType<Envelope>>(options: LineCh
 };
 
 /** One call, with its log line, its metrics and its span. Rejects for what is no call. */
-const answerLine = async <S extends z.ZodType<Envelope>>(
-  options: LineChannelOptions<S>,
+const answerLine = async <Q extends Envelope>(
+  options: LineChannelOptions<Q>,
   peer: LinePeer,
   line: string,
 ): Promise<void> => {
-  const question = options.question.parse(JSON.parse(line));
+  const question = options.readQuestion(JSON.parse(line));
   const { request_id: requestId, traceparent } = question;
   const { operationId } = options;
   const startedAtMs = performance.now();
@@ -154,7 +154,7 @@ const observe = (
     path,
     logger,
     metrics,
-  }: Pick<LineChannelOptions<z.ZodType<Envelope>>, 'operationId' | 'path' | 'logger' | 'metrics'>,
+  }: Pick<LineChannelOptions<Envelope>, 'operationId' | 'path' | 'logger' | 'metrics'>,
   { requestId, traceId, status, code, startedAtMs }: Observed,
 ): void => {
   const milliseconds = performance.now() - startedAtMs;
@@ -175,9 +175,9 @@ const observe = (
 };
 
 /** Answers the error that the caller was told instead of an answer. */
-const answerOrTell = async <S extends z.ZodType<Envelope>>(
-  options: LineChannelOptions<S>,
-  { question, peer, log }: { readonly question: z.output<S>; readonly peer: LinePeer; readonly log: () => Logger },
+const answerOrTell = async <Q extends Envelope>(
+  options: LineChannelOptions<Q>,
+  { question, peer, log }: { readonly question: Q; readonly peer: LinePeer; readonly log: () => Logger },
 ): Promise<AppError | undefined> => {
   const call = new Call(question, peer, log);
   try {

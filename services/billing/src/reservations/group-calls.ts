@@ -100,8 +100,8 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
       if (line.calls.length === 0 && !line.isUnderWay) turns.push(line);
       line.calls.push({ call, line, span: currentSpan(), resolve, reject });
       waiting += 1;
-      // What is read from other connections in the same turn of the event loop shares the group.
-      if (!isWoken) setImmediate(start);
+      // What comes in the same piece of a connection shares the group; a turn of the event loop for others would cost more than it saves.
+      if (!isWoken) queueMicrotask(start);
       isWoken = true;
     });
 };

@@ -1,4 +1,4 @@
-import { admissionChannel, admissionsCallSchema, internalRoutes } from '@svc/contracts';
+import { admissionChannel, internalRoutes, readAdmissionsCall } from '@svc/contracts';
 import { type Binding, bind, createLineChannel, type LineChannel, type LineChannelOptions } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
 import { answerAdmissions } from './answer-admissions.ts';
@@ -13,7 +13,7 @@ export interface ReservationBorder {
 /** What the border needs beside the operations behind it. */
 type BorderDeps = AdmissionDeps &
   SettlementDeps &
-  Pick<LineChannelOptions<typeof admissionsCallSchema>, 'tokens' | 'logger' | 'metrics' | 'isUnavailable'>;
+  Pick<LineChannelOptions<ReturnType<typeof readAdmissionsCall>>, 'tokens' | 'logger' | 'metrics' | 'isUnavailable'>;
 
 /** Opens the internal routes and the channel of admissions. Those who come over either are decided together. */
 export const openReservationBorder = (deps: BorderDeps): ReservationBorder => {
@@ -33,7 +33,7 @@ export const openReservationBorder = (deps: BorderDeps): ReservationBorder => {
     ],
     channel: createLineChannel({
       ...admissionChannel,
-      question: admissionsCallSchema,
+      readQuestion: readAdmissionsCall,
       answer: (call) => answerAdmissions(call, admit),
       ...{ tokens, logger, metrics, isUnavailable },
     }),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { admissionChannel, admissionsCallSchema, routes as contract, newId } from '@svc/contracts';
+import { admissionChannel, routes as contract, newId, readAdmissionsCall } from '@svc/contracts';
 import {
   createLineChannel,
   createLogger,
@@ -104,7 +104,7 @@ const TOKEN = randomBytes(32).toString('base64url');
 const channelOf = (config: Config): LineChannel =>
   createLineChannel({
     ...admissionChannel,
-    question: admissionsCallSchema,
+    readQuestion: readAdmissionsCall,
     answer: admitAll,
     tokens: [TOKEN],
     ...watchersOf(config),

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type admissionsCallSchema, internalRoutes } from '@svc/contracts';
+import { internalRoutes, type readAdmissionsCall } from '@svc/contracts';
 import type { ChannelCall } from '@svc/service-kit';
-import type { z } from 'zod';
 
 /** The model that the stand-in says it is. */
 export const STAND_IN_MODEL = 'stand-in-1';
@@ -54,7 +53,7 @@ const textFor = (path: string | undefined): string =>
     : JSON.stringify({ ...COMPLETION, ...nextAddition() });
 
 /** Plays billing's channel. */
-export const admitAll = async (call: ChannelCall<z.output<typeof admissionsCallSchema>>): Promise<void> => {
+export const admitAll = async (call: ChannelCall<ReturnType<typeof readAdmissionsCall>>): Promise<void> => {
   const { admissions } = call.question;
   call.write(admissions.map((_, place) => `${JSON.stringify({ place, admission: ADMITTED })}\n`).join(''));
 };

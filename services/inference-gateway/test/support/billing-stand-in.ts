@@ -4,9 +4,9 @@ import {
   type AdmissionRequest,
   admissionChannel,
   admissionRequestSchema,
-  admissionsCallSchema,
   type RequestOutcome,
   type ReservationState,
+  readAdmissionsCall,
   settlementsRequestSchema,
 } from '@svc/contracts';
 import { AppError, type ChannelCall, createLineChannel, createLogger, createMetrics, listen } from '@svc/service-kit';
@@ -32,7 +32,7 @@ export const TOKEN = 'a-service-credential-for-tests';
 export const startBilling = async (): Promise<BillingStandIn> => {
   const channel = createLineChannel({
     ...admissionChannel,
-    question: admissionsCallSchema,
+    readQuestion: readAdmissionsCall,
     answer: async (call) => {
       if (billing.outage === 0) channel.cutOff();
       else answerCall(billing, call);
@@ -81,7 +81,7 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
 
 const answerCall = (
   billing: BillingStandIn,
-  { question, write }: ChannelCall<ReturnType<typeof admissionsCallSchema.parse>>,
+  { question, write }: ChannelCall<ReturnType<typeof readAdmissionsCall>>,
 ): void => {
   if (billing.outage !== undefined) throw new AppError('service_unavailable');
   const lines = question.admissions.map((request, place) => ({
