@@ -131,6 +131,23 @@ describe('a channel', () => {
     await waitFor(() => text().split('\n').length === 7);
   });
 
+  test('refuses a call while 256 are under way, and takes the next one when one of them has ended', async () => {
+    const ends: (() => void)[] = [];
+    const { listener } = await serve(async (call) => {
+      if (call.question.words[0] === 'wait') await new Promise<void>((resolve) => ends.push(resolve));
+      await echo(call);
+    });
+    const client = clientOf(listener);
+    const waiting = Array.from({ length: 256 }, () => say(client, ['wait']));
+    await waitFor(() => ends.length === 256);
+    await expect(say(client, ['too many'])).rejects.toThrow('too many calls are under way');
+    ends[0]?.();
+    await Promise.race(waiting);
+    expect(await say(client, ['now'])).toEqual(['now']);
+    for (const end of ends) end();
+    expect(await Promise.all(waiting)).toHaveLength(256);
+  });
+
   test('tells of each call in a log line and a metric', async () => {
     const { listener, logs, metrics } = await serve();
     await say(clientOf(listener), ['one']);
