@@ -30,6 +30,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   gateway.billing.settlementDelayMs = 0;
+  gateway.billing.hold = undefined;
 });
 
 const ask = (content: string, more: object = {}) =>
@@ -290,7 +291,7 @@ describe('callers', () => {
 
   test('one that leaves before the answer opens', async () => {
     await useSandbox();
-    const before = gateway.billing.admissions.length;
+    const before = gateway.provider.counts().requests;
     const controller = new AbortController();
     const answer = fetch(`${gateway.url}${PATH}`, {
       method: 'POST',
@@ -298,11 +299,41 @@ describe('callers', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello [[delay_ms=200]]' }] }),
     });
-    await waitFor(() => gateway.billing.admissions.length > before);
+    await waitFor(() => gateway.provider.counts().requests > before);
     controller.abort();
     await expect(answer).rejects.toThrow();
     const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
     expect((await recordOf(id)).outcome).toBe('settled');
+  });
+
+  test('one that leaves while it is admitted: released, and no provider is asked', async () => {
+    await useSandbox();
+    const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
+    const left = () => gateway.logs().split('"status":499').length;
+    const leftBefore = left();
+    const [asked, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.billing.hold = () => {
+      asked.resolve();
+      return decision.promise;
+    };
+    const controller = new AbortController();
+    const answer = fetch(`${gateway.url}${PATH}`, {
+      method: 'POST',
+      signal: controller.signal,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await asked.promise;
+    controller.abort();
+    await expect(answer).rejects.toThrow();
+    await waitFor(() => left() > leftBefore);
+    decision.resolve();
+    gateway.billing.hold = undefined;
+    await waitFor(() => gateway.billing.admissions.length > admitted);
+    const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
+    expect(await recordOf(id)).toMatchObject({ outcome: 'released', status: 499 });
+    await waitFor(() => gateway.billing.states.get(id) === 'released');
+    expect(gateway.provider.counts().requests).toBe(served);
   });
 
   test('one that stops reading slows the provider down, and counts as gone in time', async () => {

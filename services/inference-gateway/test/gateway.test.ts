@@ -31,6 +31,7 @@ afterAll(async () => {
 afterEach(async () => {
   gateway.billing.decide = () => ({ verdict: 'admitted' });
   gateway.billing.outage = undefined;
+  gateway.billing.hold = undefined;
   await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
 });
 
@@ -245,6 +246,30 @@ describe('other endpoints', () => {
 });
 
 describe('admission', () => {
+  test('a caller that leaves meanwhile is given its hold back, and no provider is asked', async () => {
+    const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
+    const [asked, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.billing.hold = () => {
+      asked.resolve();
+      return decision.promise;
+    };
+    const gone = new AbortController();
+    const answer = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      signal: gone.signal,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'svc-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await asked.promise;
+    gone.abort();
+    await expect(answer).rejects.toThrow();
+    await waitFor(() => gateway.logs().includes('"status":499'));
+    decision.resolve();
+    await waitFor(() => gateway.billing.admissions.length > admitted);
+    expect(await recordOf(gateway.billing.admissions.at(-1)?.request_id ?? '')).toMatchObject({ outcome: 'released' });
+    expect(gateway.provider.counts().requests).toBe(served);
+  });
+
   const admissionOf = (answer: Response) =>
     gateway.billing.admissions.find(({ request_id }) => request_id === idOf(answer));
 

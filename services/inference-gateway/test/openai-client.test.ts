@@ -115,13 +115,13 @@ describe('the stock openai client, with only base URL and key changed', () => {
       .create({ model: 'svc-chat', messages: messages('Hi') })
       .withResponse();
     expect(response.headers.get('x-svc-compliance-gateway-request-id')).toBe(request_id);
+    const served = gateway.provider.counts().requests;
     const gone = new AbortController();
     const asked = client.chat.completions.create(
       { model: 'svc-chat', messages: messages('[[delay_ms=300]] [[completion_tokens=78]]') },
       { signal: gone.signal },
     );
-    const admitted = gateway.billing.admissions.length;
-    await waitFor(() => gateway.billing.admissions.length > admitted);
+    await waitFor(() => gateway.provider.counts().requests > served);
     gone.abort();
     await expect(asked).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
     await waitFor(() => gateway.database.knex('usage_records').where({ output_tokens: 78 }).first());

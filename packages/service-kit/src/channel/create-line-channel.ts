@@ -8,6 +8,7 @@ import { createServiceAuthenticator } from '../authentication/service-credential
 import { Bag } from '../collections/bag.ts';
 import { type IsUnavailable, isOurs, toAppError } from '../http/answer-error.ts';
 import { readCredential } from '../http/authorize.ts';
+import { STATUS_CALLER_GONE } from '../http/open-request.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import { LinePeer } from './line-peer.ts';
@@ -65,8 +66,6 @@ const UNAUTHORIZED = `HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\n$
 const UNAVAILABLE = `HTTP/1.1 503 Service Unavailable\r\n${REFUSAL_END}`;
 /** Milliseconds; a caller that is gone without a word is found out so. */
 const PROBE_AFTER_MS = 60_000;
-/** Counted where the caller left before the end of its answer; never sent. */
-const STATUS_CALLER_GONE = 499;
 
 /**
  * Answers calls over kept connections that begin as HTTP (RFC 9110 section 7.8) and then carry a line of JSON for each call, one call at a

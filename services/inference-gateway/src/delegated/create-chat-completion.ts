@@ -5,7 +5,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import { collectBody, sendToRoute, tryInOrder, type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
-import { type RequestBook, tokenEnd } from '../usage-records/index.ts';
+import { endUnsent, type RequestBook, tokenEnd } from '../usage-records/index.ts';
 import {
   bodyForRoute,
   estimateInputTokens,
@@ -51,6 +51,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
     estimateMicros: costOfTokens(preferred.price, { input: inputTokens, output: outputTokens }),
     idempotencyKey: context.headers['idempotency-key'],
   });
+  if (context.res.destroyed) return await endUnsent(book);
   const chat: Chat = { context, request, book, inputTokens };
   const attempt = stream ? streamFrom : answerFrom;
   try {

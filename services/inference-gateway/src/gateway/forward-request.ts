@@ -18,7 +18,7 @@ import {
 } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
-import { releasedEnd, servedBy, tokenEnd } from '../usage-records/index.ts';
+import { endUnsent, releasedEnd, servedBy, tokenEnd } from '../usage-records/index.ts';
 import {
   bodyForRoute,
   estimateInputTokens,
@@ -63,6 +63,7 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
   const { service } = endpoint;
   const { requestId, caller, res } = context;
   const { book, headers } = await admitKeyRequest(deps, { requestId, caller, request, candidates, service });
+  if (res.destroyed) return await endUnsent(book);
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   const forwarded: Forwarded = { context, endpoint, mode, request, book };
   const attempt = isStreamed ? streamFrom : answerFrom;

@@ -1,5 +1,5 @@
 export { keepUsagePartitions } from './partitions.ts';
-export { openRequestBook, type RequestBook } from './request-book.ts';
+export { endUnsent, openRequestBook, type RequestBook } from './request-book.ts';
 export { usageRoutes } from './routes.ts';
 export { servedBy, tokenEnd } from './token-end.ts';
 export { type RequestEnd, type RequestIdentity, releasedEnd, type UsageRecord } from './usage-record.ts';

@@ -1,4 +1,5 @@
 import type { RequestOutcome } from '@svc/contracts';
+import { HANDLED, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { currentSpan, withinSpan } from '@svc/tracing';
 import { type RequestEnd, type RequestIdentity, releasedEnd, toOutcome } from './usage-record.ts';
 import type { UsageWriter } from './usage-writer.ts';
@@ -54,4 +55,10 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
       return finish(isUncertain ? { ...end, outcome: 'uncertain', costMicros: options.estimateMicros } : end);
     },
   };
+};
+
+/** Ends a request whose caller left while it was admitted: nothing was forwarded, and nobody is left to be answered. */
+export const endUnsent = async (book: RequestBook): Promise<typeof HANDLED> => {
+  await book.finishFailed({ isUncertain: false, status: STATUS_CALLER_GONE });
+  return HANDLED;
 };

@@ -24,6 +24,8 @@ export interface BillingStandIn {
   /** Answers nothing but this status while set; 0 breaks the connection. */
   outage: number | undefined;
   settlementDelayMs: number;
+  /** What decisions wait for, asked with each call. */
+  hold: (() => Promise<void>) | undefined;
   stop: () => Promise<void>;
 }
 
@@ -34,8 +36,9 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     ...admissionChannel,
     readQuestion: readAdmissionsCall,
     answer: async (call) => {
-      if (billing.outage === 0) channel.cutOff();
-      else answerCall(billing, call);
+      if (billing.outage === 0) return void channel.cutOff();
+      await billing.hold?.();
+      answerCall(billing, call);
     },
     tokens: [TOKEN],
     logger: createLogger({ service: 'billing', level: 'silent' }),
@@ -51,6 +54,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     services: { chat: true, audio_transcription: true },
     outage: undefined,
     settlementDelayMs: 0,
+    hold: undefined,
     stop: async () => {
       await listener.drain(0);
     },
