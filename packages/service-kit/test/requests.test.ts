@@ -155,6 +155,26 @@ test('a body over the limit is a 413, announced or not, and the connection can b
   expect(chunked.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
+test('a body is the same with its head, in chunks, in pieces of any size, and behind another request', async () => {
+  const { port } = await startTestApp();
+  const body = JSON.stringify({ name: 'é'.repeat(20) });
+  const head = 'POST /v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const whole = `${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const chunks = [...body].map((character) => `${Buffer.byteLength(character).toString(16)}\r\n${character}\r\n`);
+  const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`;
+  const last = `${head}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const answer = await sendRaw(port, whole + chunked + last);
+  expect(answer.split(body)).toHaveLength(4);
+  const { connect } = await import('node:net');
+  for (let cut = last.length - body.length - 2; cut < last.length; cut += 1) {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(last.slice(0, cut));
+      setTimeout(() => socket.write(last.slice(cut)), 5);
+    });
+    expect((await socket.setEncoding('utf8').toArray()).join('')).toContain(body);
+  }
+});
+
 test('a caller that leaves while sending its body is no error of ours', async () => {
   const { port, lines, send } = await startTestApp();
   const head =
