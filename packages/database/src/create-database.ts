@@ -3,7 +3,6 @@ import { activeTracing, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { type DriverConnection, isAtRest, isEnding } from './driver-connection.ts';
-import { openHand } from './hand.ts';
 import { limitQueries } from './limit-queries.ts';
 import { traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
@@ -37,7 +36,7 @@ export interface DatabaseOptions {
  */
 export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
   const tracing = activeTracing();
-  const database = knex({
+  return knex({
     client: 'pg',
     connection: connectionConfig(url, options),
     pool: {
@@ -55,8 +54,6 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
-  openHand(database);
-  return database;
 }
 
 /** What the `pg` driver needs for one connection with our limits. */

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { isAtRest } from './driver-connection.ts';
-import { handOf } from './hand.ts';
 import { type Column, type DriverColumn, PreparedQuery, toColumns } from './prepared-query.ts';
 
 /** A statement that each connection parses and plans once. */
@@ -36,21 +35,16 @@ export async function runPrepared<T>(
   statement: PreparedStatement,
   values: readonly unknown[],
 ): Promise<T[]> {
-  const hand = handOf(executor);
-  // Both hand out what the pool has made.
-  const held = hand?.take() as Connection | undefined;
-  const connection = held ?? ((await executor.client.acquireConnection()) as Connection);
+  const connection: Connection = await executor.client.acquireConnection();
   try {
-    const rows = await runOn(connection, statement, values);
-    if (hand === undefined) await executor.client.releaseConnection(connection);
-    else hand.give(connection);
     // The caller names the columns of its own statement.
-    return rows as T[];
+    return (await runOn(connection, statement, values)) as T[];
   } catch (error) {
     // Where the server has not answered, its answer may be on the way: nobody else may get this connection.
     if (!(error instanceof pg.DatabaseError) && !isAtRest(connection)) connection.end().catch(() => undefined);
-    await executor.client.releaseConnection(connection);
     throw error;
+  } finally {
+    await executor.client.releaseConnection(connection);
   }
 }
 

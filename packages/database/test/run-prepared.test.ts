@@ -91,23 +91,6 @@ test('what cannot be read or sent fails alone', async () => {
   expect(await runPrepared(database, big, [null])).toEqual([{ value: null }]);
 });
 
-test('a connection is held for the next statement, and given to whoever finds the pool empty', async () => {
-  const pool = createDatabase(url, { poolMax: 2, acquireTimeoutMs: 2_000 });
-  const run = async () => (await runPrepared<{ pid: number }>(pool, PID, []))[0]?.pid;
-  const [first] = await Promise.all([run(), run()]);
-  expect(pool.client.pool.numUsed()).toBeGreaterThan(0);
-  expect([first, await run()]).toContain(await run());
-  await pool.transaction(async (one) => {
-    await pool.transaction(async (other) => {
-      const { rows } = await other.raw('SELECT pg_backend_pid() AS pid');
-      expect(rows).not.toEqual((await one.raw('SELECT pg_backend_pid() AS pid')).rows);
-    });
-  });
-  expect(await Promise.all(Array.from({ length: 20 }, run))).toHaveLength(20);
-  await pool.destroy();
-  await expect(run()).rejects.toThrow();
-});
-
 test('a connection that the server has ended meanwhile is not used', async () => {
   const before = await pid();
   const other = createDatabase(url, { poolMax: 1 });
