@@ -14,6 +14,7 @@ import { type Drain, makeDrainable } from '@svc/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
 import { ingressTable } from '../src/ingress/ingress-table.ts';
+import type { ReadinessUrls } from '../src/ingress/stopping-services.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -21,6 +22,8 @@ const servers: Server[] = [];
 let service: Handler;
 let base: string;
 let log: AccessRecord[];
+/** What the ingress's clock is ahead. */
+let laterMs: number;
 
 const listen = async (server: Server): Promise<string> => {
   servers.push(server);
@@ -30,14 +33,15 @@ const listen = async (server: Server): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const startIngress = (upstreams: Upstreams): Promise<string> =>
+const startIngress = (upstreams: Upstreams, readinessUrls: ReadinessUrls = {}): Promise<string> =>
   listen(
     createIngress({
       table: ingressTable(allRoutes),
       upstreams,
+      readinessUrls,
       scheme: 'http',
       newRequestId: () => newId('req'),
-      clock: () => performance.now(),
+      clock: () => performance.now() + laterMs,
       onAnswered: (record) => log.push(record),
       idleTimeoutMs: { answers: 300, streams: 5_000 },
     }),
@@ -45,6 +49,7 @@ const startIngress = (upstreams: Upstreams): Promise<string> =>
 
 beforeEach(async () => {
   log = [];
+  laterMs = 0;
   service = (_req, res) => res.end('ok');
   const url = await listen(createServer((req, res) => service(req, res)));
   base = await startIngress({ auth: url, 'inference-gateway': url, 'webhook-dispatcher': url });
@@ -315,6 +320,70 @@ describe('when one side goes away', () => {
   it('gives a silent service up', async () => {
     service = () => undefined;
     expect((await fetch(`${base}/v1/console/session`)).status).toBe(503);
+  });
+});
+
+describe('when a service stops', () => {
+  const PATH = '/v1/chat/completions';
+  let said: object;
+  let entrance: string;
+  let readiness: Server;
+  let reached: number;
+
+  beforeEach(async () => {
+    said = { status: 'ready', checks: {} };
+    reached = 0;
+    service = (_req, res) => {
+      reached += 1;
+      res.end('ok');
+    };
+    readiness = createServer((_req, res) => res.end(JSON.stringify(said)));
+    const readinessUrls = { 'inference-gateway': `${await listen(readiness)}/readyz` };
+    const url = await listen(createServer((req, res) => service(req, res)));
+    entrance = await startIngress({ 'inference-gateway': url }, readinessUrls);
+  });
+
+  const ask = async (): Promise<Response> => {
+    const answer = await fetch(entrance + PATH, { method: 'POST', body: '{}' });
+    await answer.clone().arrayBuffer();
+    return answer;
+  };
+  const status = async (): Promise<number> => (await ask()).status;
+
+  it('sends it nothing from when it says so, and what is refused may be tried again', async () => {
+    expect(await status()).toBe(200);
+    said = { status: 'stopping', checks: {} };
+    await expect.poll(status).toBe(503);
+    const before = reached;
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } });
+    expect(reached).toBe(before);
+  });
+
+  it('sends it requests again once it is back', async () => {
+    said = { status: 'stopping', checks: {} };
+    await expect.poll(status).toBe(503);
+    said = { status: 'ready', checks: {} };
+    await expect.poll(status).toBe(200);
+  });
+
+  it('does not go by what it heard long ago', async () => {
+    said = { status: 'stopping', checks: {} };
+    await expect.poll(status).toBe(503);
+    laterMs = 60_000;
+    expect(await status()).toBe(200);
+  });
+
+  it.each([
+    ['is not ready for another reason', () => Object.assign(said, { status: 'not_ready' })],
+    ['does not say', () => readiness.close().closeAllConnections()],
+  ])('asks a service that %s', async (_case, change) => {
+    change();
+    for (let asked = 0; asked < 5; asked += 1) {
+      expect(await status()).toBe(200);
+      await sleep(100);
+    }
   });
 });
 

@@ -7,6 +7,7 @@ import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.t
 import { matchPage } from './match-page.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
 import { readRequestPath } from './request-path.ts';
+import { type ReadinessUrls, watchStopping } from './stopping-services.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
 import { answerWelcome } from './welcome-page.ts';
 
@@ -31,6 +32,8 @@ export interface IngressOptions {
   table: IngressTable;
   /** A service without an address answers 503; without the console there are no pages but a welcome. */
   upstreams: Upstreams;
+  /** Services with an address here get no more requests once they say that they stop. */
+  readinessUrls?: ReadinessUrls;
   /** How clients reach the ingress, so that services know. */
   scheme: 'http' | 'https';
   newRequestId: () => string;
@@ -44,7 +47,8 @@ export interface IngressOptions {
 export const createIngress = (options: IngressOptions): Server => {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' });
   const idleTimeoutMs = options.idleTimeoutMs ?? { answers: 65_000, streams: 630_000 };
-  const upstream = createUpstream({ agent, idleTimeoutMs });
+  const stopping = watchStopping(options.readinessUrls ?? {}, options.clock);
+  const upstream = createUpstream({ agent, stopping, idleTimeoutMs });
   // Of one connection there may be several: the first of them is being written, the others wait for it.
   const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {

@@ -2,6 +2,7 @@ import { allRoutes, newId, serviceNames } from '@svc/contracts';
 import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
 import { type IngressOwner, ingressTable } from './ingress-table.ts';
+import type { ReadinessUrls } from './stopping-services.ts';
 
 const DRAIN_MS = 8_000;
 
@@ -9,6 +10,7 @@ const { env } = process;
 const port = Number(env['PORT'] ?? 8080);
 const host = env['HOST'] ?? '127.0.0.1';
 const upstreams: Upstreams = {};
+const readinessUrls: ReadinessUrls = {};
 const variables = {
   auth: 'AUTH_URL',
   billing: 'BILLING_URL',
@@ -19,6 +21,8 @@ const variables = {
 for (const service of [...serviceNames, 'console'] as const) {
   const url = env[variables[service]];
   if (url) upstreams[service] = url;
+  const internalUrl = env[variables[service].replace(/URL$/, 'INTERNAL_URL')];
+  if (internalUrl) readinessUrls[service] = `${internalUrl}/readyz`;
 }
 
 const log = (level: string, message: string, fields: object = {}): void => {
@@ -33,6 +37,7 @@ const logAccess = ({ requestId, method, template, status, durationMs }: AccessRe
 const server = createIngress({
   table: ingressTable(allRoutes),
   upstreams,
+  readinessUrls,
   scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',
   newRequestId: () => newId('req'),
   clock: () => performance.now(),

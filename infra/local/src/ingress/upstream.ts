@@ -4,6 +4,7 @@ import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
 import type { IngressMatch } from './ingress-table.ts';
+import type { StoppingServices } from './stopping-services.ts';
 import { answerWaiting } from './waiting-page.ts';
 
 /** Seconds after which a client may find a restarted service. */
@@ -25,12 +26,13 @@ export interface Upstream {
 /** How services are reached. */
 export interface UpstreamOptions {
   agent: Agent;
+  stopping: StoppingServices;
   /** Milliseconds without a byte: inference answers may think for long, others may not. */
   idleTimeoutMs: { answers: number; streams: number };
 }
 
 /** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
-export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstream => {
+export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
   proxy.on('proxyReq', (proxyReq, req, res) => {
     endWithAnswer(proxyReq, req, res);
@@ -41,7 +43,7 @@ export const createUpstream = ({ agent, idleTimeoutMs }: UpstreamOptions): Upstr
   proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
   return {
     forward: (req, res, { match, target }) => {
-      if (target === undefined) {
+      if (target === undefined || stopping.includes(match.service)) {
         answerDown(req, res, { match, isCertain: true });
         return;
       }

@@ -3,6 +3,8 @@ import type { Secrets } from './secrets.ts';
 
 /** Milliseconds that open requests and streams get when the stack stops. */
 const SHUTDOWN_GRACE_MS = 8_000;
+/** Milliseconds that a service goes on serving once it says that it stops: the ingress has noticed by then. */
+const SHUTDOWN_DELAY_MS = 1_000;
 /** Set per process by the stack, or somebody else's: never inherited. */
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'INTERNAL_PORT', 'DATABASE_URL', 'SVC_DATA_DIR', 'NODE_COMPILE_CACHE']);
 
@@ -51,6 +53,7 @@ export const serviceEnvironment = (service: ServiceName, context: ServiceContext
 const commonDefaults = ({ ports, secrets }: ServiceContext): NodeJS.ProcessEnv => ({
   LOG_LEVEL: 'info',
   SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
+  SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY_MS),
   INTERNAL_API_TOKENS: secrets.INTERNAL_API_TOKEN,
   JWKS_URL: `${loopbackUrl(ports, 'auth')}/v1/integrations/oauth/jwks`,
   ...Object.fromEntries(

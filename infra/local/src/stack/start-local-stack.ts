@@ -123,7 +123,10 @@ const startService = async (
 const startIngress = async (context: StackContext, present: readonly ServiceName[]): Promise<void> => {
   const { settings, ports, paths, baseUrl, port } = context;
   const url = `http://127.0.0.1:${port}`;
-  const upstreams = present.map((service) => [`${variablePrefix(service)}_URL`, loopbackUrl(ports, service)]);
+  const upstreams = present.flatMap((service) => [
+    [`${variablePrefix(service)}_URL`, loopbackUrl(ports, service)],
+    [`${variablePrefix(service)}_INTERNAL_URL`, loopbackUrl(ports, `${service}-internal`)],
+  ]);
   const pages = consoleUrl(context);
   await startNodeApp(context, {
     name: 'ingress',

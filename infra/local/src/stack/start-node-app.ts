@@ -7,7 +7,7 @@ import { StartError } from './start-error.ts';
 /** On a cold, busy machine. */
 const READY_TIMEOUT_MS = 60_000;
 /** Services end within their own grace before this. */
-const STOP_GRACE_MS = 12_000;
+const STOP_GRACE_MS = 13_000;
 /** A process that ends so often before it was ever ready will not get better. */
 const DEATHS_MAX = 3;
 const DEATH_POLL_MS = 50;
