@@ -449,6 +449,8 @@ describe('what it refuses', () => {
     const answer = await raw('GET /v1/models/vendor%2Fname HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     expect(answer).toContain('"error":{"message":');
+    const [, requestId] = /^x-request-id: (req_\w+)/im.exec(answer) ?? [];
+    expect(answer).toContain(`x-svc-compliance-gateway-request-id: ${requestId}\r\n`);
   });
 
   it.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(

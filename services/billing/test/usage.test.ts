@@ -45,6 +45,33 @@ describe('usage', () => {
       ...{ used_percent: 0, used_micros: 0, limit_micros: 1000, resets_at: '2026-10-15T12:00:00.000Z' },
     });
   });
+  it('tells the gateway how requests stand, in the order of its question', async () => {
+    const { userId } = await billing.subscribe();
+    const admit = async (outcome?: object): Promise<string> => {
+      const { requestId } = await billing.admit(userId);
+      if (outcome !== undefined) await billing.settle(requestId, outcome as never);
+      return requestId;
+    };
+    const settled = await admit({ outcome: 'settled', cost_micros: 9 });
+    const released = await admit({ outcome: 'released' });
+    const uncertain = await admit({ outcome: 'uncertain' });
+    const reserved = await admit();
+    const states = async (request_ids: string[]) =>
+      await billing.internal('POST', '/internal/request-states', { request_ids });
+    expect((await states([reserved, newId('req'), settled, uncertain, released, settled])).body.states).toEqual([
+      { state: 'reserved', cost_micros: null },
+      null,
+      { state: 'settled', cost_micros: 9 },
+      { state: 'uncertain', cost_micros: null },
+      { state: 'released', cost_micros: 0 },
+      { state: 'settled', cost_micros: 9 },
+    ]);
+    await billing.internal('POST', `/internal/operations/billing/uncertain-reservations/${uncertain}/settle`, {
+      cost_micros: null,
+    });
+    expect((await states([uncertain])).body.states).toEqual([{ state: 'settled', cost_micros: 100 }]);
+    expect((await states([])).status).toBe(422);
+  });
   it('tells of no service once the subscription admits nothing', async () => {
     const { userId, token, subscriptionId } = await billing.subscribe('full');
     const entitlements = async () =>

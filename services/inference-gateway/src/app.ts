@@ -89,7 +89,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...delegatedRoutes(deps),
       ...gatewayRoutes(deps),
       ...apiKeyRoutes(keys.deps),
-      ...usageRoutes(connections),
+      ...usageRoutes({ database: connections.database, billing: deps.billing }),
     ],
     authenticate: { ...tokenAuthenticators(connections, options), api_key: keys.authenticate },
     publicBaseUrl: config.PUBLIC_BASE_URL,

@@ -160,6 +160,16 @@ describe('body fidelity', () => {
     expect(complianceOf(stream)).toMatchObject({ upstream_request_id: 'u-1' });
   });
 
+  test.each(['data: [DONE]', 'data: [DONE]\n', 'data: [DONE]\r\n', 'data: [DONE]\r'])(
+    'headers mode: what ends in %j gets what its last event lacks, and nothing else',
+    async (end) => {
+      await answerWith('text/event-stream', EVENTS.replace('data: [DONE]\n\n', end));
+      const stream = await chat('Hello', { stream: true }, { 'x-svc-compliance': 'headers' });
+      const lacking = end.endsWith(']') ? '\n\n' : end.slice('data: [DONE]'.length);
+      expect(await stream.text()).toBe(EVENTS.replace('data: [DONE]\n\n', end + lacking));
+    },
+  );
+
   test('otherwise only the extension is added', async () => {
     await answerWith('application/json', JSON_BODY);
     const text = await (await chat('Hello')).text();
@@ -192,6 +202,27 @@ describe('attribution', () => {
       const answer = await chat(`Hello ${directive}`, { stream });
       expect([answer.status, (await json(answer)).error.code]).toEqual([502, code]);
       expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', cost_micros: 0, status: 502 });
+    }
+  });
+
+  test('a later chunk that names another model breaks the stream off', async () => {
+    const named = (model: string | undefined, content: string) =>
+      `data: ${JSON.stringify({ id: 'u-1', model, choices: [{ index: 0, delta: { content } }] })}\n\n`;
+    raw.handle = (_req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(
+          `${named('sandbox-chat-1', 'one')}${named('sandbox-chat-1', 'two')}${named(undefined, 'three')}` +
+            `${named('', 'four')}${named('sandbox-chat-1-eu', 'five')}${named('other', 'six')}data: [DONE]\n\n`,
+        );
+    await useProviders(gateway, { raw: raw.url });
+    for (const mode of ['2', 'headers']) {
+      const answer = await chat('Hello', { stream: true }, { 'x-svc-compliance': mode });
+      const text = await answer.text();
+      expect(text).toContain('five');
+      expect(text).not.toMatch(/six|DONE|compliance_metadata/);
+      expect(chunksOf(text).at(-1).error.code).toBe('provider_attribution_ambiguous');
+      expect((await recordOf(idOf(answer))).outcome).toBe('uncertain');
     }
   });
 
@@ -389,13 +420,32 @@ describe('failures of the provider', () => {
     if (code === null) expect(error.message.length).toBeGreaterThan(5);
     else expect(error.code).toBe(code);
     expect(answer.headers.get('retry-after')).toBe(directive.includes('retry_after') ? '9' : null);
-    expect((await recordOf(idOf(answer))).outcome).toBe(status === 504 ? 'uncertain' : 'released');
+    // Whose provider had the request is told of those too that it did not serve.
+    expect(await recordOf(idOf(answer))).toMatchObject({
+      ...{ outcome: status === 504 ? 'uncertain' : 'released', status },
+      ...{ provider: 'Sandbox sandbox', route_id: 'chat-sandbox', data_zone: 'EU' },
+    });
+  });
+
+  test.each([
+    [503, { 'retry-after': '7' }, { answered: 503, code: 'upstream_unavailable', outcome: 'released' }],
+    [503, {}, { answered: 504, code: 'upstream_timeout_uncertain', outcome: 'uncertain' }],
+    [500, { 'retry-after': '7' }, { answered: 504, code: 'upstream_timeout_uncertain', outcome: 'uncertain' }],
+  ])('a %i without an error body and with %o', async (status, headers, { answered, code, outcome }) => {
+    raw.handle = (_req, res) => res.writeHead(status, headers).end('down');
+    await useProviders(gateway, { raw: raw.url });
+    const answer = await chat('Hello');
+    expect([answer.status, (await json(answer)).error.code]).toEqual([answered, code]);
+    expect(answer.headers.get('retry-after')).toBe(answered === 503 ? '7' : null);
+    expect((await recordOf(idOf(answer))).outcome).toBe(outcome);
   });
 
   test('no connection, and then a second route', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     await useProviders(gateway, { nobody });
-    expect((await json(await chat('Hello'))).error.code).toBe('upstream_unavailable');
+    const refused = await chat('Hello');
+    expect((await json(refused)).error.code).toBe('upstream_unavailable');
+    expect(await recordOf(idOf(refused))).toMatchObject({ provider: null, route_id: null });
     await useProviders(gateway, { nobody, sandbox: `${gateway.provider.url}/v1` });
     const answer = await chat('Hello');
     expect(answer.headers.get('x-svc-compliance-provider')).toBe('Sandbox sandbox');
@@ -460,6 +510,28 @@ describe('usage list', () => {
     const uncertain = body.data.filter(({ state }: { state: string }) => state === 'uncertain');
     expect(uncertain.length).toBeGreaterThan(0);
     expect(uncertain.every((record: { cost_micros: unknown }) => record.cost_micros === null)).toBe(true);
+  });
+
+  test('tells how an uncertain request ended, once billing knows', async () => {
+    const answers = [await chat('[[reset]]'), await chat('[[reset]]'), await chat('[[reset]]')];
+    const ids = answers.map(idOf);
+    await Promise.all(ids.map(recordOf));
+    const listed = async () => {
+      const { body } = await usage('?limit=3');
+      const shown = body.data.map((record: Record<string, unknown>) => [
+        record['request_id'],
+        [record['state'], record['cost_micros'], record['status']],
+      ]);
+      return ids.map((id) => Object.fromEntries(shown)[id]);
+    };
+    const unknown = ['uncertain', null, 504];
+    expect(await listed()).toEqual([unknown, unknown, unknown]);
+    gateway.billing.ended.set(ids[0] ?? '', { state: 'settled', cost_micros: 24 });
+    gateway.billing.ended.set(ids[1] ?? '', { state: 'released', cost_micros: 0 });
+    expect(await listed()).toEqual([['settled', 24, 504], ['released', 0, 504], unknown]);
+    // A list without this is better than none.
+    gateway.billing.outage = 503;
+    expect(await listed()).toEqual([unknown, unknown, unknown]);
   });
 
   test('invalid queries, and another account', async () => {

@@ -23,6 +23,8 @@ export const answerError = (res: ServerResponse, error: IngressError): void => {
   if (error.retryAfterSeconds !== undefined) res.setHeader('retry-after', error.retryAfterSeconds);
   // Stock libraries of the common wire format repeat any other 5xx by themselves.
   if (error.code === 'upstream_timeout_uncertain') res.setHeader('x-should-retry', 'false');
+  // On the gateway every answer tells the request's id twice.
+  if (error.shape === 'wire') res.setHeader('x-svc-compliance-gateway-request-id', res.getHeader('x-request-id') ?? '');
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,

@@ -4,6 +4,7 @@ import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { admissionRequestSchema, admissionSchema, settlementsRequestSchema, settlementsSchema } from './admissions.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
+import { requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
 
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
@@ -29,6 +30,16 @@ export const billingInternalRoutes = {
     summary: 'Tell how requests ended',
     request: { body: jsonBody(settlementsRequestSchema) },
     responses: { 200: json('The states.', settlementsSchema) },
+    errors: [],
+  }),
+  readRequestStates: defineRoute({
+    ...internal,
+    operationId: 'readRequestStates',
+    method: 'POST',
+    path: '/internal/request-states',
+    summary: 'How requests stand in the books, in the given order; null for one that was never admitted',
+    request: { body: jsonBody(z.object({ request_ids: z.array(pathIdSchema).min(1).max(100) })) },
+    responses: { 200: json('The states.', z.object({ states: z.array(requestStateSchema.nullable()).max(100) })) },
     errors: [],
   }),
   readSubscriptionSnapshots: defineRoute({

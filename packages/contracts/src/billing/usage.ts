@@ -47,6 +47,15 @@ export const requestUsageSchema = z
   })
   .meta({ id: 'RequestUsage' });
 
+/** How a request stands in the books; `cost_micros` is null while it is not known. */
+export const requestStateSchema = z.object({
+  state: reservationStateSchema,
+  cost_micros: nonNegativeMicrosSchema.nullable(),
+});
+
+/** How a request stands in the books. */
+export type RequestState = z.infer<typeof requestStateSchema>;
+
 /** `{request_id}` in a path. */
 export const requestIdParams = z.object({ request_id: pathIdSchema });
 

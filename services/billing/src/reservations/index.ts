@@ -2,7 +2,14 @@ export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { reservationOperatorRoutes } from './operator-routes.ts';
-export { type AccountEntitlement, type DayUse, entitleAccount, findRequestByOwner, listDayUse } from './queries.ts';
+export {
+  type AccountEntitlement,
+  type DayUse,
+  entitleAccount,
+  findRequestByOwner,
+  listDayUse,
+  listRequestStates,
+} from './queries.ts';
 export { type AccountStanding, NO_SERVICES, readStanding, type WindowUse } from './read-standing.ts';
 export type { RequestRecord } from './reservation.ts';
 export { openReservationBorder, type ReservationBorder } from './routes.ts';

@@ -273,6 +273,20 @@ export async function findRequestByOwner(
   };
 }
 
+/** How requests stand, in the given order; null where one was never admitted. */
+export async function listRequestStates(
+  database: Knex,
+  requestIds: readonly string[],
+): Promise<(Pick<RequestRecord, 'state' | 'costMicros'> | null)[]> {
+  const rows: { request_id: string; state: ReservationState; cost_micros: number | null }[] = await database(
+    'reservations',
+  )
+    .whereIn('request_id', requestIds)
+    .select('request_id', 'state', 'cost_micros');
+  const found = new Map(rows.map((row) => [row.request_id, { state: row.state, costMicros: row.cost_micros }]));
+  return requestIds.map((requestId) => found.get(requestId) ?? null);
+}
+
 /** What one app used of one service on one day. */
 export interface DayUse {
   /** `YYYY-MM-DD`, in UTC. */

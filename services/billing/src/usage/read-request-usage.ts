@@ -1,8 +1,8 @@
-import type { requestUsageSchema } from '@svc/contracts';
+import type { RequestState, requestUsageSchema } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
-import { findRequestByOwner } from '../reservations/index.ts';
+import { findRequestByOwner, listRequestStates, type RequestRecord } from '../reservations/index.ts';
 
 /**
  * What became of a request. Throws `not_found` for one of another user or app. The cost is null while it is not known, and
@@ -18,9 +18,20 @@ export const readRequestUsage = async (
   const { state, costMicros, createdAt, endedAt } = request;
   return {
     request_id: requestId,
-    state,
-    cost_micros: state === 'released' ? 0 : costMicros,
+    ...showState({ state, costMicros }),
     created_at: createdAt.toISOString(),
     settled_at: state === 'settled' ? (endedAt?.toISOString() ?? null) : null,
   };
 };
+
+/** How requests of any kind stand, in the given order; null where one was never admitted. */
+export const readRequestStates = async (
+  database: Knex,
+  requestIds: readonly string[],
+): Promise<(RequestState | null)[]> =>
+  (await listRequestStates(database, requestIds)).map((request) => (request === null ? null : showState(request)));
+
+const showState = ({ state, costMicros }: Pick<RequestRecord, 'state' | 'costMicros'>): RequestState => ({
+  state,
+  cost_micros: state === 'released' ? 0 : costMicros,
+});

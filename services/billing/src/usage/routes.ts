@@ -1,6 +1,6 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import { readRequestUsage } from './read-request-usage.ts';
+import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
 import { readEntitlements, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 
@@ -23,6 +23,10 @@ export const usageRoutes = (deps: UsageDeps): Binding[] => [
 
 /** Internal routes of usage. */
 export const usageInternalRoutes = (deps: UsageDeps): Binding[] => [
+  bind(internalRoutes.readRequestStates, async ({ body }) => ({
+    status: 200,
+    body: { states: await readRequestStates(deps.database, body.request_ids) },
+  })),
   bind(internalRoutes.getEntitlements, async ({ params }) => ({
     status: 200,
     body: { services: await readEntitlements(deps, params.svc_user_id) },

@@ -7,6 +7,7 @@ import {
   admissionLineSchema,
   internalRoutes,
   type RequestOutcome,
+  type RequestState,
   type RouteDefinition,
 } from '@svc/contracts';
 import { AppError, ChannelRefused, createLineClient, type LineClient, type Logger } from '@svc/service-kit';
@@ -24,6 +25,11 @@ export interface BillingClient {
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Services that the user's paid period includes. Throws `service_unavailable` where billing does not say. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
+  /** How requests stand in the books, in the given order; null for those that billing has never admitted. Rejects where billing does not say. */
+  readonly requestStates: (
+    requestIds: readonly string[],
+    requestId: string,
+  ) => Promise<readonly (RequestState | null)[]>;
   readonly close: () => void;
 }
 
@@ -102,6 +108,12 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
       const asked = ask(internalRoutes.getEntitlements, { path, requestId, timeoutMs: admissionTimeoutMs });
       const answer = asked.then(readText).then((text) => parseAnswer(internalRoutes.getEntitlements, text));
       return (await answer.catch(failUnavailable)).services;
+    },
+    requestStates: async (requestIds, requestId) => {
+      const { path } = internalRoutes.readRequestStates;
+      const call = { path, body: { request_ids: requestIds }, requestId, timeoutMs: admissionTimeoutMs };
+      const text = await readText(await ask(internalRoutes.readRequestStates, call));
+      return parseAnswer(internalRoutes.readRequestStates, text).states;
     },
     close: () => {
       client.close();

@@ -1,5 +1,7 @@
 import type { ComplianceMetadata } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
+import { UpstreamFailure } from '../providers/index.ts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
 import {
   type Chunk,
@@ -11,7 +13,7 @@ import {
   readChunk,
   type StreamTally,
 } from '../wire/index.ts';
-import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
+import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from './upstream-errors.ts';
 
 /** How a stream is stamped. */
 export interface ChunkStamperOptions {
@@ -22,6 +24,8 @@ export interface ChunkStamperOptions {
   readonly namesModelLate: boolean;
   /** Proof of who served the request, from the first chunk. Throws where it is wanting. */
   readonly attribute: (chunk: Chunk) => ComplianceMetadata;
+  /** Whether the route covers a model that a later chunk names. */
+  readonly covers: (model: string) => boolean;
 }
 
 /** An editor of streams, with what it has learnt of one. */
@@ -34,6 +38,9 @@ const CR = 0x0d;
 const CRLF = Buffer.from('\r\n');
 const END = `data: ${DONE}\n\n`;
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
+const UNATTRIBUTED = `data: ${JSON.stringify({ error: UNATTRIBUTED_STREAM_ERROR })}\n\n`;
+/** Why a stream is broken off whose proof turned out to be wrong. */
+const AMBIGUOUS = new AppError('provider_attribution_ambiguous');
 
 /**
  * Passes a provider's events on byte for byte. Metadata goes into the headers and, unless the caller wants the plain body,
@@ -45,6 +52,9 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   let first: { readonly chunk: Chunk; readonly metadata: ComplianceMetadata } | undefined;
   /** The event that `first` was read from, until it is passed on. */
   let opening: Buffer | undefined;
+  /** A chunk may leave the model out, or empty; the same as in the first one is known to be covered. */
+  const namesAnother = ({ model }: Chunk): boolean =>
+    typeof model === 'string' && model !== '' && model !== first?.metadata.model && !options.covers(model);
   return {
     tally,
     metadata: () => first?.metadata,
@@ -72,6 +82,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
       // Something of the provider's own passes like the rest.
       if (chunk === undefined) return block;
       countChunk(tally, chunk);
+      if (!isOpening && namesAnother(chunk)) throw new UpstreamFailure('garbled', { cause: AMBIGUOUS });
       // The first chunk is waited for, and seldom like the others.
       if (isOpening) opening = undefined;
       else pattern.learn(data, chunk);
@@ -82,7 +93,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
       if (options.mode === 'headers') return block === undefined ? undefined : withLineEnd(block);
       return `${first === undefined ? '' : finalChunk(first.chunk, first.metadata)}${END}`;
     },
-    fail: () => BROKEN,
+    fail: ({ cause }) => (cause === AMBIGUOUS ? UNATTRIBUTED : BROKEN),
   };
 };
 

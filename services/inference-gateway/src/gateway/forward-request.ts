@@ -5,6 +5,7 @@ import {
   type ComplianceMode,
   complianceHeadersOf,
   complianceModeOf,
+  coversModel,
   stampBody,
 } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
@@ -68,7 +69,7 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
   const forwarded: Forwarded = { context, endpoint, mode, request, book };
   const attempt = isStreamed ? streamFrom : answerFrom;
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, forwarded, route));
+    return await tryInOrder(candidates, (route) => attempt(deps, forwarded, route), book.noteFailed);
   } catch (thrown) {
     return await endFailed(forwarded, thrown);
   }
@@ -119,6 +120,7 @@ const streamFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
     showsUsage: wantsUsage(request),
     namesModelLate: kindOf(route.provider).namesModelLate,
     attribute: (chunk) => prove(deps, { forwarded, route, upstream: answer }, chunk),
+    covers: (model) => coversModel(route.upstreamModel, model),
   });
   const { tally } = editor;
   const stream = relayEvents({

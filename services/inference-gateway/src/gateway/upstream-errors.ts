@@ -40,3 +40,11 @@ export const BROKEN_STREAM_ERROR = {
   param: null,
   code: 'upstream_timeout_uncertain',
 } as const satisfies { message: string; type: string; param: null; code: ErrorCode };
+
+/** The same, where a later part of the answer names a model that its route does not cover: what came is not what was proven. */
+export const UNATTRIBUTED_STREAM_ERROR = {
+  message: 'The answer named another model than at its beginning, and was broken off. It may have cost something.',
+  type: 'server_error',
+  param: null,
+  code: 'provider_attribution_ambiguous',
+} as const satisfies { message: string; type: string; param: null; code: ErrorCode };

@@ -2,15 +2,22 @@ import { UpstreamFailure } from './common-wire/index.ts';
 
 /**
  * Tries one route after the other, as long as it is certain that the last one generated nothing. Throws the last failure of
- * a provider; where no route was sent anything, the one that may be asked again first.
+ * a provider; where no route was sent anything, the one that may be asked again first. `onFailed` hears of each route whose
+ * provider had the request and did not serve it.
  */
-export const tryInOrder = async <R, T>(routes: readonly R[], attempt: (route: R) => Promise<T>): Promise<T> => {
+export const tryInOrder = async <R, T>(
+  routes: readonly R[],
+  attempt: (route: R) => Promise<T>,
+  onFailed: (route: R) => void,
+): Promise<T> => {
   let last: UpstreamFailure | undefined;
   for (const route of routes) {
     try {
       return await attempt(route);
     } catch (error) {
-      if (!(error instanceof UpstreamFailure) || !error.mayTryNext) throw error;
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.hasReachedProvider) onFailed(route);
+      if (!error.mayTryNext) throw error;
       last = last === undefined ? error : moreTelling(last, error);
     }
   }

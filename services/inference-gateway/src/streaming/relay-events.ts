@@ -51,6 +51,8 @@ export interface RelayOptions {
 
 /** A provider that has said `[DONE]` gets this long to end its answer, so that the connection can be used again. */
 const AFTER_DONE_MS = 1_000;
+const CR = 0x0d;
+const LF = 0x0a;
 /** What may come before the event that opens the answer. */
 const PREFACE_BYTES_MAX = 64 * 1024;
 
@@ -147,7 +149,7 @@ class Relay {
     if (this.#isEnding) return;
     const rest = this.#splitter.end();
     const data = eventData(rest);
-    if (data !== undefined) this.#onBlock(Buffer.concat([rest, Buffer.from('\n\n')]));
+    if (data !== undefined) this.#onBlock(Buffer.concat([rest, missingEnd(rest)]));
     if (this.#isEnding) return;
     if (this.#preface !== undefined || !this.#options.editor.isWhole()) throw new UpstreamFailure('lost');
     this.#end(undefined, () => this.#options.editor.close(undefined));
@@ -193,6 +195,13 @@ class Relay {
     });
   }
 }
+
+/** What an event lacks that the stream ended before: the line end that makes its last line empty, and where need be one more. */
+const missingEnd = (block: Buffer): Buffer => {
+  if (block.at(-1) === CR) return Buffer.from('\r');
+  if (block.at(-1) !== LF) return Buffer.from('\n\n');
+  return Buffer.from(block.at(-2) === CR ? '\r\n' : '\n');
+};
 
 const isDone = (data: Buffer): boolean => data.length === DONE.length && data.equals(DONE_BYTES);
 const DONE_BYTES = Buffer.from(DONE);

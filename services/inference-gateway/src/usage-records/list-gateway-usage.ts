@@ -1,14 +1,21 @@
-import type { gatewayUsageRecordSchema, routes } from '@svc/contracts';
+import type { gatewayUsageRecordSchema, RequestState, routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
+import type { BillingClient } from '../billing/index.ts';
 import { findGatewayUsagePosition, type GatewayUsageRow, listGatewayUsageByUser } from './queries.ts';
 
+/** What the list is made from. */
+export interface UsageListDeps {
+  readonly database: Knex;
+  readonly billing: Pick<BillingClient, 'requestStates'>;
+}
+
+type Context = RequestContext<typeof routes.listGatewayUsage>;
+
 /** Usage metadata of this account's gateway requests, newest first, in pages. */
-export const listGatewayUsage = async (
-  deps: { readonly database: Knex },
-  { query, caller }: RequestContext<typeof routes.listGatewayUsage>,
-): Promise<Reply> => {
+export const listGatewayUsage = async (deps: UsageListDeps, context: Context): Promise<Reply> => {
+  const { query, caller } = context;
   const { userId } = caller;
   const after =
     query.after === undefined
@@ -25,13 +32,40 @@ export const listGatewayUsage = async (
     // One more than asked for tells whether there are more.
     limit: query.limit + 1,
   });
-  return {
-    status: 200,
-    body: { data: rows.slice(0, query.limit).map(showRecord), has_more: rows.length > query.limit },
-  };
+  const page = rows.slice(0, query.limit);
+  const endings = await readEndings(deps.billing, context, page);
+  const data = page.map((row) => showRecord(row, endings.get(row.request_id)));
+  return { status: 200, body: { data, has_more: rows.length > query.limit } };
 };
 
-const showRecord = (row: GatewayUsageRow): z.output<typeof gatewayUsageRecordSchema> => ({
+/**
+ * How requests ended whose outcome the gateway never learnt: billing settles each in the end. Where billing does not say, they
+ * stay as they were recorded.
+ */
+const readEndings = async (
+  billing: UsageListDeps['billing'],
+  { requestId, log }: Context,
+  page: readonly GatewayUsageRow[],
+): Promise<ReadonlyMap<string, RequestState>> => {
+  const endings = new Map<string, RequestState>();
+  const uncertain = page.filter(({ outcome }) => outcome === 'uncertain').map(({ request_id }) => request_id);
+  if (uncertain.length === 0) return endings;
+  try {
+    const states = await billing.requestStates(uncertain, requestId);
+    for (const [index, id] of uncertain.entries()) {
+      const state = states[index];
+      if (state?.state === 'settled' || state?.state === 'released') endings.set(id, state);
+    }
+  } catch (error) {
+    log.warn({ err: error, count: uncertain.length }, 'billing does not say how uncertain requests have ended');
+  }
+  return endings;
+};
+
+const showRecord = (
+  row: GatewayUsageRow,
+  ending: RequestState | undefined,
+): z.output<typeof gatewayUsageRecordSchema> => ({
   request_id: row.request_id,
   key_id: row.key_id,
   model: row.model,
@@ -44,10 +78,11 @@ const showRecord = (row: GatewayUsageRow): z.output<typeof gatewayUsageRecordSch
   upstream_request_id: row.upstream_request_id,
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
-  // What an uncertain request will cost, billing alone knows.
+  // What an uncertain request will cost is not known yet.
   cost_micros: row.outcome === 'uncertain' ? null : row.cost_micros,
   status: row.status,
   state: row.outcome,
+  ...ending,
   streamed: row.streamed,
   started_at: row.started_at.toISOString(),
   first_event_ms: row.first_event_ms,

@@ -1,9 +1,8 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import type { Knex } from 'knex';
-import { listGatewayUsage } from './list-gateway-usage.ts';
+import { listGatewayUsage, type UsageListDeps } from './list-gateway-usage.ts';
 
 /** Binds the list of gateway usage. */
-export const usageRoutes = (deps: { readonly database: Knex }): readonly Binding[] => [
+export const usageRoutes = (deps: UsageListDeps): readonly Binding[] => [
   bind(routes.listGatewayUsage, (context) => listGatewayUsage(deps, context)),
 ];

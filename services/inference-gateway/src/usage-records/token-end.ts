@@ -1,6 +1,6 @@
 import { costOfTokens } from '@svc/contracts';
 import type { TokenRoute } from '../routes/index.ts';
-import type { RequestEnd } from './usage-record.ts';
+import type { RequestEnd, ServedBy } from './usage-record.ts';
 
 /** How a request ended that a route billed by tokens has served. */
 export interface TokenEnd {
@@ -32,7 +32,7 @@ export const tokenEnd = (end: TokenEnd): RequestEnd => ({
 });
 
 /** What a record says of the route. */
-export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone'>): RequestEnd['servedBy'] => ({
+export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone'>): ServedBy => ({
   routeId: route.id,
   provider: route.provider.name,
   dataZone: route.dataZone,

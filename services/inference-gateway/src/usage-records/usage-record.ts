@@ -18,7 +18,7 @@ export interface RequestIdentity {
   readonly startedAtMs: number;
 }
 
-/** What served a request. */
+/** What served a request, or failed to. */
 export interface ServedBy {
   readonly routeId: string;
   readonly provider: string;

@@ -108,7 +108,7 @@ const metadata: ComplianceMetadata = {
   ...{ upstream_request_id: 'u', gateway_request_id: 'g', timestamp: 't' },
 };
 const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
-  createChunkStamper({ mode, showsUsage: true, namesModelLate: false, attribute: () => metadata });
+  createChunkStamper({ mode, showsUsage: true, namesModelLate: false, attribute: () => metadata, covers: () => true });
 /** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */
 const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
 

@@ -4,7 +4,9 @@ import {
   type AdmissionRequest,
   admissionChannel,
   admissionRequestSchema,
+  internalRoutes,
   type RequestOutcome,
+  type RequestState,
   type ReservationState,
   readAdmissionsCall,
   settlementsRequestSchema,
@@ -18,6 +20,8 @@ export interface BillingStandIn {
   /** The last outcome told for each request. */
   readonly outcomes: Map<string, RequestOutcome>;
   readonly states: Map<string, ReservationState>;
+  /** How uncertain requests have ended, as nobody but billing knows. */
+  readonly ended: Map<string, RequestState>;
   /** Decides about the next admissions; admits unless told otherwise. */
   decide: (request: AdmissionRequest) => Admission;
   services: { chat: boolean; audio_transcription: boolean };
@@ -50,6 +54,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     admissions: [],
     outcomes: new Map(),
     states: new Map(),
+    ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
     services: { chat: true, audio_transcription: true },
     outage: undefined,
@@ -79,6 +84,7 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
+  if (path === internalRoutes.readRequestStates.path) return send(res, 200, statesOf(billing, JSON.parse(text)));
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
   return send(res, 404, {});
 };
@@ -114,6 +120,13 @@ const settle = (
   });
   return { results };
 };
+
+const statesOf = (billing: BillingStandIn, { request_ids }: { request_ids: string[] }): object => ({
+  states: request_ids.map((requestId) => {
+    const state = billing.states.get(requestId);
+    return billing.ended.get(requestId) ?? (state === undefined ? null : { state, cost_micros: null });
+  }),
+});
 
 const send = (res: ServerResponse, status: number, body: object): void => {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

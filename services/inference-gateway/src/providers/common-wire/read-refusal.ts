@@ -16,8 +16,8 @@ const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d
 export type ReadWireError = (body: unknown) => WireError | undefined;
 
 /**
- * Reads an answer with another status than 200 and says what it means. A 5xx counts as certain only with an error body:
- * the page of some proxy on the way tells nothing of what the provider did.
+ * Reads an answer with another status than 200 and says what it means. A 5xx counts as certain only with an error body, or as a
+ * 503 that says when to come back: the page of some proxy on the way tells nothing of what the provider did.
  */
 export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireError): Promise<UpstreamFailure> => {
   const { status } = answer;
@@ -27,16 +27,15 @@ export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireErr
     throw error;
   });
   const wireError = body === undefined ? undefined : readError(parseJson(body));
-  const reason = reasonOf(status, wireError !== undefined);
+  const reason = reasonOf(status, { hasErrorBody: wireError !== undefined, hasRetryAfter: retryAfter !== undefined });
   return new UpstreamFailure(reason, { status, retryAfter, ...(reason === 'rejected' ? { wireError } : {}) });
 };
 
-const reasonOf = (status: number, hasErrorBody: boolean): FailureReason => {
+const reasonOf = (status: number, told: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
   if (status === 429) return 'busy';
-  if (status >= 500) {
-    if (!hasErrorBody) return 'lost';
-    return status === 503 ? 'busy' : 'failed';
-  }
+  // RFC 9110 section 15.6.4: it could not handle the request, and says when it will.
+  if (status === 503 && (told.hasErrorBody || told.hasRetryAfter)) return 'busy';
+  if (status >= 500) return told.hasErrorBody ? 'failed' : 'lost';
   if (REQUEST_AT_FAULT.has(status)) return 'rejected';
   // A 2xx that is not 200 is no answer to a completion, and does not say that there was none.
   return status < 400 && !REDIRECTED.has(status) ? 'garbled' : 'unauthorized';

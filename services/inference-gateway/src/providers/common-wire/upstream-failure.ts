@@ -12,7 +12,7 @@ export interface WireError {
  *
  * - `held_back`: the gateway itself sends the route nothing now
  * - `unreachable`: no connection, so nothing was sent
- * - `busy`: 429 or 503; `failed`: another 5xx with an error body; `unauthorized`: another status that is ours to mend
+ * - `busy`: 429, or 503 with an error body or Retry-After; `failed`: another 5xx with an error body; `unauthorized`: another status that is ours to mend
  * - `rejected`: the request itself is at fault
  * - `timeout`, `lost`, `garbled`: silence, a broken connection, an answer that cannot be read
  */
@@ -68,6 +68,11 @@ export class UpstreamFailure extends Error {
   /** Whether the request may have been served all the same. */
   get isUncertain(): boolean {
     return UNCERTAIN.has(this.reason);
+  }
+
+  /** Whether the provider was sent the request. */
+  get hasReachedProvider(): boolean {
+    return this.reason !== 'held_back' && this.reason !== 'unreachable';
   }
 
   /** Whether another route may serve the request: nothing was generated, and the request is not at fault. */
