@@ -1,6 +1,9 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createDatabase } from '@svc/database';
+import { freePort } from '@svc/embedded-servers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, makeDataDirectory, type RunningStack, startStack, until, untilReady } from './running-stack.ts';
 
@@ -20,6 +23,12 @@ const sql = async (url: string, statement: string): Promise<unknown> => {
   } finally {
     await database.destroy();
   }
+};
+
+const waitForPorts = async (dataDirectory: string): Promise<Record<string, number>> => {
+  const file = join(dataDirectory, 'ports.json');
+  await until(() => existsSync(file));
+  return JSON.parse(readFileSync(file, 'utf8'));
 };
 
 const answersThroughIngress = async (): Promise<boolean> => {
@@ -186,9 +195,28 @@ describe('a stack that cannot start whole', () => {
     own.remove();
   });
 
+  it('starts again on other ports when somebody takes one before it is used', async () => {
+    const own = makeDataDirectory();
+    const beaten = startStack(own.path);
+    // The ports are chosen before the database is made, which takes a while, and only then used.
+    const chosen = await waitForPorts(own.path);
+    const taker = createServer().listen(chosen['postgres'], '127.0.0.1');
+    await once(taker, 'listening');
+    await untilReady(beaten);
+    const { processes } = beaten.description();
+    expect(beaten.output()).toContain(`port ${chosen['postgres']} was taken by another program meanwhile`);
+    expect(processes['postgres']?.url).not.toContain(`:${chosen['postgres']}`);
+    expect(processes['billing']?.url).toBe(`http://127.0.0.1:${chosen['billing']}`);
+    beaten.child.kill('SIGTERM');
+    expect(await beaten.exited).toBe(0);
+    taker.close();
+    own.remove();
+  });
+
   it('shows the last words of a service that keeps ending, and stops the rest', async () => {
     const own = makeDataDirectory();
-    const failing = startStack(own.path, { BILLING_PORT: '19473', FAKE_SERVICE_FAILS: '19473' });
+    const port = String(await freePort());
+    const failing = startStack(own.path, { BILLING_PORT: port, FAKE_SERVICE_FAILS: port });
     expect(await failing.exited).toBe(1);
     expect(failing.output()).toContain('billing does not start: it keeps ending');
     expect(failing.output()).toContain('this service was told to fail');

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
+import { PortTakenError } from './errors.ts';
 
 const LOOPBACK = '127.0.0.1';
+const TRIES_MAX = 5;
 
 /** A TCP port that is free on the loopback address now, chosen by the kernel. */
 export async function freePort(): Promise<number> {
@@ -8,12 +10,33 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether nothing listens on this loopback port. */
-export async function isPortFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   try {
     await bindOnce(port);
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Starts a server on the wanted port, else on a free one, and on another where somebody takes it before the server does.
+ * Throws PortTakenError for a wanted port that is not free, and what `start` throws.
+ */
+export async function startOnPort<Server>(
+  wanted: number | undefined,
+  name: string,
+  start: (port: number) => Promise<Server>,
+): Promise<Server> {
+  if (wanted !== undefined && !(await isPortFree(wanted))) throw new PortTakenError(wanted, name);
+  for (let tries = 1; ; tries += 1) {
+    const port = wanted ?? (await freePort());
+    try {
+      return await start(port);
+    } catch (error) {
+      if (await isPortFree(port)) throw error;
+      if (wanted !== undefined || tries === TRIES_MAX) throw new PortTakenError(port, name);
+    }
   }
 }
 

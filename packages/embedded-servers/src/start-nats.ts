@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { locateNatsServer } from './binaries.ts';
-import { PortTakenError } from './errors.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { startOnPort } from './free-port.ts';
 import { stopOrphan } from './instance-record.ts';
 import { type RunningServer, runServer } from './running-server.ts';
 
@@ -47,19 +46,19 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   const storeDir = resolve(options.storeDir);
   const binary = options.binary ?? locateNatsServer();
   await stopOrphan(storeDir, 'SIGTERM');
-  const port = options.port ?? (await freePort());
-  if (!(await isPortFree(port))) throw new PortTakenError(port, 'NATS');
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const configFile = `${storeDir}.conf`;
-  writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
-  const server = await runServer({
-    ...{ name: 'NATS', command: binary, args: ['--config', configFile], identity: {}, port, dataDir: storeDir },
-    stopSignals: ['SIGTERM'],
-    startTimeoutMs: START_TIMEOUT_MS,
-    isReady: () => greetsWithJetStream(port),
-    onLog: options.onLog,
+  const server = await startOnPort(options.port, 'NATS', (port) => {
+    writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
+    return runServer({
+      ...{ name: 'NATS', command: binary, args: ['--config', configFile], identity: {}, port, dataDir: storeDir },
+      stopSignals: ['SIGTERM'],
+      startTimeoutMs: START_TIMEOUT_MS,
+      isReady: () => greetsWithJetStream(port),
+      onLog: options.onLog,
+    });
   });
-  return { ...server, url: `nats://127.0.0.1:${port}` };
+  return { ...server, url: `nats://127.0.0.1:${server.port}` };
 }
 
 function serverConfig(storeDir: string, port: number, cluster: NatsCluster | undefined): string {

@@ -2,8 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { locatePostgres, type PostgresBinaries } from './binaries.ts';
 import { checkClusterVersion, createClusterIfMissing } from './create-cluster.ts';
-import { PortTakenError } from './errors.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { startOnPort } from './free-port.ts';
 import { stopOrphan } from './instance-record.ts';
 import { identifyProcess } from './process-identity.ts';
 import { type RunningServer, runServer } from './running-server.ts';
@@ -45,25 +44,26 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   await checkClusterVersion(binaries, dataDir);
   await stopOrphan(dataDir, 'SIGINT');
   removeStalePidFile(dataDir);
-  const port = options.port ?? (await freePort());
-  if (!(await isPortFree(port))) throw new PortTakenError(port, 'PostgreSQL');
-  const created = await createClusterIfMissing({ binaries, dataDir, user: options.user, password: options.password });
-  const { identity, wrapper } = chooseUnprivilegedRun(dataDir, [dataDir, binaries.postgres]);
   const settings = { timezone: 'UTC', log_timezone: 'UTC', unix_socket_directories: '', ...options.flags };
-  const [command = binaries.postgres, ...args] = [
-    ...wrapper,
-    ...[binaries.postgres, '-D', dataDir, '-h', '127.0.0.1', '-p', String(port)],
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ];
-  const server = await runServer({
-    ...{ name: 'PostgreSQL', command, args, identity, port, dataDir, onLog: options.onLog },
-    // Fast shutdown, then immediate shutdown.
-    stopSignals: ['SIGINT', 'SIGQUIT'],
-    startTimeoutMs: START_TIMEOUT_MS,
-    isReady: (pid) => isReady(dataDir, pid),
+  let created = false;
+  const server = await startOnPort(options.port, 'PostgreSQL', async (port) => {
+    created ||= await createClusterIfMissing({ binaries, dataDir, user: options.user, password: options.password });
+    const { identity, wrapper } = chooseUnprivilegedRun(dataDir, [dataDir, binaries.postgres]);
+    const [command = binaries.postgres, ...args] = [
+      ...wrapper,
+      ...[binaries.postgres, '-D', dataDir, '-h', '127.0.0.1', '-p', String(port)],
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ];
+    return runServer({
+      ...{ name: 'PostgreSQL', command, args, identity, port, dataDir, onLog: options.onLog },
+      // Fast shutdown, then immediate shutdown.
+      stopSignals: ['SIGINT', 'SIGQUIT'],
+      startTimeoutMs: START_TIMEOUT_MS,
+      isReady: (pid) => isReady(dataDir, pid),
+    });
   });
   const credentials = `${encodeURIComponent(options.user)}:${encodeURIComponent(options.password)}`;
-  return { ...server, url: `postgres://${credentials}@127.0.0.1:${port}/postgres`, created };
+  return { ...server, url: `postgres://${credentials}@127.0.0.1:${server.port}/postgres`, created };
 }
 
 function isReady(dataDir: string, pid: number): boolean {

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { freePort, type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
+import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 
 /** A real nats-server with JetStream for one test file, on a port that stays the same over restarts. */
 export interface TestNats {
@@ -27,8 +27,8 @@ export async function testNats(options: { readonly own?: boolean | undefined } =
   if (options.own !== true && given !== undefined && given !== '') return givenServer(given);
   const scratch = await scratchDirectory();
   const storeDir = `${scratch.path}/nats`;
-  const port = await freePort();
-  let server: NatsServer = await startNats({ storeDir, port });
+  let server: NatsServer = await startNats({ storeDir });
+  const { port } = server;
   const start = async () => {
     server = await startNats({ storeDir, port });
   };

@@ -1,5 +1,6 @@
+import { freePort } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AuthService, freePort, newEmail, startAuthService } from './support/auth-service.ts';
+import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { type Browser, newBrowser, type Shown } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
 import { challengeOf, newApp, newPerson, newVerifier, PASSWORD } from './support/partner.ts';

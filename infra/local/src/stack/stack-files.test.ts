@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@svc/embedded-servers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { choosePorts, isPortFree } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
@@ -43,7 +44,8 @@ describe('ports', () => {
   });
 
   it('are those that the person has set', async () => {
-    expect((await choose({ AUTH_INTERNAL_PORT: '19871' })).get('auth-internal')).toBe(19_871);
+    const port = await freePort();
+    expect((await choose({ AUTH_INTERNAL_PORT: String(port) })).get('auth-internal')).toBe(port);
     await expect(choose({ AUTH_PORT: 'http' })).rejects.toThrow('AUTH_PORT=http is not a port');
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '@svc/contracts';
 import { writeFileAtomically } from './atomic-file.ts';
+import { isPortFree } from './ports.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { Report } from './report.ts';
 import { withSampleReceiver } from './sample-receiver.ts';
@@ -16,6 +17,8 @@ import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer
 
 /** Nothing new comes in, then requests end, then what they needed goes. */
 const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
+/** Starts, where other programs keep taking ports that were free a moment before. */
+const TRIES_MAX = 3;
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
 const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provider/main'));
@@ -40,8 +43,23 @@ export interface StartOptions {
 
 /** Starts the whole product on one machine. Throws StartError where the person must do something; nothing is left running then. */
 export const startLocalStack = async (settings: StackSettings, options: StartOptions): Promise<LocalStack> => {
-  options.report.line(`data in ${readablePath(settings.dataDirectory)}`);
-  const context = await prepareStack(settings, options);
+  const { report, signal } = options;
+  report.line(`data in ${readablePath(settings.dataDirectory)}`);
+  for (let tries = 1; ; tries += 1) {
+    const context = await prepareStack(settings, options);
+    try {
+      return await startOn(context);
+    } catch (error) {
+      const taken = tries < TRIES_MAX && !signal.aborted ? await findTakenPort(context) : undefined;
+      if (taken === undefined) throw error;
+      report.line(`port ${taken} was taken by another program meanwhile; starting again`);
+    }
+  }
+};
+
+/** Starts it on the ports that were chosen. Throws StartError; everything is stopped then. */
+const startOn = async (context: StackContext): Promise<LocalStack> => {
+  const { settings, report } = context;
   const stop = async (): Promise<void> => {
     await context.group.stop(STOP_WAVES);
     context.stackFile.remove();
@@ -49,9 +67,9 @@ export const startLocalStack = async (settings: StackSettings, options: StartOpt
   };
   const giveUp = new AbortController();
   try {
-    const missing = await startEverything({ ...context, signal: AbortSignal.any([options.signal, giveUp.signal]) });
+    const missing = await startEverything({ ...context, signal: AbortSignal.any([context.signal, giveUp.signal]) });
     context.stackFile.publish();
-    options.report.ready(context.baseUrl, {
+    report.ready(context.baseUrl, {
       startedInMs: performance.now(),
       dataDirectory: readablePath(settings.dataDirectory),
       missing,
@@ -65,6 +83,12 @@ export const startLocalStack = async (settings: StackSettings, options: StartOpt
     await stop();
     throw error;
   }
+};
+
+/** A port that somebody else has, though it was free when it was chosen; to be asked once everything is stopped. */
+const findTakenPort = async ({ ports, port, settings }: StackContext): Promise<number | undefined> => {
+  for (const chosen of ports.values()) if (!(await isPortFree(chosen))) return chosen;
+  return (await isPortFree(port, settings.host)) ? undefined : port;
 };
 
 /** Starts all parts, each as soon as what it needs is there; answers the services whose folder is missing. */

@@ -28,7 +28,7 @@ export const setUpStack =
     const certificate = await authority.issue({ names: ['localhost'] });
     const receiverPorts = await Promise.all(Array.from({ length: RECEIVER_PORTS }, () => freePort()));
     const stack = await startStack(dataDir, {
-      PORT: String(await freePort()),
+      PORT: '0',
       WEBHOOK_ALLOW_TARGETS: receiverPorts.map((port) => `localhost:${port}`).join(','),
       WEBHOOK_EXTRA_CA_FILE: authority.caFile,
       ...environment,

@@ -4,8 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@svc/testing';
-import { freePort } from './auth-service.ts';
+import { freePort, waitFor } from '@svc/testing';
 
 /** The service as its own process, as it runs in production; it comes back at the same address. */
 export interface AuthProcess {

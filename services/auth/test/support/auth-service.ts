@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createInternalApp, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { freePort, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type Application, createApplication } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
@@ -154,16 +153,6 @@ const shiftedClock = (): ShiftedClock => {
       offsetMs += milliseconds;
     },
   });
-};
-
-/** A port that nobody listens on now. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
 };
 
 /** An address that no other test uses. */
