@@ -288,6 +288,7 @@ describe('failures of the provider', () => {
     const answer = await post(['prompt', prompt], audio());
     expect([answer.status, (await json(answer)).detail.code]).toEqual([status, code]);
     expect(outcomeOf(answer)).toBe(outcome);
+    expect(await recordOf(idOf(answer))).toMatchObject({ provider: 'Sandbox sandbox', route_id: 'audio_transcription-sandbox' });
   });
 
   test('no connection', async () => {
@@ -295,6 +296,7 @@ describe('failures of the provider', () => {
     const answer = await post(audio(5_000_000));
     expect([answer.status, (await json(answer)).detail.code]).toEqual([503, 'upstream_unavailable']);
     expect(outcomeOf(answer)).toBe('released');
+    expect(await recordOf(idOf(answer))).toMatchObject({ provider: null, route_id: null });
   });
 
   test('one that answers or breaks off before it had the whole file has served nothing', async () => {

@@ -440,6 +440,17 @@ describe('failures of the provider', () => {
     expect((await recordOf(idOf(answer))).outcome).toBe(outcome);
   });
 
+  test.each([
+    ['text/plain; charset=utf-8', 'temperature is out of range\n', 'temperature is out of range'],
+    ['text/html', '<p>temperature is out of range</p>', 'The provider refused the request.'],
+    ['text/plain', ' ', 'The provider refused the request.'],
+  ])('a 400 in %s: %j', async (type, words, message) => {
+    raw.handle = (_req, res) => res.writeHead(400, { 'content-type': type }).end(words);
+    await useProviders(gateway, { raw: raw.url });
+    const answer = await chat('Hello');
+    expect([answer.status, (await json(answer)).error.message]).toEqual([400, message]);
+  });
+
   test('no connection, and then a second route', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     await useProviders(gateway, { nobody });

@@ -55,7 +55,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
   const chat: Chat = { context, request, book, inputTokens };
   const attempt = stream ? streamFrom : answerFrom;
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, chat, route), book.noteFailed);
+    return await tryInOrder(candidates, (route) => attempt(deps, chat, route), book.noteAsked);
   } catch (thrown) {
     const error = thrown instanceof UpstreamFailure ? toDelegatedError(thrown) : thrown;
     // What is not a provider's failure is our own fault, and then nothing is known of the outcome.

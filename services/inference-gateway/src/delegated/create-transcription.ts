@@ -43,7 +43,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
       open: async (headers, before) => {
         const book = await admit(deps, context, preferred);
         const form = { headers, fields: before, log: context.log };
-        const upload = uploadInOrder(deps, [preferred, ...others], form);
+        const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAsked });
         running = { book, upload, meter: createAudioMeter(), bytes: 0 };
       },
       write: async (bytes) => {
@@ -96,6 +96,7 @@ const finishUpload = async (
 ): Promise<void> => {
   // Providers differ in the format that they answer unless one is asked for.
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
+  running.book.noteAsked(route);
   const { body, audioMs } = rewriteTranscription(await collectBody(answer, ANSWER_BYTES_MAX));
   const knownMs = audioMs ?? (await running.meter.measure());
   const billedMs = knownMs ?? estimateAudioMs(running.bytes);

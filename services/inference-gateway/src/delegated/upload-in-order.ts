@@ -32,11 +32,14 @@ export interface ServedUpload {
  */
 const KEPT_BYTES_MAX = 512 * 1024;
 
-/** Sends a form to the first of these routes, and to the next ones as long as all that was sent is still there. */
+/**
+ * Sends a form to the first of these routes, and to the next ones as long as all that was sent is still there. `onFailed`
+ * hears of each route whose provider had something of it and did not serve it.
+ */
 export const uploadInOrder = (
   deps: UpstreamDeps,
   routes: readonly [AudioRoute, ...AudioRoute[]],
-  form: OpenedForm,
+  { form, onFailed }: { readonly form: OpenedForm; readonly onFailed: (route: AudioRoute) => void },
 ): OrderedUpload => {
   const [first, ...others] = routes;
   const kept = keepStart(KEPT_BYTES_MAX);
@@ -47,7 +50,9 @@ export const uploadInOrder = (
   const moveOn = async (thrown: unknown): Promise<void> => {
     let error = thrown;
     for (;;) {
-      if (!(error instanceof UpstreamFailure) || !error.mayTryNext) throw error;
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.hasReachedProvider) onFailed(current.route);
+      if (!error.mayTryNext) throw error;
       last = last === undefined ? error : moreTelling(last, error);
       const bytes = kept.all();
       const next = bytes === undefined ? undefined : others.shift();

@@ -69,7 +69,7 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
   const forwarded: Forwarded = { context, endpoint, mode, request, book };
   const attempt = isStreamed ? streamFrom : answerFrom;
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, forwarded, route), book.noteFailed);
+    return await tryInOrder(candidates, (route) => attempt(deps, forwarded, route), book.noteAsked);
   } catch (thrown) {
     return await endFailed(forwarded, thrown);
   }

@@ -8,7 +8,7 @@ import type { UsageWriter } from './usage-writer.ts';
 /** Longer than a database takes to come back after a crash, and far shorter than callers wait for a model. */
 const RECORD_TIMEOUT_MS = 10_000;
 
-type FailedRoute = Parameters<typeof servedBy>[0];
+type AskedRoute = Parameters<typeof servedBy>[0];
 
 /** Keeps the books of one admitted request: it ends once, whatever else happens. */
 export interface RequestBook {
@@ -18,8 +18,8 @@ export interface RequestBook {
    * told, for a moment's wait at most, or else the record is waited for. Later ends are ignored. Never rejects.
    */
   readonly finish: (end: RequestEnd) => Promise<void>;
-  /** Notes whose provider had the request and did not serve it, for the record of one that nobody serves. */
-  readonly noteFailed: (route: FailedRoute) => void;
+  /** Notes whose provider had the request, for the record of one that nobody serves. */
+  readonly noteAsked: (route: AskedRoute) => void;
   /** Ends a request of which nothing is known but whether something may have been generated. */
   readonly finishFailed: (failed: { readonly isUncertain: boolean; readonly status: number }) => Promise<void>;
 }
@@ -42,7 +42,7 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   // A stream ends on the provider's connection, which belongs to no trace.
   const span = currentSpan();
   let isFinished = false;
-  let failed: ServedBy | null = null;
+  let asked: ServedBy | null = null;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
@@ -56,11 +56,11 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   return {
     identity,
     finish,
-    noteFailed: (route) => {
-      failed = servedBy(route);
+    noteAsked: (route) => {
+      asked = servedBy(route);
     },
     finishFailed: ({ isUncertain, status }) => {
-      const end = { ...releasedEnd(status, clock()), servedBy: failed };
+      const end = { ...releasedEnd(status, clock()), servedBy: asked };
       return finish(isUncertain ? { ...end, outcome: 'uncertain', costMicros: options.estimateMicros } : end);
     },
   };

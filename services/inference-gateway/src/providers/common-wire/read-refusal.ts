@@ -12,6 +12,8 @@ const REDIRECTED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** RFC 9110 section 10.2.3: seconds or a date. */
 const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
+const PLAIN_TEXT = /^text\/plain\b/i;
+
 /** Finds the error that the body of a refusal tells of; undefined where it tells of none. */
 export type ReadWireError = (body: unknown) => WireError | undefined;
 
@@ -28,7 +30,16 @@ export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireErr
   });
   const wireError = body === undefined ? undefined : readError(parseJson(body));
   const reason = reasonOf(status, { hasErrorBody: wireError !== undefined, hasRetryAfter: retryAfter !== undefined });
-  return new UpstreamFailure(reason, { status, retryAfter, ...(reason === 'rejected' ? { wireError } : {}) });
+  if (reason !== 'rejected') return new UpstreamFailure(reason, { status, retryAfter });
+  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainWords(answer, body) });
+};
+
+/** What is wrong with the request, where the provider says it in plain text. */
+const plainWords = ({ headers }: UpstreamAnswer, body: Buffer | undefined): WireError | undefined => {
+  const message = PLAIN_TEXT.test(String(headers['content-type'])) ? body?.toString().trim() : undefined;
+  return message
+    ? { message: message.slice(0, MESSAGE_CHARACTERS_MAX), type: null, param: null, code: null }
+    : undefined;
 };
 
 const reasonOf = (status: number, told: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
