@@ -288,7 +288,10 @@ describe('failures of the provider', () => {
     const answer = await post(['prompt', prompt], audio());
     expect([answer.status, (await json(answer)).detail.code]).toEqual([status, code]);
     expect(outcomeOf(answer)).toBe(outcome);
-    expect(await recordOf(idOf(answer))).toMatchObject({ provider: 'Sandbox sandbox', route_id: 'audio_transcription-sandbox' });
+    expect(await recordOf(idOf(answer))).toMatchObject({
+      provider: 'Sandbox sandbox',
+      route_id: 'audio_transcription-sandbox',
+    });
   });
 
   test('no connection', async () => {
