@@ -100,6 +100,26 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     await page.getByText('Show as a table').click();
     expect(await page.getByRole('table', { name: 'Requests of your plan by day' }).getByRole('row').count()).toBe(8);
   });
+  it('names no app as one that left before it knows those that are connected', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person });
+    await page.getByRole('row', { name: /Notes for teams/ }).waitFor();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/v1/integrations/connections', async (route) => {
+      asked.resolve();
+      await answer.promise;
+      await route.continue();
+    });
+    const history = page.waitForResponse((response) => response.url().includes('/usage/history'));
+    await page.reload();
+    await Promise.all([asked.promise, history]);
+    expect(await page.getByRole('row', { name: /App no longer connected/ }).count()).toBe(0);
+    answer.resolve();
+    await page.getByRole('row', { name: /App no longer connected/ }).waitFor();
+    expect(await page.getByRole('row', { name: /App no longer connected/ }).count()).toBe(1);
+  });
   it('says that nothing was used, and does not show where there is no plan', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });

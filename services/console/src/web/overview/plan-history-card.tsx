@@ -19,6 +19,8 @@ export const PlanHistoryCard = (): ReactElement | null => {
   const [range, setRange] = useState<HistoryRange>('days30');
   const [view, setView] = useState<View>({ measure: 'cost', clientId: '' });
   const history = useApiQuery('getUsageHistory', { query: { days: HISTORY_DAYS[range] } });
+  // Without their names connected apps would look like former ones.
+  const connections = useApiQuery('listConnections', {});
   const plans = usePlans();
   const subscription = current.data?.subscription ?? null;
   if (subscription === null) return null;
@@ -41,12 +43,17 @@ export const PlanHistoryCard = (): ReactElement | null => {
     >
       <Loaded query={history} lines={5}>
         {({ data }) => (
-          <History
-            days={data}
-            currency={currencyOf(plans.data?.data, subscription)}
-            view={view}
-            onChange={(changes) => setView({ ...view, ...changes })}
-          />
+          <Loaded query={connections} lines={5}>
+            {({ data: connected }) => (
+              <History
+                days={data}
+                names={new Map(connected.map(({ client_id, app }) => [client_id, app.name]))}
+                currency={currencyOf(plans.data?.data, subscription)}
+                view={view}
+                onChange={(changes) => setView({ ...view, ...changes })}
+              />
+            )}
+          </Loaded>
         )}
       </Loaded>
     </Card>
@@ -55,20 +62,21 @@ export const PlanHistoryCard = (): ReactElement | null => {
 
 const History = ({
   days,
+  names,
   currency,
   view,
   onChange,
 }: {
   days: readonly DailyUse[];
+  /** Of connected apps, by client id. */
+  names: ReadonlyMap<string, string>;
   currency: string;
   view: View;
   onChange: (changes: Partial<View>) => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { overview } = messages;
-  const connections = useApiQuery('listConnections', {});
   const { measure } = view;
-  const names = new Map(connections.data?.data.map(({ client_id, app }) => [client_id, app.name]));
   const nameOf = (clientId: string): string => names.get(clientId) ?? overview.historyFormerApp;
   const apps = sumByApp(days);
   const app = apps.find(({ clientId }) => clientId === view.clientId)?.clientId;
