@@ -225,6 +225,13 @@ describe('bodies', () => {
     const received = await raw(`${sent}GET /v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, 3_000);
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
+
+  it('ends the connection of a request that stopped coming', async () => {
+    service = (_req, res) => res.writeHead(408, { connection: 'close' }).end('too late');
+    const received = await raw('POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nstopp', 3_000);
+    expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 408']);
+    expect(received).toMatch(/connection: close/i);
+  });
 });
 
 describe('when one side goes away', () => {

@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { idPattern, newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
+import { readBodyBytes } from '../src/index.ts';
 import { sendRaw } from './support/raw-http.ts';
 import { startTestApp } from './support/test-app.ts';
 
@@ -155,6 +161,34 @@ test('a body over the limit is a 413, announced or not, and the connection can b
   expect(chunked.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
+test('a body that stops coming is a 408, and one that is slow is not', async () => {
+  const read: unknown[] = [];
+  const server = createServer((req, res) => {
+    const body = readBodyBytes(req, 100, 1_000);
+    body.then(
+      (bytes) => read.push(bytes.toString()),
+      (error: unknown) => read.push(error),
+    );
+    void body.catch(() => {}).then(() => res.end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A listening TCP server has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1');
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n';
+  socket.write(head);
+  for (const letter of 'slow!') {
+    await sleep(250);
+    socket.write(letter);
+  }
+  await waitFor(() => read.length === 1);
+  socket.write(`${head}sto`);
+  await waitFor(() => read.length === 2);
+  expect(read).toEqual(['slow!', expect.objectContaining({ code: 'request_timeout', status: 408 })]);
+  socket.destroy();
+  server.close();
+});
+
 test('a body is the same with its head, in chunks, in pieces of any size, and behind another request', async () => {
   const { port } = await startTestApp();
   const body = JSON.stringify({ name: 'é'.repeat(20) });
@@ -165,7 +199,6 @@ test('a body is the same with its head, in chunks, in pieces of any size, and be
   const last = `${head}Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   const answer = await sendRaw(port, whole + chunked + last);
   expect(answer.split(body)).toHaveLength(4);
-  const { connect } = await import('node:net');
   for (let cut = last.length - body.length - 2; cut < last.length; cut += 1) {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(last.slice(0, cut));
@@ -179,7 +212,6 @@ test('a caller that leaves while sending its body is no error of ours', async ()
   const { port, lines, send } = await startTestApp();
   const head =
     'POST /v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"';
-  const { connect } = await import('node:net');
   const socket = connect(port, '127.0.0.1', () => socket.write(head, () => socket.destroy()));
   await expect
     .poll(() => lines.find((line) => line['status'] === 499))

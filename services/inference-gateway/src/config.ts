@@ -85,7 +85,8 @@ export const configSchema = z.object({
     default: 5_000,
   }),
   CLIENT_IDLE_TIMEOUT_MS: setting.integer({
-    description: 'Milliseconds that a caller may leave what it was sent unread, or an upload without its next bytes.',
+    description:
+      'Milliseconds that a caller may leave what it was sent unread, or an upload without its next bytes (then it is 408).',
     min: 100,
     max: DAY_MS,
     default: 60_000,

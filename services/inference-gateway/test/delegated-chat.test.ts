@@ -187,6 +187,12 @@ describe('invalid', () => {
     ['a hidden model', '{"messages":[{}],"mod\\u0065l":"x"}', ['body', 'model'], 'extra_forbidden'],
     ['a prototype', '{"messages":[{}],"__proto__":{"model":"x"}}', ['body', '__proto__'], 'extra_forbidden'],
     ['a repeated property', '{"messages":[{}],"messages":[{}]}', ['body', 'messages'], 'value_error'],
+    [
+      'a repeated option',
+      '{"messages":[{}],"stream_options":{"include_usage":false,"include_usage":true}}',
+      ['body', 'stream_options', 'include_usage'],
+      'value_error',
+    ],
     ['an empty body', '', ['body'], 'missing'],
   ])('%s', async (_name, body, loc, type) => {
     const answer = await post(body);

@@ -208,6 +208,25 @@ describe('failures in mid-stream', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', input_tokens: 5, output_tokens: 7 });
   });
 
+  const counted = (output: number, reason = 'null') => {
+    const usage = `"usage":{"prompt_tokens":5,"completion_tokens":${output}}`;
+    return `data: ${CHUNK.replace('null}]', `${reason}}],${usage}`)}\n\n`;
+  };
+  test.each([
+    ['a running count', counted(1) + counted(2), 'uncertain'],
+    ['a running count up to the end', counted(1) + counted(2, '"stop"'), 'settled'],
+    ['a count that more came after', `data: ${USAGE}\n\ndata: ${CHUNK}\n\n`, 'uncertain'],
+  ])('%s before it broke off', async (_name, text, outcome) => {
+    raw.handle = (_req, res) => {
+      eventStream(res).write(text);
+      setTimeout(() => res.destroy(), 20);
+    };
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    expect(await answer.text()).not.toContain('[DONE]');
+    expect(await recordOf(idOf(answer))).toMatchObject({ outcome });
+  });
+
   test('an event without end is not held for ever', async () => {
     raw.handle = (_req, res) => {
       eventStream(res).write(`data: ${CHUNK}\n\ndata: `);
@@ -359,7 +378,7 @@ describe('callers', () => {
     req.destroy();
   });
 
-  test('one that stops uploading counts as gone: released, and the provider served nothing', async () => {
+  test('one that stops uploading is told so: released, and the provider served nothing', async () => {
     await useAudio();
     gateway.provider.resetCounts();
     const admitted = gateway.billing.admissions.length;
@@ -368,7 +387,10 @@ describe('callers', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
     });
     upload.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nID3');
-    await once(upload, 'error');
+    const [answer] = await once(upload, 'response');
+    upload.on('error', () => {});
+    expect([answer.statusCode, answer.headers.connection]).toEqual([408, 'close']);
+    expect(JSON.parse(String(Buffer.concat(await answer.toArray()))).detail.code).toBe('request_timeout');
     const id = gateway.billing.admissions[admitted]?.request_id ?? '';
     await waitFor(() => gateway.billing.outcomes.get(id)?.outcome === 'released');
     expect(gateway.provider.counts().billed.requests).toBe(0);

@@ -463,7 +463,7 @@ describe('callers', () => {
     await waitFor(() => gateway.billing.admissions.length > before);
     req.destroy();
     const id = gateway.billing.admissions.at(-1)?.request_id ?? '';
-    expect(await recordOf(id)).toMatchObject({ outcome: 'released', cost_micros: 0 });
+    expect(await recordOf(id)).toMatchObject({ outcome: 'released', cost_micros: 0, status: 499 });
     await sleep(50);
     expect(gateway.provider.counts().billed.requests).toBe(0);
   });

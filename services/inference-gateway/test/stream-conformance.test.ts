@@ -149,12 +149,19 @@ describe('a stream that is odd', () => {
     expect(await outcomeOf(answer)).toBe('settled');
   });
 
-  test("what is a provider's own between two chunks passes as it came", async () => {
-    const text = SHORT.replace(`data: ${USAGE}`, `event: ping\ndata: {"type":"ping"}\n\ndata: ${USAGE}`);
+  const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
+  test.each([
+    ['between two chunks', SHORT.replace(`data: ${USAGE}`, `${PING}data: ${USAGE}`)],
+    ['in front', `${PING}${SHORT}`],
+  ])("what is a provider's own %s passes as it came, and stays behind for delegated callers", async (_where, text) => {
     play(Buffer.from(text));
     const { answer, text: seen } = await plain();
     expect(seen).toBe(text);
     expect(await outcomeOf(answer)).toBe('settled');
+    const { answer: other, text: shown } = await delegated();
+    expect([contentOf(shown), shown.includes('ping')]).toEqual(['å日🙂', false]);
+    expect(shown.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(await outcomeOf(other)).toBe('settled');
   });
 
   test('whatever comes, each stream ends, once, and as it should', async () => {

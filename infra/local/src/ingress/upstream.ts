@@ -84,6 +84,8 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   for (const [name, values] of passedOnHeaders(proxyRes.rawHeaders)) {
     res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
   }
+  // What has not come of the request is not waited for.
+  if (proxyRes.statusCode === 408) res.setHeader('connection', 'close');
   res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
   // A stream's headers must not wait for its first event.
   res.flushHeaders();

@@ -44,6 +44,12 @@ export const errorCodes = {
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   not_found: code('any', 'not_found', 404, 'There is no such resource, or it belongs to somebody else.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),
+  request_timeout: code(
+    'any',
+    'invalid',
+    408,
+    'The request stopped arriving before it was whole. Nothing was done; send it again.',
+  ),
   payload_too_large: code('any', 'invalid', 413, 'The body is larger than this endpoint takes.'),
   unsupported_media_type: code(
     'any',

@@ -124,7 +124,7 @@ const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
   if (route.scopes) codes.add('insufficient_scope');
   if (route.business) codes.add('business_account_required');
   if (route.request.params) codes.add('not_found');
-  if (route.request.body) codes.add('payload_too_large').add('unsupported_media_type');
+  if (route.request.body) codes.add('request_timeout').add('payload_too_large').add('unsupported_media_type');
   const byStatus = new Map<string, ErrorCode[]>();
   for (const code of codes) {
     const status = String(errorCodes[code].status);

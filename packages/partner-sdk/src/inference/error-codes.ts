@@ -8,6 +8,7 @@ export const serviceErrorCodes = {
   insufficient_scope: { status: 403, retry: false },
   not_found: { status: 404, retry: false },
   method_not_allowed: { status: 405, retry: false },
+  request_timeout: { status: 408, retry: true },
   payload_too_large: { status: 413, retry: false },
   unsupported_media_type: { status: 415, retry: false },
   // It may have happened after the request was forwarded.

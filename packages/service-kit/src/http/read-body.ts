@@ -28,8 +28,18 @@ const checkCharset = (req: IncomingMessage): void => {
   }
 };
 
-/** Reads a whole body of at most `bytesMax` bytes. Throws `payload_too_large` as soon as it is known to be longer. */
-export const readBodyBytes = (req: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+/** A caller may be slow, but not silent. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+/**
+ * Reads a whole body of at most `bytesMax` bytes. Throws `payload_too_large` as soon as it is known to be longer, and
+ * `request_timeout` where nothing more of it comes.
+ */
+export const readBodyBytes = (
+  req: IncomingMessage,
+  bytesMax: number,
+  idleTimeoutMs = IDLE_TIMEOUT_MS,
+): Promise<Buffer> => {
   const announced = Number(req.headers['content-length'] ?? '0');
   if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax));
   if (req.complete && req.readableFlowing === null) return takeWhole(req, bytesMax);
@@ -37,10 +47,12 @@ export const readBodyBytes = (req: IncomingMessage, bytesMax: number): Promise<B
     const chunks: Buffer[] = [];
     let bytes = 0;
     const settle = (act: () => void): void => {
+      clearTimeout(idle);
       req.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
       act();
     };
     const onData = (chunk: Buffer): void => {
+      idle.refresh();
       bytes += chunk.length;
       if (bytes > bytesMax) settle(() => reject(tooLarge(bytesMax)));
       else chunks.push(chunk);
@@ -48,6 +60,7 @@ export const readBodyBytes = (req: IncomingMessage, bytesMax: number): Promise<B
     const onEnd = (): void =>
       settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onLost = (): void => settle(() => reject(new RequestAborted()));
+    const idle = setTimeout(() => settle(() => reject(new RequestTimeout())), idleTimeoutMs);
     req.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });
 };
@@ -68,6 +81,13 @@ export class RequestAborted extends Error {
   constructor() {
     super('the caller went away while sending');
     this.name = 'RequestAborted';
+  }
+}
+
+/** The caller has fallen silent before its request was whole; the connection is of no more use. */
+export class RequestTimeout extends AppError {
+  constructor() {
+    super('request_timeout', undefined, { headers: { connection: 'close' } });
   }
 }
 

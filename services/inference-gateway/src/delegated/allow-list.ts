@@ -6,6 +6,10 @@ export type Allow = (value: unknown) => unknown;
 /** A text, number, boolean or null. */
 export const scalar: Allow = (value) => (typeof value === 'object' && value !== null ? undefined : value);
 
+/** A number that counts or measures something, or null. */
+export const quantity: Allow = (value) =>
+  value === null || (typeof value === 'number' && value >= 0) ? value : undefined;
+
 /** An object with these members and no others; null passes. */
 export const objectOf = (members: Readonly<Record<string, Allow>>): Allow => {
   const entries = Object.entries(members);

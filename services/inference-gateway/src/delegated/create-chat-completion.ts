@@ -11,6 +11,7 @@ import {
   estimateInputTokens,
   estimateUsage,
   type JsonRequest,
+  largerLimit,
   mediaOf,
   readJsonRequest,
   sendJsonText,
@@ -42,7 +43,8 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
   const [preferred] = candidates;
   if (preferred === undefined) throw new AppError('no_certified_route');
   const inputTokens = estimateInputTokens(request.bytes, mediaOf(request.value.messages));
-  const outputTokens = Math.min(max_completion_tokens ?? max_tokens ?? deps.defaultOutputTokens, deps.outputTokensMax);
+  const limit = largerLimit(max_completion_tokens ?? undefined, max_tokens ?? undefined);
+  const outputTokens = Math.min(limit ?? deps.defaultOutputTokens, deps.outputTokensMax);
   const book = await admitDelegated(deps, {
     requestId: context.requestId,
     caller: context.caller,
@@ -102,8 +104,8 @@ const streamFrom = async (deps: InferenceDeps, chat: Chat, route: TokenRoute): P
           route,
           usage: tally.usage ?? estimateUsage(chat.inputTokens, tally.outputBytes),
           isEstimated: tally.usage === undefined,
-          // What the provider told counts, however the stream ended.
-          isKnown: tally.usage !== undefined || failure === undefined,
+          // What the provider told of the whole counts, however the stream ended.
+          isKnown: tally.isUsageFinal || failure === undefined,
           upstreamModel: tally.upstreamModel,
           upstreamRequestId: recordedRequestId(
             { provider: route.provider, headers: answer.headers },

@@ -6,7 +6,7 @@ import {
   createChunkPattern,
   emptyTally,
   isRecord,
-  parseChunk,
+  readChunk,
   recordableName,
   SAMPLE_TEXT,
   type StreamTally,
@@ -47,7 +47,9 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
     tally,
     upstreamId: () => upstreamId,
     open: (data) => {
-      opening = { data, chunk: parseChunk(data) };
+      const chunk = readChunk(data);
+      if (chunk === undefined) return undefined;
+      opening = { data, chunk };
       return HEADERS;
     },
     edit: (_block, data): Edited => {
@@ -59,7 +61,9 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
         return frame.join(text.toString());
       }
       const first = opening?.data === data ? opening.chunk : undefined;
-      const chunk = first ?? parseChunk(data);
+      const chunk = first ?? readChunk(data);
+      // A sign of life that is the provider's own.
+      if (chunk === undefined) return KEEP_ALIVE;
       countChunk(tally, chunk);
       // The first chunk is waited for, and seldom like the others.
       const sample = first === undefined ? pattern.learn(data, chunk) : undefined;

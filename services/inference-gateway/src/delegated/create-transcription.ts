@@ -1,5 +1,5 @@
 import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
-import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
+import { AppError, HANDLED, type Reply, type RequestContext, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
 import { recordedRequestId } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
@@ -66,10 +66,11 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
     const error = thrown instanceof UpstreamFailure ? toDelegatedError(thrown) : thrown;
     const isCertain =
       running?.upload.isComplete() !== true || (thrown instanceof UpstreamFailure && !thrown.isUncertain);
-    const status = error instanceof AppError ? error.status : 500;
-    await running?.book.finishFailed({ isUncertain: !isCertain, status });
     // Nobody is left to be answered, and nothing has failed.
-    if (context.signal.aborted && running?.upload.isComplete() !== true) return HANDLED;
+    const hasLeft = context.signal.aborted && running?.upload.isComplete() !== true;
+    const status = error instanceof AppError ? error.status : 500;
+    await running?.book.finishFailed({ isUncertain: !isCertain, status: hasLeft ? STATUS_CALLER_GONE : status });
+    if (hasLeft) return HANDLED;
     throw error;
   } finally {
     context.signal.removeEventListener('abort', abandon);

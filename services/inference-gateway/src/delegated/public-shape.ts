@@ -1,4 +1,4 @@
-import { either, listOf, objectOf, scalar } from './allow-list.ts';
+import { either, listOf, objectOf, quantity, scalar } from './allow-list.ts';
 
 const tokenProbability = { token: scalar, logprob: scalar, bytes: listOf(scalar) };
 const probabilities = listOf(objectOf({ ...tokenProbability, top_logprobs: listOf(objectOf(tokenProbability)) }));
@@ -39,14 +39,14 @@ export const publicDeltas = listOf(objectOf({ ...choice, delta: message }));
 
 /** Token counts. */
 export const publicUsage = objectOf({
-  prompt_tokens: scalar,
-  completion_tokens: scalar,
-  total_tokens: scalar,
-  prompt_tokens_details: objectOf({ cached_tokens: scalar, audio_tokens: scalar }),
+  prompt_tokens: quantity,
+  completion_tokens: quantity,
+  total_tokens: quantity,
+  prompt_tokens_details: objectOf({ cached_tokens: quantity, audio_tokens: quantity }),
   completion_tokens_details: objectOf({
-    reasoning_tokens: scalar,
-    audio_tokens: scalar,
-    accepted_prediction_tokens: scalar,
-    rejected_prediction_tokens: scalar,
+    reasoning_tokens: quantity,
+    audio_tokens: quantity,
+    accepted_prediction_tokens: quantity,
+    rejected_prediction_tokens: quantity,
   }),
 });

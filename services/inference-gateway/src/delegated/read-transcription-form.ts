@@ -8,6 +8,7 @@ import {
 } from '@svc/contracts';
 import { AppError, invalidField, parseOrThrow } from '@svc/service-kit';
 import { boundaryOf, createMultipartParser, MultipartError, type PartHeaders } from '../multipart/index.ts';
+import { readPieces } from './read-pieces.ts';
 
 /** The fields of the form beside the file, as text. */
 export type TranscriptionTexts = ReadonlyMap<string, string>;
@@ -29,7 +30,7 @@ const NUMBER = /^-?\d{1,16}(\.\d{1,32})?(e[+-]?\d{1,3})?$/i;
 /**
  * Reads the form while it arrives and hands the file on piece by piece. Resolves with the other fields once the form is
  * whole and right; throws the 422 of the contract, `payload_too_large`, or what the sink throws. Fields may come in any
- * order, so those behind the file are judged only then. A caller that sends nothing for `idleTimeoutMs` counts as gone.
+ * order, so those behind the file are judged only then. A caller that sends nothing for `idleTimeoutMs` is `request_timeout`.
  */
 export const readTranscriptionForm = async (
   req: IncomingMessage,
@@ -42,12 +43,8 @@ export const readTranscriptionForm = async (
   const parser = createMultipartParser(boundary);
   const form = createFormReader(sink);
   let bytes = 0;
-  const waitForMore = (): NodeJS.Timeout => setTimeout(() => req.destroy(), idleTimeoutMs);
-  let idle = waitForMore();
   try {
-    // An early end must leave the connection open, for the answer.
-    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-      clearTimeout(idle);
+    for await (const chunk of readPieces(req, idleTimeoutMs)) {
       bytes += chunk.length;
       for (const event of parser.push(chunk)) {
         if (event.type === 'part') await form.startPart(event.headers);
@@ -55,13 +52,10 @@ export const readTranscriptionForm = async (
         else form.endPart();
       }
       if (bytes - form.fileBytes() > AUDIO_FORM_OVERHEAD_BYTES_MAX) throw tooLarge();
-      idle = waitForMore();
     }
     parser.end();
   } catch (error) {
     throw error instanceof MultipartError ? malformed() : error;
-  } finally {
-    clearTimeout(idle);
   }
   return form.finish();
 };

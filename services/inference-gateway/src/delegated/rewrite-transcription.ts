@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../providers/index.ts';
 import { isRecord, parseRecord } from '../wire/index.ts';
-import { listOf, objectOf, scalar } from './allow-list.ts';
+import { listOf, objectOf, quantity, scalar } from './allow-list.ts';
 
 const publicTranscription = objectOf({
   task: scalar,
@@ -24,11 +24,11 @@ const publicTranscription = objectOf({
   words: listOf(objectOf({ word: scalar, start: scalar, end: scalar })),
   usage: objectOf({
     type: scalar,
-    seconds: scalar,
-    input_tokens: scalar,
-    output_tokens: scalar,
-    total_tokens: scalar,
-    input_token_details: objectOf({ text_tokens: scalar, audio_tokens: scalar }),
+    seconds: quantity,
+    input_tokens: quantity,
+    output_tokens: quantity,
+    total_tokens: quantity,
+    input_token_details: objectOf({ text_tokens: quantity, audio_tokens: quantity }),
   }),
 });
 

@@ -9,7 +9,6 @@ import {
   createChunkPattern,
   emptyTally,
   isRecord,
-  parseChunk,
   readChunk,
   type StreamTally,
 } from '../wire/index.ts';
@@ -58,9 +57,9 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   return {
     tally,
     metadata: () => first?.metadata,
-    isPreface: (data) => options.namesModelLate && tellsOnlyOfThePrompt(parseChunk(data)),
     open: (data) => {
-      const chunk = parseChunk(data);
+      const chunk = readChunk(data);
+      if (chunk === undefined || (options.namesModelLate && tellsOnlyOfThePrompt(chunk))) return undefined;
       const metadata = options.attribute(chunk);
       first = { chunk, metadata };
       opening = data;

@@ -6,7 +6,7 @@ import {
 import { parseOrThrow } from '@svc/service-kit';
 import type { z } from 'zod';
 import type { TokenRoute } from '../routes/index.ts';
-import { isRecord, type Media, mediaOf, NO_MEDIA } from '../wire/index.ts';
+import { isRecord, largerLimit, type Media, mediaOf, NO_MEDIA } from '../wire/index.ts';
 
 /** A request in the common wire format, as far as the gateway looks at it. */
 export interface GatewayRequest {
@@ -65,7 +65,7 @@ export const chatEndpoint: Endpoint = {
     (body) => ({
       model: body.model,
       isStreamed: body['stream'] === true,
-      outputTokensMax: largest(count(body['max_completion_tokens']), count(body['max_tokens'])),
+      outputTokensMax: largerLimit(count(body['max_completion_tokens']), count(body['max_tokens'])),
       answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
       media: mediaOf(body['messages']),
     }),
@@ -106,10 +106,6 @@ export const embeddingsEndpoint: Endpoint = {
 /** A whole number above 0, however large; whatever else stands there is the provider's to refuse. */
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
-
-/** Of two limits for the same thing nobody knows which one a provider keeps. */
-const largest = (first: number | undefined, second: number | undefined): number | undefined =>
-  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
 
 /** A prompt is one text or one list of tokens, or a list of either. */
 const promptsIn = (prompt: unknown): number =>

@@ -135,8 +135,8 @@ const streamFrom = async (deps: InferenceDeps, forwarded: Forwarded, route: Toke
           usage:
             tally.usage ?? estimateUsage(estimateInputTokens(request.bytes, request.value.media), tally.outputBytes),
           isEstimated: tally.usage === undefined,
-          // What the provider told counts, however the stream ended.
-          isKnown: tally.usage !== undefined || failure === undefined,
+          // What the provider told of the whole counts, however the stream ended.
+          isKnown: tally.isUsageFinal || failure === undefined,
           upstreamModel: editor.metadata()?.model ?? null,
           upstreamRequestId: editor.metadata()?.upstream_request_id ?? null,
           firstEventMs: Math.round(firstEventAtMs - book.identity.startedAtMs),

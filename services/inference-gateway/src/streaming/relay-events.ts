@@ -6,10 +6,11 @@ import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
 
 /** Decides what the caller sees of a stream. Each method may throw UpstreamFailure for what no stream may contain. */
 export interface StreamEditor {
-  /** Whether an event only comes before the one that `open` is to judge; without this, the first one is judged. */
-  readonly isPreface?: (data: Buffer) => boolean;
-  /** Judges the first event before the answer opens, and gives the headers; what it throws is answered as an error. */
-  readonly open: (data: Buffer) => OutgoingHttpHeaders;
+  /**
+   * Judges the first event before the answer opens, and gives the headers; undefined for one that only comes before the one to be
+   * judged. What it throws is answered as an error.
+   */
+  readonly open: (data: Buffer) => OutgoingHttpHeaders | undefined;
   /** `data` is undefined for comments and other blocks without data. */
   readonly edit: (block: Buffer, data: Buffer | undefined) => Edited;
   /** Whether the answer is whole, for a stream that ends without `[DONE]`. */
@@ -130,14 +131,14 @@ class Relay {
   #open(block: Buffer, data: Buffer | undefined): boolean {
     const { editor, clock } = this.#options;
     if (data !== undefined && isDone(data)) throw new UpstreamFailure('garbled');
-    if (data === undefined || editor.isPreface?.(data) === true) {
+    const headers = data === undefined ? undefined : editor.open(data);
+    if (headers === undefined) {
       this.#prefaceBytes += block.length;
       if (this.#prefaceBytes > PREFACE_BYTES_MAX) throw new UpstreamFailure('garbled');
       this.#preface?.push({ block, data });
       return false;
     }
     this.#firstEventAtMs = clock();
-    const headers = editor.open(data);
     const preface = this.#preface ?? [];
     this.#preface = undefined;
     this.#client.open(headers);

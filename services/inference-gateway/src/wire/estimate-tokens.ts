@@ -42,6 +42,10 @@ export const estimateUsage = (inputTokens: number, outputBytes: number): TokenUs
   output: Math.ceil(outputBytes / BYTES_PER_TOKEN),
 });
 
+/** Of two limits for the same output nobody knows which one a provider keeps; undefined where there is none. */
+export const largerLimit = (first: number | undefined, second: number | undefined): number | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
+
 /** The media of a chat: only where a provider reads them as such, as text may look like anything. */
 export const mediaOf = (messages: unknown): Media => {
   if (!Array.isArray(messages)) return NO_MEDIA;

@@ -4,6 +4,7 @@ export {
   boundInputTokens,
   estimateInputTokens,
   estimateUsage,
+  largerLimit,
   type Media,
   mediaOf,
   NO_MEDIA,

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX, type ValidationIssue } from '@svc/contracts';
 import { invalidField, invalidRequest, readBodyBytes } from '@svc/service-kit';
-import { findDuplicateKey, scanObject } from './json-members.ts';
-import type { RequestBody } from './upstream-body.ts';
+import { findDuplicateKey, type JsonObjectSpan, scanObject } from './json-members.ts';
+import { type RequestBody, streamOptionsOf } from './upstream-body.ts';
 
 /** A request body, parsed and as it came. */
 export interface JsonRequest<T> extends RequestBody {
@@ -23,11 +23,16 @@ export const readJsonRequest = async <T>(
   if (bytes.length === 0) throw fault('missing', 'Field required');
   const value = check(parseJson(bytes));
   const span = scanObject(bytes);
-  const duplicate = findDuplicateKey(span);
-  if (duplicate !== undefined) {
-    throw invalidField(['body', duplicate], 'value_error', 'Value error, the property is repeated');
-  }
+  refuseDuplicate(span, ['body']);
+  const streamOptions = streamOptionsOf({ bytes, span });
+  if (typeof streamOptions === 'object') refuseDuplicate(streamOptions, ['body', 'stream_options']);
   return { value, bytes, span };
+};
+
+const refuseDuplicate = (span: JsonObjectSpan, loc: readonly string[]): void => {
+  const duplicate = findDuplicateKey(span);
+  if (duplicate === undefined) return;
+  throw invalidField([...loc, duplicate], 'value_error', 'Value error, the property is repeated');
 };
 
 const parseJson = (bytes: Buffer): unknown => {

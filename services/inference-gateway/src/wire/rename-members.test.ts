@@ -21,3 +21,12 @@ test('a name that is taken stays with the member that has it', () => {
     '{"max_tokens":9}',
   );
 });
+
+test('a null says nothing, and does not keep a name from a member that says something', () => {
+  const names = { max_completion_tokens: 'max_tokens' };
+  expect(renamed('{"max_completion_tokens":5,"a":1,"max_tokens": null}', names)).toBe('{"max_tokens":5,"a":1}');
+  expect(renamed('{"max_tokens":null,"max_completion_tokens":5}', names)).toBe('{"max_tokens":5}');
+  expect(renamed('{"max_completion_tokens":null,"max_tokens":9}', names)).toBe('{"max_tokens":9}');
+  expect(renamed('{"max_completion_tokens":null,"max_tokens":null}', names)).toBe('{"max_tokens":null}');
+  expect(renamed('{"max_completion_tokens":null}', names)).toBe('{"max_tokens":null}');
+});

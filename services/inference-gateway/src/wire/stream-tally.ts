@@ -16,6 +16,8 @@ export interface Chunk {
 /** What a stream has told so far. */
 export interface StreamTally {
   usage: TokenUsage | undefined;
+  /** The usage is that of the whole answer: some providers tell a running count with every chunk. */
+  isUsageFinal: boolean;
   outputBytes: number;
   /** As the first chunk that names one does. */
   upstreamModel: string | null;
@@ -26,6 +28,7 @@ export interface StreamTally {
 /** A tally of nothing yet. */
 export const emptyTally = (): StreamTally => ({
   usage: undefined,
+  isUsageFinal: false,
   outputBytes: 0,
   upstreamModel: null,
   isFinished: false,
@@ -57,7 +60,11 @@ export const parseChunk = (data: Buffer): Chunk => {
 /** Adds a chunk. */
 export const countChunk = (tally: StreamTally, chunk: Chunk): void => {
   tally.outputBytes += outputBytesOf(chunk.choices);
-  tally.usage = readUsage(chunk.usage) ?? tally.usage;
   tally.upstreamModel ??= recordableName(chunk.model);
   tally.isFinished ||= chunk.choices.some((choice) => isRecord(choice) && typeof choice['finish_reason'] === 'string');
+  const usage = readUsage(chunk.usage);
+  tally.usage = usage ?? tally.usage;
+  const isAtEnd = chunk.choices.length === 0 || tally.isFinished;
+  if (!isAtEnd) tally.isUsageFinal = false;
+  else if (usage !== undefined) tally.isUsageFinal = true;
 };

@@ -65,7 +65,7 @@ const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
 };
 
 /** The caller's `stream_options`, undefined where there are none; `unreadable` is what the provider must refuse, not we. */
-const streamOptionsOf = ({ bytes, span }: RequestBody): JsonObjectSpan | 'unreadable' | undefined => {
+export const streamOptionsOf = ({ bytes, span }: RequestBody): JsonObjectSpan | 'unreadable' | undefined => {
   const member = findMember(span, 'stream_options');
   if (member === undefined || bytes.toString('latin1', member.valueStart, member.valueEnd) === 'null') return undefined;
   return bytes[member.valueStart] === OPEN_BRACE ? scanObject(bytes, member.valueStart) : 'unreadable';

@@ -74,6 +74,7 @@ export const errors = {
     invalid_token: 'Your session has ended. Sign in again.',
     business_account_required: 'Only a business account may do this. Sign in with one.',
     not_found: 'It does not exist any more, or it belongs to another account. Go back and load the list again.',
+    request_timeout: 'The connection was too slow. Try again.',
     payload_too_large: 'That is too large. Choose something smaller.',
     unsupported_media_type: 'This kind of file is not accepted. Choose a PNG, JPEG or WebP image.',
     invalid_credentials: 'Address or password are wrong. Check both, then try again.',

@@ -77,6 +77,7 @@ export const errors: Messages['errors'] = {
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
     business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
     not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
+    request_timeout: 'La connessione era troppo lenta. Riprova.',
     payload_too_large: 'È troppo grande. Scegli qualcosa di più piccolo.',
     unsupported_media_type: 'Questo tipo di file non è accettato. Scegli un’immagine PNG, JPEG o WebP.',
     invalid_credentials: 'Indirizzo o password non corretti. Controllali e riprova.',
