@@ -9,10 +9,10 @@ export async function freePort(): Promise<number> {
   return await bindOnce(0);
 }
 
-/** Whether nothing listens on this loopback port. */
-async function isPortFree(port: number): Promise<boolean> {
+/** Whether nothing listens on this port. */
+export async function isPortFree(port: number, host = LOOPBACK): Promise<boolean> {
   try {
-    await bindOnce(port);
+    await bindOnce(port, host);
     return true;
   } catch {
     return false;
@@ -40,11 +40,11 @@ export async function startOnPort<Server>(
   }
 }
 
-function bindOnce(port: number): Promise<number> {
+function bindOnce(port: number, host = LOOPBACK): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ host: LOOPBACK, port, exclusive: true }, () => {
+    server.listen({ host, port, exclusive: true }, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;
       server.close(() => resolve(bound));

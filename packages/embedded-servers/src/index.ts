@@ -8,7 +8,7 @@ export {
   PostgresVersionError,
   ServerStartError,
 } from './errors.ts';
-export { freePort } from './free-port.ts';
+export { freePort, isPortFree } from './free-port.ts';
 export { identifyProcess, isStillRunning, type ProcessIdentity } from './process-identity.ts';
 export type { RunningServer, ServerExit } from './running-server.ts';
 export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { isPortFree } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 import { readPort } from './settings.ts';
 import { StartError } from './start-error.ts';
@@ -7,7 +7,6 @@ import { StartError } from './start-error.ts';
 const RANGE_START = 20_000;
 const RANGE_SIZE = 10_000;
 const TRIES_MAX = 200;
-const LOOPBACK = '127.0.0.1';
 
 /** Which ports to choose. */
 export interface PortRequest {
@@ -30,14 +29,6 @@ export const choosePorts = async (request: PortRequest): Promise<Map<string, num
   writeFileAtomically(request.file, `${JSON.stringify(kept, null, 2)}\n`);
   return ports;
 };
-
-/** Whether nothing listens on this port. */
-export const isPortFree = (port: number, host: string = LOOPBACK): Promise<boolean> =>
-  new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
-  });
 
 /** The variable that sets a port. */
 const portVariable = (name: string): string => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;

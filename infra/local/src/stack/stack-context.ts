@@ -1,11 +1,12 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { serviceNames } from '@svc/contracts';
+import { isPortFree } from '@svc/embedded-servers';
 import { type BoundedLog, openLog } from '../process/bounded-log.ts';
 import type { ProcessExit } from '../process/node-process.ts';
 import { createProcessGroup, type ProcessGroup } from '../process/process-group.ts';
 import { consolePorts } from './console-pages.ts';
-import { choosePorts, isPortFree } from './ports.ts';
+import { choosePorts } from './ports.ts';
 import type { Report } from './report.ts';
 import { openRunRecord, type RunRecord } from './run-record.ts';
 import { samplePartnerPorts } from './sample-receiver.ts';

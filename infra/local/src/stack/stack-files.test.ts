@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@svc/embedded-servers';
+import { freePort, isPortFree } from '@svc/embedded-servers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { choosePorts, isPortFree } from './ports.ts';
+import { choosePorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
 import { createStackFile } from './stack-file.ts';
 
