@@ -110,6 +110,23 @@ describe('success: JSON', () => {
   });
 });
 
+describe('the estimate of a request', () => {
+  const estimateOf = async (limits: object): Promise<number> => {
+    await (await ask('Hello', limits)).text();
+    const admission = gateway.billing.admissions.at(-1);
+    return admission?.kind === 'delegated' ? admission.estimate_micros : 0;
+  };
+
+  test('goes by the larger of two output limits, and a null is none', async () => {
+    const large = await estimateOf({ max_completion_tokens: 90_000 });
+    expect(large).toBeGreaterThan(await estimateOf({}));
+    // Some bytes more of the body are some input tokens more.
+    expect(await estimateOf({ max_completion_tokens: 5, max_tokens: 90_000 })).toBeGreaterThanOrEqual(large);
+    expect(await estimateOf({ max_completion_tokens: 90_000, max_tokens: 5 })).toBeGreaterThanOrEqual(large);
+    expect(await estimateOf({ max_completion_tokens: null, max_tokens: 90_000 })).toBeGreaterThanOrEqual(large);
+  });
+});
+
 describe('success: stream', () => {
   test('chunks under the public identity, [DONE] last, usage not shown unless asked for', async () => {
     const answer = await ask('Hello [[chunks=5]]', { stream: true });

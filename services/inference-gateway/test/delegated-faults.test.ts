@@ -240,6 +240,21 @@ describe('failures in mid-stream', () => {
   });
 });
 
+describe('odd answers that are whole', () => {
+  test('counts that are no numbers do not pass, and the use is estimated', async () => {
+    const usage = { prompt_tokens: 'EVIL', completion_tokens: -1, total_tokens: 7 };
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
+    raw.handle = (_req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ id: 'x', model: 'm', choices, usage }));
+    await useRaw();
+    const answer = await ask('Hello');
+    expect((await json(answer)).usage).toEqual({ total_tokens: 7 });
+    expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', is_estimated: true });
+  });
+});
+
 describe('odd streams that are whole', () => {
   test.each([
     [
