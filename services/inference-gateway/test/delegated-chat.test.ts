@@ -268,6 +268,8 @@ describe('refused by billing', () => {
     const answer = await ask('Hello');
     expect(answer.status).toBe(status);
     expect((await json(answer)).detail).toMatchObject({ code: verdict, resets_at });
+    // Only what may pass soon is to be asked for again.
+    expect(answer.headers.get('retry-after')).toBe(status === 429 ? '1' : null);
     expect(gateway.provider.counts().requests).toBe(0);
   });
 

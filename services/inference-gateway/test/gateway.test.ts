@@ -463,6 +463,14 @@ describe('failures of the provider', () => {
     await answer.text();
   });
 
+  test('a provider that says when to come again, and then a route without a connection', async () => {
+    raw.handle = (_req, res) => res.writeHead(429, { 'retry-after': '7' }).end('{"error":{"message":"busy"}}');
+    await useProviders(gateway, { raw: raw.url, nobody: `http://127.0.0.1:${await freePort()}` });
+    const answer = await chat('Hello');
+    expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'upstream_unavailable']);
+    expect(answer.headers.get('retry-after')).toBe('7');
+  });
+
   test('a stream that breaks off ends with an error event and without [DONE]', async () => {
     const answer = await chat('Hello [[chunks=4]] [[drop_after=2]]', { stream: true });
     const text = await answer.text();

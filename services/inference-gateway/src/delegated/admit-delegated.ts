@@ -58,12 +58,20 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
   return book;
 };
 
-const toRefusal = (answer: Admission, verdict: Exclude<Admission['verdict'], 'admitted'>): AppError =>
+type Refusal = Exclude<Admission['verdict'], 'admitted'>;
+
+const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, string>>>>> = {
+  // The common SDKs repeat every 409; this one would say the same each time.
+  duplicate_request: { 'x-should-retry': 'false' },
+  // Nobody knows when one of the two ends; this only keeps callers from asking in a loop.
+  subscription_requests_pending: { 'retry-after': '1' },
+};
+
+const toRefusal = (answer: Admission, verdict: Refusal): AppError =>
   new AppError(verdict, undefined, {
     details: {
       ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
       ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
     },
-    // The common SDKs repeat every 409; this one would say the same each time.
-    ...(verdict === 'duplicate_request' ? { headers: { 'x-should-retry': 'false' } } : {}),
+    headers: REFUSAL_HEADERS[verdict] ?? {},
   });

@@ -24,8 +24,12 @@ export const tryInOrder = async <R, T>(
   throw last ?? new UpstreamFailure('unreachable');
 };
 
-/** Which of two failures of routes the caller is told: one of a provider first, then the one that may be asked again first. */
+/**
+ * Which of two failures of routes the caller is told: one of a provider first, and of those the last one, unless another knows
+ * better when to come again; then the one that may be asked again first.
+ */
 export const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+  if (second.reason === 'unreachable' && first.reason === 'busy') return first;
   if (second.reason !== 'held_back') return second;
   if (first.reason !== 'held_back') return first;
   return Number(first.retryAfter) <= Number(second.retryAfter) ? first : second;
