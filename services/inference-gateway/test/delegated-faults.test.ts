@@ -122,6 +122,18 @@ describe('certain failures release the reservation', () => {
   });
 });
 
+describe('a 200 that tells of an error', () => {
+  test.each(['{"error":{"message":"overloaded"}}', '{"object":"error","message":"overloaded"}'])('%s', async (told) => {
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+    await useRaw();
+    const answer = await ask('Hello');
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([502, 'upstream_error']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+    await useRoutes({ raw: raw.url, sandbox: `${gateway.provider.url}/v1` });
+    expect((await ask('Hello')).status).toBe(200);
+  });
+});
+
 describe('uncertain failures are never replayed', () => {
   const expectUncertain = async (answer: Response) => {
     expect([answer.status, (await json(answer)).detail.code]).toEqual([504, 'upstream_timeout_uncertain']);

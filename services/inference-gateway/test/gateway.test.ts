@@ -440,6 +440,21 @@ describe('failures of the provider', () => {
     expect((await recordOf(idOf(answer))).outcome).toBe(outcome);
   });
 
+  test.each(['{"error":{"message":"overloaded"}}', '{"object":"error","message":"overloaded"}'])(
+    'a 200 that tells of an error: %s',
+    async (told) => {
+      raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+      await useProviders(gateway, { raw: raw.url });
+      const answer = await chat('Hello');
+      expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'upstream_unavailable']);
+      expect((await recordOf(idOf(answer))).outcome).toBe('released');
+      await useProviders(gateway, { raw: raw.url, sandbox: `${gateway.provider.url}/v1` });
+      const served = await chat('Hello');
+      expect(served.headers.get('x-svc-compliance-provider')).toBe('Sandbox sandbox');
+      await served.text();
+    },
+  );
+
   test.each([
     ['text/plain; charset=utf-8', 'temperature is out of range\n', 'temperature is out of range'],
     ['text/html', '<p>temperature is out of range</p>', 'The provider refused the request.'],

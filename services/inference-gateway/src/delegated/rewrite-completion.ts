@@ -1,6 +1,14 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { UpstreamFailure } from '../providers/index.ts';
-import { isRecord, outputBytesOf, parseRecord, readUsage, recordableName, type TokenUsage } from '../wire/index.ts';
+import {
+  isRecord,
+  outputBytesOf,
+  parseRecord,
+  readUsage,
+  recordableName,
+  type TokenUsage,
+  tellsError,
+} from '../wire/index.ts';
 import { publicChoices, publicUsage } from './public-shape.ts';
 
 /** How an answer names itself to the caller. */
@@ -23,12 +31,14 @@ export interface RewrittenCompletion {
 
 /**
  * Rewrites a provider's chat completion: the model is `svc`, the id ours, and nothing outside the common wire format is
- * left. Throws UpstreamFailure `garbled` for what is no completion.
+ * left. Throws UpstreamFailure for what is no completion: `failed` where it tells of an error, else `garbled`.
  */
 export const rewriteCompletion = (body: Buffer, identity: PublicIdentity): RewrittenCompletion => {
   const answer = parseRecord(body);
   const choices = answer['choices'];
-  if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) throw new UpstreamFailure('garbled');
+  if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) {
+    throw new UpstreamFailure(tellsError(answer) ? 'failed' : 'garbled');
+  }
   const { created, usage, model } = answer;
   const shown = {
     id: identity.id,

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../providers/index.ts';
-import { isRecord, parseRecord } from '../wire/index.ts';
+import { isRecord, parseRecord, tellsError } from '../wire/index.ts';
 import { listOf, objectOf, quantity, scalar } from './allow-list.ts';
 
 const publicTranscription = objectOf({
@@ -39,10 +39,13 @@ export interface RewrittenTranscription {
   readonly audioMs: number | undefined;
 }
 
-/** Keeps what the common wire format has, and says the length as that does. Throws UpstreamFailure `garbled` for what is no transcription. */
+/**
+ * Keeps what the common wire format has, and says the length as that does. Throws UpstreamFailure for what is no transcription:
+ * `failed` where it tells of an error, else `garbled`.
+ */
 export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   const answer = parseRecord(body);
-  if (typeof answer['text'] !== 'string') throw new UpstreamFailure('garbled');
+  if (typeof answer['text'] !== 'string') throw new UpstreamFailure(tellsError(answer) ? 'failed' : 'garbled');
   const shown = publicTranscription({ ...answer, usage: publicUsage(answer['usage']) });
   return { body: JSON.stringify(shown), audioMs: audioMsOf(answer) };
 };

@@ -23,5 +23,6 @@ export { outputBytesOf } from './output-bytes.ts';
 export { type JsonRequest, readJsonRequest } from './read-json-request.ts';
 export { sendJsonText } from './send-json.ts';
 export { type Chunk, countChunk, emptyTally, parseChunk, readChunk, type StreamTally } from './stream-tally.ts';
+export { tellsError } from './tells-error.ts';
 export { readUsage, type TokenUsage } from './token-usage.ts';
 export { type RequestBody, wantsUsage } from './upstream-body.ts';

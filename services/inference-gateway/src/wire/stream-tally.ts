@@ -1,6 +1,7 @@
 import { UpstreamFailure } from '../providers/index.ts';
 import { isRecord, parseRecord, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
+import { tellsError } from './tells-error.ts';
 import { readUsage, type TokenUsage } from './token-usage.ts';
 
 /** A chunk of a stream, of chat or legacy completions. */
@@ -40,9 +41,7 @@ export const emptyTally = (): StreamTally => ({
  */
 export const readChunk = (data: Buffer): Chunk | undefined => {
   const { id, object, created, model, choices, usage, error } = parseRecord(data);
-  if (error !== undefined && error !== null) throw new UpstreamFailure('failed');
-  // The flat shape of errors, as of older vLLM and of what is built on it.
-  if (object === 'error') throw new UpstreamFailure('failed');
+  if (tellsError({ error, object })) throw new UpstreamFailure('failed');
   const common = { id, object, created, model, usage };
   // Some providers leave the empty list out where they tell their usage.
   if (choices === undefined || choices === null) return isRecord(usage) ? { ...common, choices: [] } : undefined;
