@@ -302,6 +302,16 @@ describe('failures of the provider', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ provider: null, route_id: null });
   });
 
+  test.each([
+    ['{"error":{"message":"overloaded"}}', 502, 'released'],
+    ['{"ok":true}', 504, 'uncertain'],
+  ])('a 200 that is no transcription: %s', async (told, status, outcome) => {
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+    await useProviders(gateway, { raw: raw.url });
+    const answer = await post(audio());
+    expect([answer.status, outcomeOf(answer)]).toEqual([status, outcome]);
+  });
+
   test('one that answers or breaks off before it had the whole file has served nothing', async () => {
     const { createServer } = await import('node:http');
     const server = createServer((req, res) => {
