@@ -125,6 +125,15 @@ describe('certain failures release the reservation', () => {
     },
   );
 
+  test('a 200 that tells of an error in place of a stream', async () => {
+    raw.handle = (_req, res) =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"error":{"message":"overloaded"}}');
+    await useRaw();
+    const answer = await ask('Hello', { stream: true });
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([502, 'upstream_error']);
+    expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
+  });
+
   test('an error event in place of the first chunk', async () => {
     raw.handle = (_req, res) => eventStream(res).end('data: {"error":{"message":"overloaded"}}\n\n');
     await useRaw();

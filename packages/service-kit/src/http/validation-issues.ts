@@ -29,7 +29,7 @@ export const toValidationIssues = (
   issues: readonly z.core.$ZodIssue[],
   subject: { schema: z.core.$ZodType; data: unknown; origin: IssueOrigin },
 ): ValidationIssue[] => {
-  const items = issues.flatMap((issue) => convert(issue, { ...subject, loc: [subject.origin] }));
+  const items = issues.slice(0, ISSUES_MAX).flatMap((issue) => convert(issue, { ...subject, loc: [subject.origin] }));
   const firstByLoc = new Map<string, ValidationIssue>();
   for (const item of items) {
     const key = JSON.stringify(item.loc);
@@ -44,7 +44,7 @@ const convert = (issue: z.core.$ZodIssue, subject: Subject): ValidationIssue[] =
   const value = valueAt(subject.data, issue.path);
   if (issue.code === 'custom') return [{ loc, ...customFault(issue) }];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, ISSUES_MAX).map((key) => ({
       loc: [...loc, toLocPart(key)],
       type: 'extra_forbidden',
       msg: 'Extra inputs are not permitted',

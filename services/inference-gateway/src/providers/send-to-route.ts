@@ -122,11 +122,7 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () =>
     { ...addressOf(request), body, giveUp, onOver },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
-  if (answer.status === 200) {
-    if (!isStreamed || isEventStream(answer)) return answer;
-    answer.abort();
-    throw new UpstreamFailure('garbled', { status: answer.status });
-  }
+  if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;
   const failure = await readRefusal(answer, kindOf(route.provider).readError);
   const { status, reason } = failure;
   request.logging.log.warn(

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX, type ValidationIssue } from '@svc/contracts';
 import { invalidField, invalidRequest, readBodyBytes } from '@svc/service-kit';
+import { cutFaultyLists } from './cut-faulty-lists.ts';
 import { findDuplicateKey, type JsonObjectSpan, scanObject } from './json-members.ts';
 import { type RequestBody, streamOptionsOf } from './upstream-body.ts';
 
@@ -21,7 +22,9 @@ export const readJsonRequest = async <T>(
 ): Promise<JsonRequest<T>> => {
   const bytes = await readBodyBytes(req, INFERENCE_JSON_BYTES_MAX);
   if (bytes.length === 0) throw fault('missing', 'Field required');
-  const value = check(parseJson(bytes));
+  const body = parseJson(bytes);
+  cutFaultyLists(body);
+  const value = check(body);
   const span = scanObject(bytes);
   refuseDuplicate(span, ['body']);
   const streamOptions = streamOptionsOf({ bytes, span });

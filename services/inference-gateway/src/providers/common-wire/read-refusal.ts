@@ -18,7 +18,8 @@ const PLAIN_TEXT = /^text\/plain\b/i;
 export type ReadWireError = (body: unknown) => WireError | undefined;
 
 /**
- * Reads an answer with another status than 200 and says what it means. A 5xx counts as certain only with an error body, or as a
+ * Reads an answer that is not the one that was asked for and says what it means: one with another status than 200, or a 200 that is
+ * no stream where one was. A 5xx counts as certain only with an error body, or as a
  * 503 that says when to come back: the page of some proxy on the way tells nothing of what the provider did.
  */
 export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireError): Promise<UpstreamFailure> => {
@@ -43,6 +44,7 @@ const plainWords = ({ headers }: UpstreamAnswer, body: Buffer | undefined): Wire
 };
 
 const reasonOf = (status: number, told: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
+  if (status === 200) return told.hasErrorBody ? 'failed' : 'garbled';
   if (status === 429) return 'busy';
   // RFC 9110 section 15.6.4: it could not handle the request, and says when it will.
   if (status === 503 && (told.hasErrorBody || told.hasRetryAfter)) return 'busy';
