@@ -50,9 +50,13 @@ test('streams and bucket get as many copies as are asked for, in place, and then
 
   const messaging = await connect(3);
   expect(await replicasOf(messaging)).toEqual(each(3));
+  // A copy that is new is told to be current before it has been told of anything: only what follows brings it up to date.
+  await waitFor(() => messaging.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
   const cluster = await waitFor(async () => {
     const { cluster } = await messaging.manager.streams.info('AUTH');
-    return cluster?.replicas?.length === 2 && cluster.replicas.every(({ current }) => current) ? cluster : undefined;
+    const isKept =
+      cluster?.replicas?.length === 2 && cluster.replicas.every(({ current, lag = 0 }) => current && lag === 0);
+    return isKept ? cluster : undefined;
   }, PATIENCE);
   await servers[SERVERS.indexOf(cluster.leader ?? '')]?.kill();
   const message = await waitFor(() => messaging.manager.streams.getMessage('AUTH', { seq: 1 }), PATIENCE);
