@@ -274,6 +274,13 @@ describe('other endpoints', () => {
     expect(body.object).toBe('list');
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['svc-chat', 'svc-completion', 'svc-embedding']);
   });
+
+  test.each(['%ff', '%', 'nothing'])('a model that is none: %s', async (name) => {
+    const answer = await fetch(`${gateway.url}/v1/models/${name}`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(404);
+    expect((await json(answer)).error).toMatchObject({ type: expect.any(String), code: expect.any(String) });
+    expect(answer.headers.get('x-svc-compliance-gateway-request-id')).toBe(idOf(answer));
+  });
 });
 
 describe('admission', () => {

@@ -38,9 +38,9 @@ const post = async (path: string, credential: string, more: { body?: object; hea
   return { answer, text: await answer.text() };
 };
 /** Through the API-key gateway, with the provider's bytes as they are, and its usage. */
-const plain = () => {
+const plain = (mode = 'headers') => {
   const body = { model: 'svc-chat', stream_options: { include_usage: true } };
-  return post('/v1/chat/completions', key, { body, headers: { 'x-svc-compliance': 'headers' } });
+  return post('/v1/chat/completions', key, { body, headers: { 'x-svc-compliance': mode } });
 };
 const delegated = (body: object = {}) => post('/v1/integrations/inference/chat/completions', token, { body });
 const contentOf = (text: string): string =>
@@ -102,6 +102,15 @@ describe('a stream that is cut anywhere', () => {
     },
     120_000,
   );
+
+  test.each(['\n', '\r\n', '\r'])('every byte but the added chunk is as it came, with %j', async (lineEnd) => {
+    const text = SHORT.replaceAll('\n', lineEnd).replace('data: [DONE]', 'data:[DONE]');
+    play(Buffer.from(text));
+    const { text: seen } = await plain('2');
+    const added = /data: \{[^\r\n]*"compliance_metadata"[^\r\n]*\n\n/;
+    expect(seen).toMatch(added);
+    expect(seen.replace(added, '')).toBe(text);
+  });
 
   test('a line of 1 MiB, in pieces', async () => {
     const long = 'x'.repeat(1024 * 1024);

@@ -86,7 +86,11 @@ const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): E
   for (const entry of table) app.all(toExpressPath(entry.path), answerUnbound(entry));
   app.use(answerUnknown(table));
   // Express knows a handler of errors by its four parameters.
-  app.use(((thrown, req, res, _next) => answerError(thrown, req, res)) satisfies ErrorRequestHandler);
+  app.use(((thrown, req, res, _next) => {
+    // The router could not decode the path, so no route was entered that says how errors look here.
+    if (thrown instanceof URIError) requireState(res).errorShape = shapeNear(table, req.path);
+    answerError(thrown, req, res);
+  }) satisfies ErrorRequestHandler);
   return app;
 };
 

@@ -90,7 +90,8 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     isWhole: () => tally.isFinished,
     close: (block) => {
       if (options.mode === 'headers') return block === undefined ? undefined : withLineEnd(block);
-      return `${first === undefined ? '' : finalChunk(first.chunk, first.metadata)}${END}`;
+      const stamp = first === undefined ? '' : finalChunk(first.chunk, first.metadata);
+      return block === undefined ? `${stamp}${END}` : Buffer.concat([Buffer.from(stamp), withLineEnd(block)]);
     },
     fail: ({ cause }) => (cause === AMBIGUOUS ? UNATTRIBUTED : BROKEN),
   };
