@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allRoutes } from '../src/index.ts';
 import { openapiDocument } from '../src/openapi/index.ts';
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1 and every reference in it leads somewhere', async () => {
+  test('is valid OpenAPI 3.1 and every reference in it leads somewhere', async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(openapiDocument()));
     expect(result.errors ?? []).toEqual([]);
@@ -19,7 +19,7 @@ describe('the OpenAPI document', () => {
     expect(text).not.toContain('#/$defs/');
   });
 
-  it('describes every public route and nothing else', () => {
+  test('describes every public route and nothing else', () => {
     const { paths } = openapiDocument() as { paths: Record<string, Record<string, { operationId: string }>> };
     const described = Object.values(paths).flatMap((path) =>
       Object.values(path).map((operation) => operation.operationId),
@@ -27,7 +27,7 @@ describe('the OpenAPI document', () => {
     expect(described.sort()).toEqual(allRoutes.map((route) => route.operationId).sort());
   });
 
-  it('says where a token may also come bound to a key, and with which scopes', () => {
+  test('says where a token may also come bound to a key, and with which scopes', () => {
     const { paths, components } = openapiDocument() as {
       paths: Record<string, Record<string, { security: unknown }>>;
       components: { securitySchemes: Record<string, object> };
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says what an answer can be beside JSON, and how the token endpoint refuses', () => {
+  test('says what an answer can be beside JSON, and how the token endpoint refuses', () => {
     const { paths } = openapiDocument() as {
       paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
     };
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is committed as it is generated', async () => {
+  test('is committed as it is generated', async () => {
     const committed = await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8');
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(openapiDocument())));
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   allInternalRoutes,
   allRoutes,
@@ -69,24 +69,24 @@ GET /v1/openapi.json`
   .split('\n');
 
 describe('the route table', () => {
-  it('holds every endpoint of the specification', () => {
+  test('holds every endpoint of the specification', () => {
     const known = new Set(allRoutes.map(signature));
     expect(specified.filter((endpoint) => !known.has(endpoint))).toEqual([]);
   });
 
-  it('names each route by its operation id, and each method and path once', () => {
+  test('names each route by its operation id, and each method and path once', () => {
     for (const [name, route] of Object.entries({ ...routes, ...internalRoutes })) expect(route.operationId).toBe(name);
     expect(new Set(everyRoute.map(signature)).size).toBe(everyRoute.length);
   });
 
-  it('has a schema for exactly the parameters in each path', () => {
+  test('has a schema for exactly the parameters in each path', () => {
     for (const route of everyRoute) {
       const inPath = [...route.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]).sort();
       expect(Object.keys(route.request.params?.shape ?? {}).sort(), route.operationId).toEqual(inPath);
     }
   });
 
-  it('keeps internal routes apart from public ones', () => {
+  test('keeps internal routes apart from public ones', () => {
     for (const route of allInternalRoutes) {
       expect(route.path).toMatch(/^\/internal\//);
       expect(route.caller).toBe('service');
@@ -97,7 +97,7 @@ describe('the route table', () => {
     }
   });
 
-  it('names only registered error codes, and has a route for each code that no mechanism gives by itself', () => {
+  test('names only registered error codes, and has a route for each code that no mechanism gives by itself', () => {
     const used = new Set(everyRoute.flatMap((route) => route.errors));
     for (const code of used) expect(errorCodes[code], code).toBeDefined();
     const orphans = Object.entries(errorCodes).filter(

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allEvents, eventEnvelopeSchema, webhookEventNames, webhookEventSchema } from '../src/index.ts';
 
 const folder = new URL('../samples/', import.meta.url);
@@ -7,7 +7,7 @@ const read = async (name: string): Promise<unknown> => JSON.parse(await readFile
 
 describe('golden messages', () => {
   for (const event of allEvents) {
-    it(`${event.subject} as released still parses, with fields that were added since`, async () => {
+    test(`${event.subject} as released still parses, with fields that were added since`, async () => {
       const sample = await read(`events/${event.subject}.json`);
       const envelope = eventEnvelopeSchema.parse(sample);
       expect(envelope.subject).toBe(event.subject);
@@ -17,13 +17,13 @@ describe('golden messages', () => {
   }
 
   for (const name of webhookEventNames) {
-    it(`webhook ${name} as released still parses`, async () => {
+    test(`webhook ${name} as released still parses`, async () => {
       const sample = await read(`webhooks/${name}.json`);
       expect(webhookEventSchema.parse(sample)).toEqual(sample);
     });
   }
 
-  it('has a sample for nothing that is gone', async () => {
+  test('has a sample for nothing that is gone', async () => {
     const subjects = allEvents.map((event) => `${event.subject}.json`).sort();
     expect((await readdir(new URL('events/', folder))).sort()).toEqual(subjects);
   });

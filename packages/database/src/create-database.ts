@@ -34,7 +34,7 @@ export interface DatabaseOptions {
  * A pool on one database; nothing connects before the first query. `int8` arrives as a number and throws beyond 2^53,
  * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`.
  */
-export function createDatabase(url: string, options: DatabaseOptions = {}): Knex {
+export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex => {
   const tracing = activeTracing();
   return knex({
     client: 'pg',
@@ -54,10 +54,10 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): Knex
     // knex writes failures to standard output, also the ones it throws; whoever catches them logs them properly.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
-}
+};
 
 /** What the `pg` driver needs for one connection with our limits. */
-export function connectionConfig(url: string, options: DatabaseOptions) {
+export const connectionConfig = (url: string, options: DatabaseOptions) => {
   return {
     connectionString: url,
     application_name: options.applicationName ?? 'svc',
@@ -68,33 +68,33 @@ export function connectionConfig(url: string, options: DatabaseOptions) {
     keepAlive: true,
     types: typeParsers,
   };
-}
+};
 
 /** When a query that was not answered is given up, milliseconds after it was sent. */
-export function answerTimeoutMs(options: DatabaseOptions): number {
+export const answerTimeoutMs = (options: DatabaseOptions): number => {
   return (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) + ANSWER_GRACE_MS;
-}
+};
 
 /**
  * Whether a connection that lies in the pool is at rest: where an answer is still awaited, the next query would wait too. A server
  * that has refused a statement says only a moment later that it takes the next one.
  */
-async function comesToRest(connection: unknown): Promise<boolean> {
+const comesToRest = async (connection: unknown): Promise<boolean> => {
   if (!(connection instanceof pg.Client) || isAtRest(connection)) return true;
   if (isEnding(connection)) return false;
   await once(connection, 'drain', { signal: AbortSignal.timeout(REST_GRACE_MS) }).catch(ignore);
   return isAtRest(connection);
-}
+};
 
-function ignore(): void {}
+const ignore = (): void => {};
 
 type Created = (failure: unknown, connection: DriverConnection) => void;
 
 /** What the pool does with each new connection: its queries are limited and, while traces are on, told of. */
-function prepareEach(options: DatabaseOptions, tracing: Tracing | undefined) {
+const prepareEach = (options: DatabaseOptions, tracing: Tracing | undefined) => {
   return (connection: DriverConnection, done: Created) => {
     limitQueries(connection, answerTimeoutMs(options));
     if (tracing !== undefined) traceConnection(connection, tracing);
     done(undefined, connection);
   };
-}
+};

@@ -11,7 +11,7 @@ const HEADER =
  * The schema `public` as readable SQL in a stable order, read from the catalogs: what a service commits as `schema.sql`
  * and compares in a test. For people; not meant to be restored from.
  */
-export async function dumpSchema(url: string): Promise<string> {
+export const dumpSchema = async (url: string): Promise<string> => {
   const database = createDatabase(url, { applicationName: 'svc-dump-schema', poolMax: 1 });
   try {
     const sections = [
@@ -26,9 +26,9 @@ export async function dumpSchema(url: string): Promise<string> {
   } finally {
     await database.destroy();
   }
-}
+};
 
-async function describeTables(database: Knex): Promise<string[]> {
+const describeTables = async (database: Knex): Promise<string[]> => {
   const tables = (await catalog.listTables(database)).filter((table) => !RUNNER_TABLES.has(table.name));
   const columns = await catalog.listColumns(database);
   const constraints = await catalog.listConstraints(database);
@@ -43,4 +43,4 @@ async function describeTables(database: Knex): Promise<string[]> {
     const create = `CREATE ${unlogged}TABLE ${table.name} (${parent}\n${body}\n)${key}${table.options};\n`;
     return [create, ...of(extras).map((definition) => `${definition};\n`)].join('');
   });
-}
+};

@@ -6,7 +6,7 @@ import type { DriverCallback, DriverConnection, DriverQuery } from './driver-con
  * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full
  * collection (docs/adr/0006).
  */
-export function limitQueries(connection: DriverConnection, timeoutMs: number): void {
+export const limitQueries = (connection: DriverConnection, timeoutMs: number): void => {
   const ask = connection.query.bind(connection);
   const askInTime = (query: DriverQuery, callback: DriverCallback): void => {
     let isAnswered = false;
@@ -31,4 +31,4 @@ export function limitQueries(connection: DriverConnection, timeoutMs: number): v
       });
     });
   };
-}
+};

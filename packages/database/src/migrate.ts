@@ -33,7 +33,7 @@ interface Migration {
  * Runs what has not yet run, in order of name, each in its own transaction, and answers the names. One run at a time per
  * database. Throws MigrationError for a file with another kind of name, or when the database was migrated by newer code.
  */
-export async function migrate(options: MigrateOptions): Promise<string[]> {
+export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   const migrations = listMigrations(options.directory);
   const database = createDatabase(options.url, {
     applicationName: 'svc-migrate',
@@ -46,10 +46,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   } finally {
     await database.destroy();
   }
-}
+};
 
 /** The migrations of a directory in their order. Throws MigrationError for a name that does not tell its place. */
-function listMigrations(directory: string): Migration[] {
+const listMigrations = (directory: string): Migration[] => {
   const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
   const migrations = files.map((file) => {
     const name = FILE_NAME.exec(file)?.[1];
@@ -57,9 +57,9 @@ function listMigrations(directory: string): Migration[] {
     return { name, path: join(directory, file) };
   });
   return migrations.sort((a, b) => (a.name < b.name ? -1 : 1));
-}
+};
 
-async function runPending(database: Knex, migrations: readonly Migration[]): Promise<string[]> {
+const runPending = async (database: Knex, migrations: readonly Migration[]): Promise<string[]> => {
   const migrator = database.migrate;
   const config: Knex.MigratorConfig = {
     migrationSource: {
@@ -76,9 +76,9 @@ async function runPending(database: Knex, migrations: readonly Migration[]): Pro
   await migrator.forceFreeMigrationsLock(config);
   const [, ran] = await migrator.latest(config);
   return ran.map(String);
-}
+};
 
-function refuseUnknown(completed: readonly { name: string }[], migrations: readonly Migration[]): void {
+const refuseUnknown = (completed: readonly { name: string }[], migrations: readonly Migration[]): void => {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = completed.map(({ name }) => name).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
@@ -86,24 +86,24 @@ function refuseUnknown(completed: readonly { name: string }[], migrations: reado
     `The database has migrations that this release does not know (${unknown.join(', ')}): it was migrated by newer code. ` +
       'Run that release, or a newer one.',
   );
-}
+};
 
-async function loadMigration(migration: Migration): Promise<Knex.Migration> {
+const loadMigration = async (migration: Migration): Promise<Knex.Migration> => {
   const loaded: unknown = await import(pathToFileURL(migration.path).href);
   if (!isMigration(loaded)) throw new MigrationError(`${migration.name} exports no function up(knex)`);
   return { ...loaded, down: refuseToGoBack };
-}
+};
 
 /** knex asks for a way back; there is none: going forward is the only tested way. */
-async function refuseToGoBack(): Promise<void> {
+const refuseToGoBack = async (): Promise<void> => {
   throw new MigrationError('migrations only go forward');
-}
+};
 
-function isMigration(value: unknown): value is Pick<Knex.Migration, 'up'> {
+const isMigration = (value: unknown): value is Pick<Knex.Migration, 'up'> => {
   return typeof value === 'object' && value !== null && 'up' in value && typeof value.up === 'function';
-}
+};
 
-async function withAdvisoryLock<T>(database: Knex, work: () => Promise<T>): Promise<T> {
+const withAdvisoryLock = async <T>(database: Knex, work: () => Promise<T>): Promise<T> => {
   return await database.transaction(async (trx) => {
     // The wait for another run is bounded; then this transaction only holds the lock while others do the work.
     await trx.raw(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
@@ -111,4 +111,4 @@ async function withAdvisoryLock<T>(database: Knex, work: () => Promise<T>): Prom
     await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
     return await work();
   });
-}
+};

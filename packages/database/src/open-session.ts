@@ -16,7 +16,7 @@ export interface DatabaseSession {
 }
 
 /** Opens one connection; rejects when the server cannot be reached within the connect time-out. */
-export async function openSession(url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> {
+export const openSession = async (url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> => {
   const client = new pg.Client(connectionConfig(url, options));
   let open = true;
   const markClosed = () => {
@@ -45,13 +45,13 @@ export async function openSession(url: string, options: DatabaseOptions = {}): P
       await endQuickly(client);
     },
   };
-}
+};
 
-async function endQuickly(client: pg.Client): Promise<void> {
+const endQuickly = async (client: pg.Client): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
   });
   await Promise.race([client.end().catch(() => undefined), timeout]);
   clearTimeout(timer);
-}
+};

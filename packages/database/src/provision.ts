@@ -21,7 +21,7 @@ export interface ProvisionOptions {
  * Makes the database `svc_<service>` and a login role of that name which owns it and can connect to no other; answers
  * the service's connection string. Doing it again changes nothing but the password.
  */
-export async function provision(options: ProvisionOptions): Promise<string> {
+export const provision = async (options: ProvisionOptions): Promise<string> => {
   const name = `svc_${options.service.replaceAll('-', '_')}`;
   if (!/^svc_[a-z0-9_]{1,50}$/.test(name)) throw new RangeError(`no database can be named after ${options.service}`);
   if (!/^[\x21-\x7e]+$/.test(options.password)) throw new RangeError('a database password must be printable ASCII');
@@ -40,9 +40,9 @@ export async function provision(options: ProvisionOptions): Promise<string> {
   url.password = encodeURIComponent(options.password);
   url.pathname = `/${name}`;
   return url.href;
-}
+};
 
-async function ensureRole(admin: Knex, name: string, password: string): Promise<void> {
+const ensureRole = async (admin: Knex, name: string, password: string): Promise<void> => {
   const found = await admin('pg_roles').where({ rolname: name }).first('rolname');
   if (found === undefined) await admin.raw('CREATE ROLE ?? NOLOGIN', [name]);
   // Only the verifier travels: a password in a statement can end in the server's log.
@@ -50,29 +50,29 @@ async function ensureRole(admin: Knex, name: string, password: string): Promise<
   await admin.raw(`ALTER ROLE ?? LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD '${verifier}'`, [
     name,
   ]);
-}
+};
 
-async function ensureDatabase(admin: Knex, name: string): Promise<void> {
+const ensureDatabase = async (admin: Knex, name: string): Promise<void> => {
   const found = await admin('pg_database').where({ datname: name }).first('datname');
   if (found === undefined) await admin.raw('CREATE DATABASE ?? OWNER ??', [name, name]);
   else await admin.raw('ALTER DATABASE ?? OWNER TO ??', [name, name]);
-}
+};
 
 /** By default everybody may connect to every database. */
-async function closeDoors(admin: Knex, name: string): Promise<void> {
+const closeDoors = async (admin: Knex, name: string): Promise<void> => {
   for (const database of [name, 'postgres', 'template1']) {
     await admin.raw('REVOKE ALL ON DATABASE ?? FROM PUBLIC', [database]);
   }
   for (const database of ['postgres', 'template1'])
     await admin.raw('REVOKE ALL ON DATABASE ?? FROM ??', [database, name]);
-}
+};
 
 /** What PostgreSQL stores for SCRAM-SHA-256 (RFC 5802 §3): base64 and punctuation only, safe inside a literal. */
-function scramVerifier(password: string): string {
+const scramVerifier = (password: string): string => {
   const salt = randomBytes(SCRAM_SALT_BYTES);
   const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
   const clientKey = createHmac('sha256', salted).update('Client Key').digest();
   const storedKey = createHash('sha256').update(clientKey).digest('base64');
   const serverKey = createHmac('sha256', salted).update('Server Key').digest('base64');
   return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
-}
+};

@@ -30,11 +30,11 @@ const described = new WeakMap<Connection, Map<string, Column[]>>();
  * Runs a statement under its name, on a connection of the pool or on that of the transaction. For the few statements of a hot
  * path only: parsing one anew, and building it with knex, takes longer than running it. Answers its rows.
  */
-export async function runPrepared<T>(
+export const runPrepared = async <T>(
   executor: Knex | Knex.Transaction,
   statement: PreparedStatement,
   values: readonly unknown[],
-): Promise<T[]> {
+): Promise<T[]> => {
   const connection: Connection = await executor.client.acquireConnection();
   try {
     // The caller names the columns of its own statement.
@@ -46,7 +46,7 @@ export async function runPrepared<T>(
   } finally {
     await executor.client.releaseConnection(connection);
   }
-}
+};
 
 const runOn = async (
   connection: Connection,

@@ -22,15 +22,15 @@ export interface TableItem {
 }
 
 /** Extensions but the one that every database has. */
-export async function listExtensions(database: Knex): Promise<string[]> {
+export const listExtensions = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT format(E'CREATE EXTENSION %I;\n', extname) AS text FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY extname`,
   );
-}
+};
 
 /** Enumerations and domains. */
-export async function listTypes(database: Knex): Promise<string[]> {
+export const listTypes = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT CASE t.typtype
@@ -43,10 +43,10 @@ export async function listTypes(database: Knex): Promise<string[]> {
      WHERE t.typnamespace = 'public'::regnamespace AND t.typtype IN ('e', 'd') AND ${NOT_OF_EXTENSION('pg_type', 't.oid')}
      ORDER BY t.typname`,
   );
-}
+};
 
 /** Sequences that no identity or serial column owns. */
-export async function listSequences(database: Knex): Promise<string[]> {
+export const listSequences = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT format(E'CREATE SEQUENCE %I AS %s START %s INCREMENT %s;\n', c.relname, s.seqtypid::regtype, s.seqstart, s.seqincrement) AS text
@@ -56,30 +56,30 @@ export async function listSequences(database: Knex): Promise<string[]> {
          AND d.refobjsubid > 0)
      ORDER BY c.relname`,
   );
-}
+};
 
 /** Functions and procedures, as CREATE OR REPLACE. */
-export async function listFunctions(database: Knex): Promise<string[]> {
+export const listFunctions = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT pg_get_functiondef(p.oid) || E';\n' AS text FROM pg_proc p
      WHERE p.pronamespace = 'public'::regnamespace AND p.prokind IN ('f', 'p') AND ${NOT_OF_EXTENSION('pg_proc', 'p.oid')}
      ORDER BY p.proname, pg_get_function_identity_arguments(p.oid)`,
   );
-}
+};
 
 /** Views and materialized views. */
-export async function listViews(database: Knex): Promise<string[]> {
+export const listViews = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT format(E'CREATE %sVIEW %I AS\n%s\n', CASE relkind WHEN 'm' THEN 'MATERIALIZED ' ELSE '' END, relname, pg_get_viewdef(oid, true)) AS text
      FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY relname`,
   );
-}
+};
 
 /** Ordinary and partitioned tables by name. */
-export async function listTables(database: Knex): Promise<Table[]> {
+export const listTables = async (database: Knex): Promise<Table[]> => {
   return await rows<Table>(
     database,
     `SELECT c.relname AS name, c.relpersistence = 'u' AS unlogged,
@@ -90,10 +90,10 @@ export async function listTables(database: Knex): Promise<Table[]> {
      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY c.relname`,
   );
-}
+};
 
 /** Columns in their order, with default, identity, generation and NOT NULL. */
-export async function listColumns(database: Knex): Promise<TableItem[]> {
+export const listColumns = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
@@ -108,10 +108,10 @@ export async function listColumns(database: Knex): Promise<TableItem[]> {
      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
      ORDER BY c.relname, a.attnum`,
   );
-}
+};
 
 /** Primary keys, unique, foreign key, check and exclusion constraints by kind and name; NOT NULL stands at its column. */
-export async function listConstraints(database: Knex): Promise<TableItem[]> {
+export const listConstraints = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)) AS definition
@@ -119,10 +119,10 @@ export async function listConstraints(database: Knex): Promise<TableItem[]> {
      WHERE c.relnamespace = 'public'::regnamespace AND k.contype IN ('p', 'u', 'f', 'c', 'x')
      ORDER BY c.relname, array_position(ARRAY['p', 'u', 'f', 'c', 'x']::"char"[], k.contype), k.conname`,
   );
-}
+};
 
 /** Indexes that no constraint made. */
-export async function listIndexes(database: Knex): Promise<TableItem[]> {
+export const listIndexes = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", replace(pg_get_indexdef(i.indexrelid), ' ON public.', ' ON ') AS definition
@@ -131,23 +131,23 @@ export async function listIndexes(database: Knex): Promise<TableItem[]> {
        AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
      ORDER BY c.relname, i.indexrelid::regclass::text`,
   );
-}
+};
 
 /** Triggers that a person made. */
-export async function listTriggers(database: Knex): Promise<TableItem[]> {
+export const listTriggers = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", replace(pg_get_triggerdef(t.oid), ' ON public.', ' ON ') AS definition
      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
      WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal AND t.tgparentid = 0 ORDER BY c.relname, t.tgname`,
   );
-}
+};
 
-async function texts(database: Knex, sql: string): Promise<string[]> {
+const texts = async (database: Knex, sql: string): Promise<string[]> => {
   return (await rows<{ readonly text: string }>(database, sql)).map(({ text }) => text);
-}
+};
 
-async function rows<Row>(database: Knex, sql: string): Promise<Row[]> {
+const rows = async <Row>(database: Knex, sql: string): Promise<Row[]> => {
   const result: { readonly rows: Row[] } = await database.raw(sql.replaceAll('?', '\\?'));
   return result.rows;
-}
+};

@@ -9,7 +9,7 @@ const KNOWN = /^(SELECT|INSERT|UPDATE|DELETE|WITH|BEGIN|COMMIT|ROLLBACK|SAVEPOIN
  * prepared statement, our name for it; never its text, let alone its values. What belongs to no trace, such as polling,
  * makes none.
  */
-export function traceConnection(connection: DriverConnection, tracing: Tracing): void {
+export const traceConnection = (connection: DriverConnection, tracing: Tracing): void => {
   const ask = connection.query.bind(connection);
   connection.query = (query, callback) => {
     if (tracing.current() === undefined) return ask(query, callback);
@@ -28,9 +28,9 @@ export function traceConnection(connection: DriverConnection, tracing: Tracing):
     );
     return asked;
   };
-}
+};
 
-function beginSpan(tracing: Tracing, query: DriverQuery): TraceSpan {
+const beginSpan = (tracing: Tracing, query: DriverQuery): TraceSpan => {
   const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query;
   const operation = operationOf(text);
   return tracing.begin({
@@ -38,10 +38,10 @@ function beginSpan(tracing: Tracing, query: DriverQuery): TraceSpan {
     kind: 'client',
     attributes: { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': name },
   });
-}
+};
 
 /** The first word of a statement, where it is one that SQL has. */
-function operationOf(text: string): string {
+const operationOf = (text: string): string => {
   const word = OPERATION.exec(text)?.[1]?.toUpperCase() ?? '';
   return KNOWN.test(word) ? word : 'OTHER';
-}
+};

@@ -15,23 +15,23 @@ export interface RetryOptions {
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
-export async function inTransaction<T>(
+export const inTransaction = async <T>(
   database: Knex,
   work: (trx: Knex.Transaction) => Promise<T>,
   isolation?: Knex.IsolationLevels,
-): Promise<T> {
+): Promise<T> => {
   return await database.transaction(work, isolation === undefined ? {} : { isolationLevel: isolation });
-}
+};
 
 /**
  * As `inTransaction`, and again from the start after a serialization failure or a deadlock, with growing jittered
  * delays. `work` must have no effect outside the transaction. Throws the last failure when attempts run out.
  */
-export async function retryTransaction<T>(
+export const retryTransaction = async <T>(
   database: Knex,
   work: (trx: Knex.Transaction) => Promise<T>,
   options: RetryOptions = {},
-): Promise<T> {
+): Promise<T> => {
   const attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
   const random = options.random ?? Math.random;
   for (let attempt = 1; ; attempt += 1) {
@@ -42,4 +42,4 @@ export async function retryTransaction<T>(
       await sleep(Math.min(BASE_DELAY_MS * 2 ** attempt, DELAY_MS_MAX) * (0.5 + random() / 2));
     }
   }
-}
+};

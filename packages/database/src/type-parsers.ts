@@ -17,14 +17,14 @@ export const typeParsers = {
   },
 };
 
-function parseInt8(text: string): number {
+const parseInt8 = (text: string): number => {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`);
   return value;
-}
+};
 
-function parseInt8Array(text: string): (number | null)[] {
+const parseInt8Array = (text: string): (number | null)[] => {
   const inner = text.slice(1, -1);
   if (inner === '') return [];
   return inner.split(',').map((item) => (item === 'NULL' ? null : parseInt8(item)));
-}
+};

@@ -30,14 +30,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.destroy());
 
-async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
+const failureOf = async (work: PromiseLike<unknown>): Promise<unknown> => {
   try {
     await work;
   } catch (error) {
     return error;
   }
   throw new Error('it did not fail');
-}
+};
 
 test('int8 is a number up to 2^53 - 1, and an error beyond', async () => {
   const { rows } = await database.raw('SELECT 9007199254740991::int8 AS n, ARRAY[1, NULL, -2]::int8[] AS list');
@@ -109,7 +109,7 @@ test('a server that refuses, resets, hangs or goes away is a connection failure'
 });
 
 /** A way to the server that can fall silent. */
-async function openProxy() {
+const openProxy = async () => {
   const server = new URL(url);
   const links: Socket[] = [];
   const proxy = createServer((near) => {
@@ -136,7 +136,7 @@ async function openProxy() {
       proxy.close();
     },
   };
-}
+};
 
 test('a server that falls silent fails the query in time, and its connection is not used again', async () => {
   const proxy = await openProxy();

@@ -2,20 +2,20 @@ import { expect, test } from 'vitest';
 import { createDatabase, provision } from '../src/index.ts';
 import { adminUrl } from './support/empty-database.ts';
 
-async function query(url: string, sql: string) {
+const query = async (url: string, sql: string) => {
   const database = createDatabase(url, { poolMax: 1 });
   try {
     return (await database.raw(sql)).rows;
   } finally {
     await database.destroy();
   }
-}
+};
 
-function atDatabase(url: string, name: string): string {
+const atDatabase = (url: string, name: string): string => {
   const other = new URL(url);
   other.pathname = `/${name}`;
   return other.href;
-}
+};
 
 test('a service owns its database and can enter no other', async () => {
   const gateway = await provision({ adminUrl: adminUrl(), service: 'inference-gateway', password: 'p@ss/one' });

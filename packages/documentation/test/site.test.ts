@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { allRoutes } from '@svc/contracts';
 import { openapiDocument } from '@svc/contracts/openapi';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildDocumentation, NOT_FOUND_PATH, PARTNER_SDK_PATH, type SiteFiles } from '../src/index.ts';
 import { exampleOf } from '../src/reference/example-of.ts';
 import { readApi } from '../src/reference/openapi.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 const idsOf = (page: string): string[] => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('the built pages', () => {
-  it('lead nowhere that is not there, anchors included', () => {
+  test('lead nowhere that is not there, anchors included', () => {
     const idsByAddress = new Map(
       pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),
     );
@@ -41,7 +41,7 @@ describe('the built pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('hold nothing that a strict policy would refuse: no inline script, no inline style, nothing from elsewhere', () => {
+  test('hold nothing that a strict policy would refuse: no inline script, no inline style, nothing from elsewhere', () => {
     for (const [path, page] of pages) {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
       for (const [, address = ''] of page.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
@@ -50,7 +50,7 @@ describe('the built pages', () => {
     }
   });
 
-  it('have one heading of the first level, a title of their own, and no id twice', () => {
+  test('have one heading of the first level, a title of their own, and no id twice', () => {
     const titles = pages.map(([, page]) => /<title>([^<]+)</.exec(page)?.[1]);
     expect(new Set(titles).size).toBe(pages.length);
     for (const [path, page] of pages) {
@@ -59,14 +59,14 @@ describe('the built pages', () => {
     }
   });
 
-  it('show every operation of the contract, and every error code', () => {
+  test('show every operation of the contract, and every error code', () => {
     const all = pages.map(([, page]) => page).join('');
     for (const { operationId } of allRoutes) expect(all).toContain(`id="${operationId.toLowerCase()}"`);
     expect(files.get('docs/errors.html')).toContain('upstream_timeout_uncertain');
     expect(files.has(NOT_FOUND_PATH)).toBe(true);
   });
 
-  it('are light', () => {
+  test('are light', () => {
     for (const [path, content] of files) {
       if (/^assets\/.*\.(js|css)$/.test(path)) expect(content.length, path).toBeLessThan(ASSET_BYTES_MAX);
     }
@@ -74,7 +74,7 @@ describe('the built pages', () => {
 });
 
 describe('the forms of the reference', () => {
-  it('begin with a body that the contract takes', () => {
+  test('begin with a body that the contract takes', () => {
     const api = readApi(openapiDocument());
     let checked = 0;
     for (const route of allRoutes) {
@@ -92,7 +92,7 @@ describe('the forms of the reference', () => {
 });
 
 describe('the packed partner SDK', () => {
-  it('has code, declarations, README, licence, and no source or test', () => {
+  test('has code, declarations, README, licence, and no source or test', () => {
     const packed = files.get(PARTNER_SDK_PATH);
     const names = tarNames(gunzipSync(packed ?? ''));
     expect(names).toEqual(

@@ -1,6 +1,6 @@
 import { findChromium } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
 import { type LandingServer, startLandingServer } from './support/landing-server.ts';
@@ -50,7 +50,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await page.locator('form:has(input[type=password]) button[type=submit]').first().click();
   };
 
-  it('takes a user from sign-in over a wrong password and consent back to the partner, who can chat', async () => {
+  test('takes a user from sign-in over a wrong password and consent back to the partner, who can chat', async () => {
     const configuration = await discoverPartner(app);
     const request = await beginAuthorize(configuration, app, { locale: 'en' });
     const page = await openPage(request);
@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     expect(partner.visits.at(-1)?.searchParams.get('iss')).toBe(configuration.serverMetadata().issuer);
   });
 
-  it('speaks Italian unless asked otherwise, and fits a phone', async () => {
+  test('speaks Italian unless asked otherwise, and fits a phone', async () => {
     const request = await beginAuthorize(await discoverPartner(app), app);
     const page = await openPage(request);
     expect(await page.locator('html').getAttribute('lang')).toBe('it');
@@ -90,7 +90,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await inspectPage(page, 'authorize-consent-it');
   });
 
-  it('says why an app cannot ask, and leads nowhere', async () => {
+  test('says why an app cannot ask, and leads nowhere', async () => {
     const request = await beginAuthorize(await discoverPartner(app), app, { locale: 'en' });
     request.url.searchParams.set('redirect_uri', 'https://elsewhere.example/callback');
     const page = await browser.newPage();
@@ -98,7 +98,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await inspectPage(page, 'authorize-fault-en');
   });
 
-  it('loads nothing from elsewhere and breaks none of its own policies', () => {
+  test('loads nothing from elsewhere and breaks none of its own policies', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

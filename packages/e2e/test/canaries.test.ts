@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import { connect as connectNats } from 'nats';
 import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { beginAuthorize, chat, decide, discoverPartner, redeem } from './support/partner.ts';
 import { registerApp, signUp, subscribe } from './support/people.ts';
@@ -108,7 +108,7 @@ const callGateway = async (session: string, canary: string): Promise<void> => {
 };
 
 describe('secrets and content', () => {
-  it('appear in no log, table, message, metric or trace, whatever goes well or wrong', async () => {
+  test('appear in no log, table, message, metric or trace, whatever goes well or wrong', async () => {
     const canary = `canary${crypto.randomUUID().replaceAll('-', '')}`;
     const receiver = await startReceiver();
     const business = await signUp('business');

@@ -1,6 +1,6 @@
 import { findChromium, waitFor } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { startBrowser } from './support/browser.ts';
 import { expectNothingToSteal, goTo, signUpInConsole, waitForConsole } from './support/console-page.ts';
@@ -65,7 +65,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
   });
   afterAll(() => partner.close());
 
-  it('signs up, chooses a plan, pays for it and sees the bars of its use', async () => {
+  test('signs up, chooses a plan, pays for it and sees the bars of its use', async () => {
     const { page } = journey;
     person = await signUpInConsole(page, 'personal');
     await expectNothingToSteal(page);
@@ -83,7 +83,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await expect.poll(() => page.getByText(/^Starts again in /).count()).toBe(2);
   });
 
-  it('connects an app on the authorize page, and sees what it used, by day', async () => {
+  test('connects an app on the authorize page, and sees what it used, by day', async () => {
     const { page } = journey;
     const app = await registerApp(await signUp('business'), 'confidential', `${partner.origin}/callback`);
     const configuration = await discoverPartner(app);
@@ -110,7 +110,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await inspectPage(page, 'console-overview');
   });
 
-  it('sees when the app was last used, and disconnects it after being asked once', async () => {
+  test('sees when the app was last used, and disconnects it after being asked once', async () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await goTo(page, 'Connected apps');
@@ -130,7 +130,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await waitFor(async () => (await chat(accessToken, 'No more.')).status === 401);
   });
 
-  it('opens the billing portal and comes back', async () => {
+  test('opens the billing portal and comes back', async () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await goTo(page, 'Plan');
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await page.getByText(/Ends on .*, and will not renew/).waitFor();
   });
 
-  it('creates a key that is shown once, tops up the wallet, and sees the requests of the key', async () => {
+  test('creates a key that is shown once, tops up the wallet, and sees the requests of the key', async () => {
     const { page } = journey;
     await goTo(page, 'API keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -197,7 +197,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await waitFor(async () => (await ask()).status === 401);
   });
 
-  it('signs out, and its session is over', async () => {
+  test('signs out, and its session is over', async () => {
     const { page } = journey;
     await page.locator('.account-trigger').click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -228,7 +228,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
   const openTab = (name: string) =>
     journey.page.getByRole('navigation', { name: 'Sections of this app' }).getByRole('link', { name }).click();
 
-  it('registers an app, and keeps the secret that is shown once', async () => {
+  test('registers an app, and keeps the secret that is shown once', async () => {
     const { page } = journey;
     await signUpInConsole(page, 'business');
     await page.getByRole('link', { name: 'Register an app' }).first().click();
@@ -245,7 +245,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await expectNothingToSteal(page);
   });
 
-  it('sets up the webhook and queues test events', async () => {
+  test('sets up the webhook and queues test events', async () => {
     const { page } = journey;
     // The first event fails all its attempts, is retried and arrives; the second fails too, and is skipped.
     receiver.answers.push(...FAILURES, 204, ...FAILURES);
@@ -268,7 +268,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     expect(isSignedWith(first, secret)).toBe(true);
   });
 
-  it('gives the app an icon, and rotates its secret', async () => {
+  test('gives the app an icon, and rotates its secret', async () => {
     const { page } = journey;
     await openTab('Settings');
     await page.locator('input[type=file]').setInputFiles({ name: 'i.png', mimeType: 'image/png', buffer: PNG });
@@ -283,7 +283,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await inspectPage(page, 'console-app');
   });
 
-  it('recovers a failed event by retrying it, and the next by skipping it', async () => {
+  test('recovers a failed event by retrying it, and the next by skipping it', async () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await openTab('Webhook');
@@ -310,7 +310,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await inspectPage(page, 'console-webhook');
   });
 
-  it('deactivates, activates, and deletes the app with its name typed', async () => {
+  test('deactivates, activates, and deletes the app with its name typed', async () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await openTab('Settings');

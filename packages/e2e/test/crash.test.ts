@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { chat, connect } from './support/partner.ts';
 import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
@@ -81,7 +81,7 @@ const reservationsOf = async (...users: Person[]): Promise<ReservationRow[]> => 
 
 describe('a service killed in the middle of fifty chats', () => {
   for (const [service, probe] of Object.entries(probes)) {
-    it(`${service}: nothing is lost and nothing counted twice once it is back`, { timeout: 150_000 }, async () => {
+    test(`${service}: nothing is lost and nothing counted twice once it is back`, { timeout: 150_000 }, async () => {
       const receiver = await startReceiver();
       const business = await signUp('business');
       const app = await registerApp(business);
@@ -152,7 +152,7 @@ const billedByProvider = async (): Promise<number> => {
   return counts.billed.requests;
 };
 
-it('gateway, billing, NATS and PostgreSQL killed at seeded moments: settled is what the provider counts, but for what nobody can know', {
+test('gateway, billing, NATS and PostgreSQL killed at seeded moments: settled is what the provider counts, but for what nobody can know', {
   timeout: 150_000,
 }, async () => {
   const app = await registerApp(await signUp('business'));

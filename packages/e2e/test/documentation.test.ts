@@ -1,6 +1,6 @@
 import { findChromium, waitFor } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
 import { signUp } from './support/people.ts';
@@ -36,7 +36,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
 
   const open = (path: string) => page.goto(`${inject('baseUrl')}${path}`);
 
-  it.each([
+  test.each([
     ['/docs', 'index'],
     ['/docs/quick-start', 'quick-start'],
     ['/docs/errors', 'errors'],
@@ -50,7 +50,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     await inspectPage(page, `docs-${name}`);
   });
 
-  it('every page of the navigation is accessible, each in one of the two looks', {
+  test('every page of the navigation is accessible, each in one of the two looks', {
     timeout: ALL_PAGES_TIMEOUT_MS,
   }, async () => {
     await open('/docs');
@@ -64,7 +64,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     }
   });
 
-  it('finds a place by its words and leads there', async () => {
+  test('finds a place by its words and leads there', async () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await open('/docs');
     await page.keyboard.press('/');
@@ -73,7 +73,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     await page.waitForURL(/\/docs\/receive-webhooks/);
   });
 
-  it('copies a block as it stands', async () => {
+  test('copies a block as it stands', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('/docs/quick-start');
     const block = page.locator('figure.code').nth(1);
@@ -84,7 +84,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     );
   });
 
-  it('sends requests to this very server, with what was entered', async () => {
+  test('sends requests to this very server, with what was entered', async () => {
     const person = await signUp('business');
     await open('/docs/reference/subscriptions');
     const form = page.locator('form.try[data-path="/v1/subscriptions/plans"]');
@@ -103,7 +103,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     await expect.poll(() => register.locator('.status').textContent()).toContain('not JSON');
   });
 
-  it('loads nothing from elsewhere and breaks none of its own policies', () => {
+  test('loads nothing from elsewhere and breaks none of its own policies', () => {
     expect(outside).toEqual([]);
     expect(complaints).toEqual([]);
   });

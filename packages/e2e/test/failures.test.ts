@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as client from 'openid-client';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { call } from './support/api.ts';
 import {
   beginAuthorize,
@@ -29,7 +29,7 @@ describe('failures on the way of the main job', () => {
   });
 
   describe('accounts', () => {
-    it('names every fault of a sign-up in the validation shape, without echoing the password', async () => {
+    test('names every fault of a sign-up in the validation shape, without echoing the password', async () => {
       const answer = await call('POST', '/v1/console/accounts', {
         body: { email: 'nobody', password: 'short', account_type: 'other', extra: 1 },
       });
@@ -47,14 +47,14 @@ describe('failures on the way of the main job', () => {
       expect(answer.text).not.toContain('"short"');
     });
 
-    it('refuses a taken address, whatever its case', async () => {
+    test('refuses a taken address, whatever its case', async () => {
       const answer = await call('POST', '/v1/console/accounts', {
         body: { email: user.email.toUpperCase(), password: randomUUID(), account_type: 'personal' },
       });
       expect(answer).toMatchObject({ status: 409, body: { detail: { code: 'email_taken' } } });
     });
 
-    it('answers a wrong password and an unknown address alike', async () => {
+    test('answers a wrong password and an unknown address alike', async () => {
       const wrong = await call('POST', '/v1/console/sessions', {
         body: { email: user.email, password: 'not this one!' },
       });
@@ -65,7 +65,7 @@ describe('failures on the way of the main job', () => {
       expect(unknown.body).toEqual(wrong.body);
     });
 
-    it('signing out ends the session in every service', async () => {
+    test('signing out ends the session in every service', async () => {
       const { token } = await signUp('personal');
       expect((await call('GET', '/v1/subscriptions', { token })).status).toBe(200);
       expect((await call('DELETE', '/v1/console/session', { token })).status).toBe(204);
@@ -77,12 +77,12 @@ describe('failures on the way of the main job', () => {
   });
 
   describe('apps', () => {
-    it('are for business accounts only', async () => {
+    test('are for business accounts only', async () => {
       const answer = await call('GET', '/v1/integrations/apps', { token: user.token });
       expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'business_account_required' } } });
     });
 
-    it('of somebody else do not exist', async () => {
+    test('of somebody else do not exist', async () => {
       const other = await signUp('business');
       for (const [method, path, body] of [
         ['PATCH', '', { active: false }],
@@ -97,7 +97,7 @@ describe('failures on the way of the main job', () => {
       }
     });
 
-    it.each([
+    test.each([
       'http://partner.example/cb',
       'https://partner.example/cb#x',
       'https://*.example/cb',
@@ -114,7 +114,7 @@ describe('failures on the way of the main job', () => {
   });
 
   describe('authorize', () => {
-    it('shows an error page, and never redirects, for an unknown app or a foreign redirect URI', async () => {
+    test('shows an error page, and never redirects, for an unknown app or a foreign redirect URI', async () => {
       const configuration = await discoverPartner(app);
       const foreign = await beginAuthorize(configuration, app, { redirect_uri: 'https://evil.example/cb' });
       const unknown = await beginAuthorize(configuration, app, { client_id: 'app_unknown' });
@@ -128,7 +128,7 @@ describe('failures on the way of the main job', () => {
       }
     });
 
-    it('answers a malformed query with 422', async () => {
+    test('answers a malformed query with 422', async () => {
       const page = await call('GET', `/v1/integrations/oauth/authorize?client_id=${app.clientId}&state=short`);
       expect(page.status).toBe(422);
       const faults = page.body.detail as unknown as { loc: string[]; type: string }[];
@@ -139,7 +139,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    it('denial goes back with access_denied, state and iss', async () => {
+    test('denial goes back with access_denied, state and iss', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, false);
@@ -149,7 +149,7 @@ describe('failures on the way of the main job', () => {
       await expect(redeem(configuration, callback, request)).rejects.toMatchObject({ error: 'access_denied' });
     });
 
-    it('a code works once, and redeeming it again ends what the first redemption gave', async () => {
+    test('a code works once, and redeeming it again ends what the first redemption gave', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, true);
@@ -162,7 +162,7 @@ describe('failures on the way of the main job', () => {
       expect((await chat(partner.accessToken, 'Another grant lives on.')).status).toBe(200);
     });
 
-    it('a wrong verifier is refused', async () => {
+    test('a wrong verifier is refused', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, true);
@@ -172,7 +172,7 @@ describe('failures on the way of the main job', () => {
   });
 
   describe('chat', () => {
-    it.each([
+    test.each([
       [{ model: 'gpt-x' }, ['body', 'model'], 'extra_forbidden'],
       [{ messages: [] }, ['body', 'messages'], 'too_short'],
       [{ max_tokens: 0 }, ['body', 'max_tokens'], 'greater_than'],
@@ -183,7 +183,7 @@ describe('failures on the way of the main job', () => {
       expect((answer.body.detail as unknown as object[])[0]).toMatchObject({ loc, type });
     });
 
-    it('without a subscription is 402', async () => {
+    test('without a subscription is 402', async () => {
       const poor = await signUp('personal');
       const { accessToken } = await connect(poor, app);
       expect(await chat(accessToken, 'Hello')).toMatchObject({
@@ -192,7 +192,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    it('without the scope is 403', async () => {
+    test('without the scope is 403', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app, { scope: 'usage:read' });
       const tokens = await redeem(configuration, await decide(user, request, true), request);
@@ -201,7 +201,7 @@ describe('failures on the way of the main job', () => {
       expect(answer.headers.get('www-authenticate')).toContain('inference');
     });
 
-    it('a third request beside two pending ones is 429', async () => {
+    test('a third request beside two pending ones is 429', async () => {
       const patient = await signUp('personal');
       await subscribe(patient);
       const { accessToken } = await connect(patient, app);
@@ -215,7 +215,7 @@ describe('failures on the way of the main job', () => {
       expect((await chat(accessToken, 'Now again.')).status).toBe(200);
     });
 
-    it.each([
+    test.each([
       ['[[status=503]]', 503, 'upstream_unavailable'],
       ['[[status=429]]', 503, 'upstream_unavailable'],
       ['[[status=500]]', 502, 'upstream_error'],
@@ -229,14 +229,14 @@ describe('failures on the way of the main job', () => {
       await expect.poll(async () => (await request()).body.state, { timeout: 5000 }).toBe('released');
     });
 
-    it('a stream that breaks off says so and does not end with [DONE]', async () => {
+    test('a stream that breaks off says so and does not end with [DONE]', async () => {
       const answer = await chat(partner.accessToken, 'Hello [[chunks=10]] [[drop_after=3]]', { stream: true });
       const data = sseData(answer.text);
       expect(data).not.toContain('[DONE]');
       expect(JSON.parse(String(data.at(-1)))).toHaveProperty('error.code');
     });
 
-    it('a repeated Idempotency-Key is 409 and names the first request', async () => {
+    test('a repeated Idempotency-Key is 409 and names the first request', async () => {
       const body = { messages: [{ role: 'user', content: 'Once only.' }] };
       const headers = { 'idempotency-key': randomUUID() };
       const path = '/v1/integrations/inference/chat/completions';
@@ -253,7 +253,7 @@ describe('failures on the way of the main job', () => {
   });
 
   describe('webhooks', () => {
-    it.each([
+    test.each([
       'http://partner.example/hook',
       'https://127.0.0.1/hook',
       'https://169.254.169.254/',
@@ -272,7 +272,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    it('are tried again in order, with a fresh signature and the same body', async () => {
+    test('are tried again in order, with a fresh signature and the same body', async () => {
       const receiver = await startReceiver();
       const owner = await signUp('business');
       const { clientId } = await registerApp(owner);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCodeBlocks, siteSections } from '@svc/documentation';
 import { freePort, waitFor } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type GuideShell, openGuideShell } from './support/guide-shell.ts';
 import { type NpmRegistry, startNpmRegistry } from './support/npm-registry.ts';
 import { readStackFile } from './support/stack.ts';
@@ -58,11 +58,11 @@ const followSection = (title: string, sources: readonly string[]): void => {
     });
     afterAll(() => shell.close());
 
-    it.each(sources)('docs/%s does what it says', { timeout: COMMAND_TIMEOUT_MS }, async (source) => {
+    test.each(sources)('docs/%s does what it says', { timeout: COMMAND_TIMEOUT_MS }, async (source) => {
       for (const block of await blocksOf(source)) await shell.follow(block);
     });
 
-    it('its TypeScript is sound, with the declarations that the SDK brings', {
+    test('its TypeScript is sound, with the declarations that the SDK brings', {
       timeout: COMMAND_TIMEOUT_MS,
     }, async () => {
       const files = (await Promise.all(sources.map(blocksOf)))
@@ -89,7 +89,7 @@ for (const { title, sources } of siteSections) {
 }
 
 describe('every block of code in the guides', () => {
-  it('is followed here, or says why not', async () => {
+  test('is followed here, or says why not', async () => {
     const sources = siteSections.flatMap((section) => section.sources).filter((source) => source.startsWith('guides/'));
     for (const source of sources) {
       for (const { role, code } of await blocksOf(source)) {

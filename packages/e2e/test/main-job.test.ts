@@ -1,5 +1,5 @@
 import * as client from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from './support/api.ts';
 import { type ConnectedPartner, chat, connect, sseData } from './support/partner.ts';
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
@@ -26,7 +26,7 @@ describe('the main job', () => {
     return Number(usage.body.weekly.used_micros);
   };
 
-  it('a business registers an app and, in the next call, its webhook', async () => {
+  test('a business registers an app and, in the next call, its webhook', async () => {
     business = await signUp('business');
     app = await registerApp(business);
     const configured = await call('PUT', `/v1/integrations/apps/${app.clientId}/webhook`, {
@@ -41,14 +41,14 @@ describe('the main job', () => {
     expect(read.text).not.toContain(signingSecret);
   });
 
-  it('a user signs up and subscribes through the sandbox checkout', async () => {
+  test('a user signs up and subscribes through the sandbox checkout', async () => {
     user = await signUp('personal');
     expect(await subscribe(user)).toMatchObject({ status: 'active' });
     const current = await call('GET', '/v1/subscriptions', { token: user.token });
     expect(current.body.subscription.status).toBe('active');
   });
 
-  it('the user connects the app, given only the issuer', async () => {
+  test('the user connects the app, given only the issuer', async () => {
     partner = await connect(user, app);
     expect(partner.tokens).toMatchObject({
       svc_user_id: user.userId,
@@ -60,7 +60,7 @@ describe('the main job', () => {
     expect(connections.body.data).toMatchObject([{ client_id: app.clientId, scope: 'inference usage:read' }]);
   });
 
-  it('a signed webhook tells the app of the connection, then of the subscription', async () => {
+  test('a signed webhook tells the app of the connection, then of the subscription', async () => {
     const connected = await receiver.waitForEvent('integration.connected', user.userId);
     const updated = await receiver.waitForEvent('subscription.updated', user.userId);
     for (const delivery of [connected, updated]) {
@@ -73,7 +73,7 @@ describe('the main job', () => {
     expect(updated.event.data).toMatchObject({ status: 'active', budget: { weekly_used_percent: 0 } });
   });
 
-  it('the app asks for chat as JSON, and usage goes up by the exact amount', async () => {
+  test('the app asks for chat as JSON, and usage goes up by the exact amount', async () => {
     const before = await usedMicros();
     const answer = await chat(partner.accessToken, 'Say something about Lake Como.');
     expect(answer.status, answer.text).toBe(200);
@@ -86,7 +86,7 @@ describe('the main job', () => {
     expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
   });
 
-  it('the app asks for chat as a stream, and that is counted as exactly', async () => {
+  test('the app asks for chat as a stream, and that is counted as exactly', async () => {
     const before = await usedMicros();
     const answer = await chat(partner.accessToken, 'Say it again, slowly. [[chunks=20]]', { stream: true });
     expect(answer.status, answer.text).toBe(200);
@@ -106,7 +106,7 @@ describe('the main job', () => {
     expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
   });
 
-  it('shows the usage chunk of a stream to who asks for it', async () => {
+  test('shows the usage chunk of a stream to who asks for it', async () => {
     const answer = await chat(partner.accessToken, 'Count. [[chunks=3]]', {
       stream: true,
       stream_options: { include_usage: true },
@@ -119,19 +119,19 @@ describe('the main job', () => {
     expect(last.usage.total_tokens).toBe(last.usage.prompt_tokens + last.usage.completion_tokens);
   });
 
-  it('the app reads what the services are', async () => {
+  test('the app reads what the services are', async () => {
     const capabilities = await call('GET', '/v1/integrations/inference/capabilities', { token: partner.accessToken });
     expect(capabilities.body).toMatchObject({ object: 'capabilities', services: { chat: true } });
   });
 
-  it('the app refreshes, with rotation', async () => {
+  test('the app refreshes, with rotation', async () => {
     const refreshed = await client.refreshTokenGrant(partner.configuration, partner.refreshToken);
     expect(refreshed.refresh_token).not.toBe(partner.refreshToken);
     expect(refreshed['svc_user_id']).toBe(user.userId);
     expect((await chat(refreshed.access_token, 'Hello again.')).status).toBe(200);
   });
 
-  it('a test event is queued and delivered in order after the others', async () => {
+  test('a test event is queued and delivered in order after the others', async () => {
     const queued = await call('POST', `/v1/integrations/apps/${app.clientId}/webhook/test`, { token: business.token });
     expect(queued.status).toBe(202);
     expect(queued.body.status).toBe('queued');
@@ -141,7 +141,7 @@ describe('the main job', () => {
     expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
   });
 
-  it('disconnecting ends the tokens everywhere within a second and tells the app', async () => {
+  test('disconnecting ends the tokens everywhere within a second and tells the app', async () => {
     const disconnected = await call('DELETE', `/v1/integrations/connections/${app.clientId}`, { token: user.token });
     expect(disconnected.status).toBe(204);
     await expect

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import { connect } from 'nats';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
 import { readStackFile } from './support/stack.ts';
@@ -38,7 +38,7 @@ describe('the operator’s commands against the running product', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('`status` shows every outbox, consumer and the webhooks', async () => {
+  test('`status` shows every outbox, consumer and the webhooks', async () => {
     const { text } = await svc('status');
     for (const word of ['auth', 'billing', 'inference-gateway', 'AUTH', 'INFERENCE', 'DEAD LETTERS', 'WEBHOOKS']) {
       expect(text).toContain(word);
@@ -46,7 +46,7 @@ describe('the operator’s commands against the running product', () => {
     expect(text).not.toMatch(/ false/);
   });
 
-  it('a message that nobody can read is listed, fails again, and is given up once', async () => {
+  test('a message that nobody can read is listed, fails again, and is given up once', async () => {
     await publishNonsense('inference.usage.recorded.v1');
     const row = await waitFor(async () => {
       const { text } = await svc('dead-letters', 'list', 'billing');
@@ -66,7 +66,7 @@ describe('the operator’s commands against the running product', () => {
     expect((await svc('dead-letters', 'list', 'billing')).text).not.toContain('messaging.invalid_message');
   });
 
-  it('a routes file is judged without being taken, and reloading the present one succeeds', async () => {
+  test('a routes file is judged without being taken, and reloading the present one succeeds', async () => {
     const bad = join(folder, 'routes.yaml');
     await writeFile(
       bad,
@@ -79,7 +79,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await svc('routes', 'reload')).toMatchObject({ code: 0 });
   });
 
-  it('keys are not rotated before verifiers know the next one; secrets and outboxes are brought up to date', async () => {
+  test('keys are not rotated before verifiers know the next one; secrets and outboxes are brought up to date', async () => {
     const { text } = await svc('signing-keys', 'list');
     const active =
       text
@@ -101,7 +101,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
   });
 
-  it('a top-up is given back once for each refund id, and never more than there is', async () => {
+  test('a top-up is given back once for each refund id, and never more than there is', async () => {
     const person = await signUp('personal');
     const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
     const body = { amount_micros: 10_000_000, ...urls };
@@ -117,7 +117,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await balance()).toBe(6_000_000);
   });
 
-  it('nothing is settled of a request that billing does not know', async () => {
+  test('nothing is settled of a request that billing does not know', async () => {
     expect((await svc('uncertain', 'list')).text).toContain('REQUEST');
     const unknown = await svc('uncertain', 'settle', 'req_0000000000zzzzzzzzzzzzzzzz', '--at-estimate');
     expect(unknown.code).toBe(1);

@@ -1,6 +1,6 @@
 import { findChromium } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
@@ -90,14 +90,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await open(String(portal.body.url));
   };
 
-  it('checkout: is left without a charge, and leads back to where it was opened', async () => {
+  test('checkout: is left without a charge, and leads back to where it was opened', async () => {
     await open(await startCheckout());
     await press('cancel');
     await page.waitForURL(`${shop.origin}/left`);
     expect(await current()).toBeNull();
   });
 
-  it('checkout: a declined card, a bank that is told no, then a payment that it confirms', async () => {
+  test('checkout: a declined card, a bank that is told no, then a payment that it confirms', async () => {
     const url = await startCheckout();
     await open(url);
     await inspectPage(page, `checkout-${locale}`);
@@ -120,7 +120,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await inspectPage(page, `checkout-paid-${locale}`);
   });
 
-  it('portal: cancels at the end of the period and undoes it, changes the plan, and leads back', async () => {
+  test('portal: cancels at the end of the period and undoes it, changes the plan, and leads back', async () => {
     await openPortal();
     await inspectPage(page, `portal-${locale}`);
     await page.locator('details:has(button[value=cancel]) summary').click();
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await page.waitForURL(`${shop.origin}/account`);
   });
 
-  it('portal: tells of a failed renewal, and has it paid with another card', async () => {
+  test('portal: tells of a failed renewal, and has it paid with another card', async () => {
     const failed = `/sandbox/payments/subscriptions/${(await current())?.id}`;
     await call('PATCH', failed, { body: { card: 'declines_renewals' } });
     await call('POST', `${failed}/advance`, { body: { seconds: RENEWAL_SECONDS } });
@@ -160,14 +160,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toMatchObject({ status: 'active' });
   });
 
-  it('a page that is not open any more says what to do', async () => {
+  test('a page that is not open any more says what to do', async () => {
     await open(`${inject('baseUrl')}/sandbox/payments/portal/none`);
     await page.getByRole('heading', { name: text.missing }).waitFor();
     expect(await page.locator('main a').getAttribute('href')).toBe('/');
     await inspectPage(page, `payments-missing-${locale}`);
   });
 
-  it('nothing is loaded from elsewhere, and no policy is broken', () => {
+  test('nothing is loaded from elsewhere, and no policy is broken', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { type Person, type RegisteredApp, registerApp, signUp } from './support/people.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -94,7 +94,7 @@ describe('a service that is restarted under 200 open streams and steady webhooks
     return () => receiver.close();
   });
 
-  it.for(services)(
+  test.for(services)(
     '%s: no stream is cut off, no event lost, and what fails may be tried again',
     { timeout: 180_000 },
     async (service) => {

@@ -1,5 +1,5 @@
 import { allRoutes, type RouteDefinition, routesOf, serviceNames } from '@svc/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
 
@@ -10,7 +10,7 @@ const servedRoutes = allRoutes.filter((route) => !unserved.includes(route.operat
 const pathOf = (route: RouteDefinition): string => route.path.replace(/\{[^}]+\}/g, 'unknown');
 
 describe('the public surface', () => {
-  it('serves every route of the contract but those listed as unserved', async () => {
+  test('serves every route of the contract but those listed as unserved', async () => {
     const person = await signUp('business');
     const notImplemented: string[] = [];
     for (const route of allRoutes) {
@@ -24,7 +24,7 @@ describe('the public surface', () => {
     expect(notImplemented.sort()).toEqual([...unserved].sort());
   });
 
-  it('wants a credential wherever the contract says so, and says which kind', async () => {
+  test('wants a credential wherever the contract says so, and says which kind', async () => {
     for (const route of servedRoutes) {
       if (route.caller === 'public' || route.caller === 'oauth_public') continue;
       const answer = await call(route.method, pathOf(route));
@@ -38,7 +38,7 @@ describe('the public surface', () => {
     }
   });
 
-  it('takes no credential of another kind', async () => {
+  test('takes no credential of another kind', async () => {
     const person = await signUp('personal');
     for (const route of servedRoutes) {
       if (route.caller !== 'oauth_access_token' && route.caller !== 'api_key') continue;
@@ -47,7 +47,7 @@ describe('the public surface', () => {
     }
   });
 
-  it('lets nobody reach what is internal, under whatever spelling', async () => {
+  test('lets nobody reach what is internal, under whatever spelling', async () => {
     for (const path of [
       '/internal/apps/x',
       '/internal/admissions',
@@ -64,14 +64,14 @@ describe('the public surface', () => {
     }
   });
 
-  it('answers 404 where there is nothing and 405 where there is something else', async () => {
+  test('answers 404 where there is nothing and 405 where there is something else', async () => {
     expect(await call('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { detail: { code: 'not_found' } } });
     const wrong = await call('PUT', '/v1/subscriptions/plans');
     expect(wrong).toMatchObject({ status: 405, body: { detail: { code: 'method_not_allowed' } } });
     expect(wrong.headers.get('allow')).toContain('GET');
   });
 
-  it('has an owner for every route', () => {
+  test('has an owner for every route', () => {
     const owned = serviceNames.flatMap((service) => routesOf(service));
     expect(owned.length).toBe(allRoutes.length);
   });

@@ -1,6 +1,6 @@
 import { findChromium, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call, type LooseJson } from './support/api.ts';
 import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
@@ -66,7 +66,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
   const usedMicros = async (): Promise<number> =>
     Number(await page.locator('#weekly-micros').getAttribute('data-micros'));
 
-  it('offers to connect, and does nothing for who declines', async () => {
+  test('offers to connect, and does nothing for who declines', async () => {
     const answer = await page.goto(sampleUrl);
     const policy = answer?.headers()['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -82,7 +82,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-declined');
   });
 
-  it('speaks the language that the browser asks for, or the one that was chosen', async () => {
+  test('speaks the language that the browser asks for, or the one that was chosen', async () => {
     const italian = await browser.newContext({ locale: 'it-IT' });
     const visit = await italian.newPage();
     await visit.goto(sampleUrl);
@@ -96,7 +96,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await italian.close();
   });
 
-  it('connects, and knows the user from the token response alone', async () => {
+  test('connects, and knows the user from the token response alone', async () => {
     await page.getByRole('link', { name: 'Connect again' }).click();
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.locator('#user').waitFor();
@@ -107,7 +107,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-home');
   });
 
-  it('shows the answer as it comes, and what it has cost', async () => {
+  test('shows the answer as it comes, and what it has cost', async () => {
     const before = await usedMicros();
     await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=100]]');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-chat');
   });
 
-  it('tells what is the matter when the provider fails, and goes on', async () => {
+  test('tells what is the matter when the provider fails, and goes on', async () => {
     await page.getByLabel('Your message').fill('[[status=503]]');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem').waitFor();
@@ -132,14 +132,14 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.locator('#conversation .problem ~ .assistant[aria-busy=false]').waitFor();
   });
 
-  it('transcribes an upload', async () => {
+  test('transcribes an upload', async () => {
     await page.getByLabel('Audio file').setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: silence() });
     await page.getByRole('button', { name: 'Transcribe' }).click();
     await expect.poll(() => page.locator('#transcription-text').textContent()).not.toBe('');
     await inspectPage(page, 'sample-transcription');
   });
 
-  it('works without scripts', async () => {
+  test('works without scripts', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
     const bare = await plain.newPage();
     await bare.goto(sampleUrl);
@@ -150,7 +150,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await plain.close();
   });
 
-  it('shows the verified event of the connection, and later events as they come', async () => {
+  test('shows the verified event of the connection, and later events as they come', async () => {
     await page.goto(`${sampleUrl}/inbox`);
     const verified = (event: string) =>
       page.locator(`#inbox tr[data-event="${event}"][data-verified=yes]`).filter({ hasText: /you/ }).first();
@@ -165,13 +165,13 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByRole('link', { name: 'Connect your account' }).waitFor();
   });
 
-  it('refuses a callback that belongs to no flow of this browser', async () => {
+  test('refuses a callback that belongs to no flow of this browser', async () => {
     const answer = await page.goto(`${sampleUrl}/callback?code=stolen&state=${'x'.repeat(32)}`);
     expect(answer?.status()).toBe(400);
     await page.getByRole('link', { name: 'Connect again' }).waitFor();
   });
 
-  it('connects again, and gives the tokens back when it is asked to disconnect', async () => {
+  test('connects again, and gives the tokens back when it is asked to disconnect', async () => {
     await page.getByRole('link', { name: 'Connect again' }).click();
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.getByRole('button', { name: 'Disconnect' }).click();
@@ -179,13 +179,13 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     expect((await context.cookies(sampleUrl)).map(({ name }) => name)).not.toContain('sample_partner_session');
   });
 
-  it('breaks none of its own policies', () => {
+  test('breaks none of its own policies', () => {
     expect(complaints).toEqual([]);
   });
 });
 
 describe('the sample partner app for terminals', () => {
-  it('takes the deliveries of any app, and hands on what one needs to verify them', async () => {
+  test('takes the deliveries of any app, and hands on what one needs to verify them', async () => {
     const business = await signUp('business');
     const app = await registerApp(business);
     const path = `/v1/integrations/apps/${app.clientId}/webhook`;

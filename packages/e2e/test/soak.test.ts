@@ -1,5 +1,5 @@
 import { waitFor } from '@svc/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Books, readBooks } from './support/soak/books.ts';
 import { type SoakCallers, signUpCallers } from './support/soak/callers.ts';
 import { LOST, type SoakTally, sendTraffic } from './support/soak/traffic.ts';
@@ -82,14 +82,14 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     atRest,
   });
 
-  it('every play was played, and nothing failed that should not', () => {
+  test('every play was played, and nothing failed that should not', () => {
     expect(sum(tally, /json: 200/)).toBeGreaterThan(0);
     expect(sum(tally, /stream: gone/)).toBeGreaterThan(0);
     expect(sum(tally, /transcription: 200/)).toBeGreaterThan(0);
     expect([...tally.outcomes.keys()].filter((name) => !EXPECTED.test(name))).toEqual([]);
   });
 
-  it("usage is the provider's own count, to the token", () => {
+  test("usage is the provider's own count, to the token", () => {
     const { settled, uncertain } = books.records;
     // Of what was lost on the way, the provider alone knows; of what was reset, there is nothing to know.
     const lost = sum(tally, /dropped: broken/) + sum(tally, /dropped json: 504/);
@@ -108,7 +108,7 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     expect(settled?.estimated).toBe(0);
   });
 
-  it("billing's books are the gateway's, and nothing stays pending or held but what is uncertain", () => {
+  test("billing's books are the gateway's, and nothing stays pending or held but what is uncertain", () => {
     const { records, reservations, heldMicros, uncertainHoldsMicros } = books;
     expect(reservations['settled']).toEqual({
       count: records['settled']?.count,
@@ -119,7 +119,7 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     expect(heldMicros).toBe(uncertainHoldsMicros);
   });
 
-  it('connections are given back, and memory does not grow', () => {
+  test('connections are given back, and memory does not grow', () => {
     expect(atRest.openFiles).toBeLessThan((samples[0]?.openFiles ?? 0) + POOLED_FILES_MAX);
     if (!IS_LONG) return;
     const third = Math.floor(samples.length / 3);

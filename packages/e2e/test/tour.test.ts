@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, inject, it } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { readStackFile } from './support/stack.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -10,7 +10,7 @@ const README = `${ROOT}README.md`;
 const run = promisify(execFile);
 
 /** The README's tour, pasted into one shell, does what it says. */
-it('the tour in the README works as printed', async () => {
+test('the tour in the README works as printed', async () => {
   const readme = await readFile(README, 'utf8');
   const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
   expect(blocks.length).toBeGreaterThanOrEqual(5);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type CollectedSpan, readSpans, waitFor } from '@svc/testing';
-import { expect, inject, it } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { chat, connect } from './support/partner.ts';
 import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
@@ -32,7 +32,7 @@ const find = (trace: readonly CollectedSpan[], service: string, name: string) =>
 
 const CHAT = 'POST /v1/integrations/inference/chat/completions';
 
-it.each([
+test.each([
   { what: 'an answer', more: {} },
   { what: 'a stream', more: { stream: true } },
 ])('one trace follows $what from the gateway over admission, PostgreSQL and NATS to settlement', async ({ more }) => {
@@ -61,7 +61,7 @@ it.each([
   expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
 });
 
-it('one trace follows a consent over NATS to the dispatcher, and no receiver is told of it', async () => {
+test('one trace follows a consent over NATS to the dispatcher, and no receiver is told of it', async () => {
   const receiver = await startReceiver();
   const business = await signUp('business');
   const app = await registerApp(business);

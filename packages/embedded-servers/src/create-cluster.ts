@@ -19,20 +19,20 @@ export interface ClusterOptions {
 }
 
 /** Throws PostgresVersionError when an existing cluster is of another major version than the program. */
-export async function checkClusterVersion(binaries: PostgresBinaries, dataDir: string): Promise<void> {
+export const checkClusterVersion = async (binaries: PostgresBinaries, dataDir: string): Promise<void> => {
   const versionFile = join(dataDir, 'PG_VERSION');
   if (!existsSync(versionFile)) return;
   const found = readFileSync(versionFile, 'utf8').trim();
   const { stdout } = await run(binaries.postgres, ['--version'], { timeout: 10_000 });
   const wanted = /(\d+)[.\w]*\s*$/.exec(stdout.trim())?.[1] ?? '';
   if (found !== wanted) throw new PostgresVersionError(dataDir, found, wanted);
-}
+};
 
 /**
  * Runs initdb unless the directory already holds a cluster. It is made beside and renamed, so that an interrupted
  * initdb leaves nothing that looks like a cluster. Text sorts by code point, whatever the machine's locale.
  */
-export async function createClusterIfMissing(options: ClusterOptions): Promise<boolean> {
+export const createClusterIfMissing = async (options: ClusterOptions): Promise<boolean> => {
   const { dataDir } = options;
   if (existsSync(join(dataDir, 'PG_VERSION'))) return false;
   mkdirSync(dirname(dataDir), { recursive: true });
@@ -51,9 +51,9 @@ export async function createClusterIfMissing(options: ClusterOptions): Promise<b
   } finally {
     for (const path of [draft, passwordFile]) rmSync(path, { recursive: true, force: true });
   }
-}
+};
 
-async function initialise(options: ClusterOptions, draft: string, passwordFile: string): Promise<void> {
+const initialise = async (options: ClusterOptions, draft: string, passwordFile: string): Promise<void> => {
   const { identity, wrapper } = chooseUnprivilegedRun(draft, [draft, options.binaries.initdb]);
   const initdb = [options.binaries.initdb, '--pgdata', draft, '--username', options.user, '--pwfile', passwordFile];
   const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync'];
@@ -65,4 +65,4 @@ async function initialise(options: ClusterOptions, draft: string, passwordFile: 
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
     throw new ServerStartError('PostgreSQL', 'initdb failed', stderr.trim().split('\n'));
   }
-}
+};

@@ -5,29 +5,29 @@ const LOOPBACK = '127.0.0.1';
 const TRIES_MAX = 5;
 
 /** A TCP port that is free on the loopback address now, chosen by the kernel. */
-export async function freePort(): Promise<number> {
+export const freePort = async (): Promise<number> => {
   return await bindOnce(0);
-}
+};
 
 /** Whether nothing listens on this port. */
-export async function isPortFree(port: number, host = LOOPBACK): Promise<boolean> {
+export const isPortFree = async (port: number, host = LOOPBACK): Promise<boolean> => {
   try {
     await bindOnce(port, host);
     return true;
   } catch {
     return false;
   }
-}
+};
 
 /**
  * Starts a server on the wanted port, else on a free one, and on another where somebody takes it before the server does.
  * Throws PortTakenError for a wanted port that is not free, and what `start` throws.
  */
-export async function startOnPort<Server>(
+export const startOnPort = async <Server>(
   wanted: number | undefined,
   name: string,
   start: (port: number) => Promise<Server>,
-): Promise<Server> {
+): Promise<Server> => {
   if (wanted !== undefined && !(await isPortFree(wanted))) throw new PortTakenError(wanted, name);
   for (let tries = 1; ; tries += 1) {
     const port = wanted ?? (await freePort());
@@ -38,9 +38,9 @@ export async function startOnPort<Server>(
       if (wanted !== undefined || tries === TRIES_MAX) throw new PortTakenError(port, name);
     }
   }
-}
+};
 
-function bindOnce(port: number, host = LOOPBACK): Promise<number> {
+const bindOnce = (port: number, host = LOOPBACK): Promise<number> => {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -50,4 +50,4 @@ function bindOnce(port: number, host = LOOPBACK): Promise<number> {
       server.close(() => resolve(bound));
     });
   });
-}
+};

@@ -13,24 +13,24 @@ interface InstanceRecord {
 }
 
 /** Notes that this process supervises that server on that directory. */
-export function recordInstance(dataDir: string, serverPid: number): void {
+export const recordInstance = (dataDir: string, serverPid: number): void => {
   const server = identifyProcess(serverPid);
   const owner = identifyProcess(process.pid);
   if (server === undefined || owner === undefined) return;
   const record: InstanceRecord = { server, owner };
   writeFileSync(recordPath(dataDir), JSON.stringify(record), { mode: 0o600 });
-}
+};
 
 /** Forgets the server of that directory, because it has ended. */
-export function forgetInstance(dataDir: string): void {
+export const forgetInstance = (dataDir: string): void => {
   rmSync(recordPath(dataDir), { force: true });
-}
+};
 
 /**
  * Makes sure that no recorded server uses the directory: an orphan, whose supervisor is gone, is stopped.
  * Throws DataDirectoryInUseError while a living supervisor, even this process, has one there.
  */
-export async function stopOrphan(dataDir: string, signal: NodeJS.Signals): Promise<void> {
+export const stopOrphan = async (dataDir: string, signal: NodeJS.Signals): Promise<void> => {
   const record = readRecord(dataDir);
   if (record === undefined) return;
   if (isStillRunning(record.server)) {
@@ -40,10 +40,10 @@ export async function stopOrphan(dataDir: string, signal: NodeJS.Signals): Promi
     await stopProcess(record.server, signal);
   }
   forgetInstance(dataDir);
-}
+};
 
 /** Signals a process that is not our child and waits for its end; kills it when that takes too long. */
-async function stopProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
+const stopProcess = async (identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> => {
   for (const attempt of [signal, 'SIGKILL'] as const) {
     signalQuietly(identity.pid, attempt);
     const deadline = Date.now() + STOP_TIMEOUT_MS;
@@ -53,35 +53,35 @@ async function stopProcess(identity: ProcessIdentity, signal: NodeJS.Signals): P
     }
   }
   throw new EmbeddedServerError(`Process ${identity.pid}, left by an earlier run, cannot be stopped.`);
-}
+};
 
-function readRecord(dataDir: string): InstanceRecord | undefined {
+const readRecord = (dataDir: string): InstanceRecord | undefined => {
   try {
     const value: unknown = JSON.parse(readFileSync(recordPath(dataDir), 'utf8'));
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
+};
 
-function isRecord(value: unknown): value is InstanceRecord {
+const isRecord = (value: unknown): value is InstanceRecord => {
   if (typeof value !== 'object' || value === null) return false;
   return 'server' in value && isIdentity(value.server) && 'owner' in value && isIdentity(value.owner);
-}
+};
 
-function isIdentity(value: unknown): value is ProcessIdentity {
+const isIdentity = (value: unknown): value is ProcessIdentity => {
   if (typeof value !== 'object' || value === null) return false;
   return 'pid' in value && typeof value.pid === 'number' && 'started' in value && typeof value.started === 'string';
-}
+};
 
-function recordPath(dataDir: string): string {
+const recordPath = (dataDir: string): string => {
   return `${dataDir}.instance.json`;
-}
+};
 
-function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+const signalQuietly = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);
   } catch {
     // It ended in between.
   }
-}
+};

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
  * Signals `pid` when this process ends in any way, even by SIGKILL: a shell waits for the end of a pipe that only this
  * process holds open. `release` ends the watch, because the watched process is gone.
  */
-export function watchParent(pid: number, signal: NodeJS.Signals): { release(): void } {
+export const watchParent = (pid: number, signal: NodeJS.Signals): { release(): void } => {
   const script = `read -r line; [ "$line" = released ] || kill -${signal.replace('SIG', '')} ${pid} 2>/dev/null`;
   const shell = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   // Without a shell the server still ends with an orderly stop; only a killed parent would leave it behind.
@@ -14,4 +14,4 @@ export function watchParent(pid: number, signal: NodeJS.Signals): { release(): v
   // A pipe is a socket in Node, and must not keep the process alive either.
   if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
   return { release: () => shell.stdin.end('released\n') };
-}
+};

@@ -9,17 +9,17 @@ export interface ProcessIdentity {
 }
 
 /** Who has this pid now; undefined when nobody does. */
-export function identifyProcess(pid: number): ProcessIdentity | undefined {
+export const identifyProcess = (pid: number): ProcessIdentity | undefined => {
   const started = process.platform === 'linux' ? startTicksFromProc(pid) : startTimeFromPs(pid);
   return started === undefined ? undefined : { pid, started };
-}
+};
 
 /** Whether that very process still runs (a zombie does not). */
-export function isStillRunning(identity: ProcessIdentity): boolean {
+export const isStillRunning = (identity: ProcessIdentity): boolean => {
   return identifyProcess(identity.pid)?.started === identity.started;
-}
+};
 
-function startTicksFromProc(pid: number): string | undefined {
+const startTicksFromProc = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The command name (field 2) may hold spaces and parentheses: count from behind its last parenthesis.
@@ -28,13 +28,13 @@ function startTicksFromProc(pid: number): string | undefined {
   } catch {
     return undefined;
   }
-}
+};
 
-function startTimeFromPs(pid: number): string | undefined {
+const startTimeFromPs = (pid: number): string | undefined => {
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 5_000 });
     return line.trim().startsWith('Z') ? undefined : line.trim().replace(/^\S+\s+/, '');
   } catch {
     return undefined;
   }
-}
+};

@@ -43,7 +43,7 @@ export interface ServerProcessOptions {
 }
 
 /** Starts the process, waits until it is ready, and ties its life to ours. Throws ServerStartError. */
-export async function runServer(options: ServerProcessOptions): Promise<RunningServer> {
+export const runServer = async (options: ServerProcessOptions): Promise<RunningServer> => {
   // A session of its own, so that Ctrl-C in a terminal reaches its supervisor, which stops things in order.
   const child = spawn(options.command, options.args, {
     ...options.identity,
@@ -74,9 +74,9 @@ export async function runServer(options: ServerProcessOptions): Promise<RunningS
   };
   await waitUntilReady(options, server, lastLines);
   return server;
-}
+};
 
-async function waitUntilReady(options: ServerProcessOptions, server: RunningServer, lastLines: readonly string[]) {
+const waitUntilReady = async (options: ServerProcessOptions, server: RunningServer, lastLines: readonly string[]) => {
   const deadline = Date.now() + options.startTimeoutMs;
   let exit: ServerExit | undefined;
   void server.exited.then((value) => {
@@ -91,13 +91,13 @@ async function waitUntilReady(options: ServerProcessOptions, server: RunningServ
   }
   await server.kill();
   throw new ServerStartError(options.name, `not ready after ${options.startTimeoutMs} ms`, lastLines);
-}
+};
 
-async function stopInSteps(
+const stopInSteps = async (
   child: ChildProcess,
   exited: Promise<ServerExit>,
   signals: readonly NodeJS.Signals[],
-): Promise<void> {
+): Promise<void> => {
   let gone = false;
   const whenGone = exited.then(() => {
     gone = true;
@@ -113,9 +113,9 @@ async function stopInSteps(
     if (gone) return;
   }
   await whenGone;
-}
+};
 
-function followOutput(child: ChildProcess, onLog: ServerProcessOptions['onLog']): readonly string[] {
+const followOutput = (child: ChildProcess, onLog: ServerProcessOptions['onLog']): readonly string[] => {
   const lastLines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
@@ -126,11 +126,11 @@ function followOutput(child: ChildProcess, onLog: ServerProcessOptions['onLog'])
     });
   }
   return lastLines;
-}
+};
 
-function exitOf(child: ChildProcess): Promise<ServerExit> {
+const exitOf = (child: ChildProcess): Promise<ServerExit> => {
   return new Promise((resolve) => {
     child.once('error', () => resolve({ code: null, signal: null }));
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-}
+};

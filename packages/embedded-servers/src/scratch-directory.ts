@@ -16,7 +16,7 @@ export interface ScratchDirectory {
  * Makes a directory below the system's temporary one, and removes those that killed processes left behind, after
  * stopping what still runs in them.
  */
-export async function scratchDirectory(): Promise<ScratchDirectory> {
+export const scratchDirectory = async (): Promise<ScratchDirectory> => {
   await sweep();
   const self = identifyProcess(process.pid);
   const owner = `${process.pid}-${(self?.started ?? '').replaceAll(/\W+/g, '_')}`;
@@ -24,9 +24,9 @@ export async function scratchDirectory(): Promise<ScratchDirectory> {
   // To be walked through, not listed: as root, PostgreSQL runs below it as another user.
   chmodSync(path, 0o711);
   return { path, remove: () => remove(path) };
-}
+};
 
-async function sweep(): Promise<void> {
+const sweep = async (): Promise<void> => {
   for (const name of readdirSync(tmpdir())) {
     const [, pid, started] = /^svc-scratch-(\d+)-(\w*)-[^-]+$/.exec(name) ?? [];
     if (pid === undefined) continue;
@@ -40,14 +40,14 @@ async function sweep(): Promise<void> {
       // Another user's, or another run sweeps it right now.
     }
   }
-}
+};
 
-async function stopRecordedServers(path: string): Promise<void> {
+const stopRecordedServers = async (path: string): Promise<void> => {
   const suffix = '.instance.json';
   const records = readdirSync(path).filter((name) => name.endsWith(suffix));
   for (const record of records) await stopOrphan(join(path, record.slice(0, -suffix.length)), 'SIGTERM');
-}
+};
 
-function remove(path: string): void {
+const remove = (path: string): void => {
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-}
+};

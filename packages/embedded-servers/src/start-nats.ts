@@ -42,7 +42,7 @@ export interface NatsOptions {
  * with its default interval a power cut loses acknowledged messages.
  * Throws PortTakenError, DataDirectoryInUseError or ServerStartError.
  */
-export async function startNats(options: NatsOptions): Promise<NatsServer> {
+export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const storeDir = resolve(options.storeDir);
   const binary = options.binary ?? locateNatsServer();
   await stopOrphan(storeDir, 'SIGTERM');
@@ -59,9 +59,9 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
     });
   });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
-}
+};
 
-function serverConfig(storeDir: string, port: number, cluster: NatsCluster | undefined): string {
+const serverConfig = (storeDir: string, port: number, cluster: NatsCluster | undefined): string => {
   return [
     `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
@@ -74,15 +74,15 @@ function serverConfig(storeDir: string, port: number, cluster: NatsCluster | und
     ...(cluster === undefined ? [] : clusterConfig(cluster)),
     '',
   ].join('\n');
-}
+};
 
-function clusterConfig({ port, peerPorts }: NatsCluster): string[] {
+const clusterConfig = ({ port, peerPorts }: NatsCluster): string[] => {
   const routes = peerPorts.map((peer) => `"nats://127.0.0.1:${peer}"`);
   return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
-}
+};
 
 /** NATS greets each connection with one INFO line, which tells whether JetStream is on. */
-function greetsWithJetStream(port: number): Promise<boolean> {
+const greetsWithJetStream = (port: number): Promise<boolean> => {
   return new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port });
     let greeting = '';
@@ -98,4 +98,4 @@ function greetsWithJetStream(port: number): Promise<boolean> {
       if (greeting.includes('\n')) finish(/"jetstream"\s*:\s*true/.test(greeting));
     });
   });
-}
+};

@@ -38,7 +38,7 @@ export interface PostgresOptions {
  * Starts PostgreSQL on the loopback address. An orphan of an earlier run on the same directory is stopped first.
  * Throws PortTakenError, PostgresVersionError, DataDirectoryInUseError, DataDirectoryUnreachableError or ServerStartError.
  */
-export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+export const startPostgres = async (options: PostgresOptions): Promise<PostgresServer> => {
   const dataDir = resolve(options.dataDir);
   const binaries = options.binaries ?? locatePostgres();
   await checkClusterVersion(binaries, dataDir);
@@ -64,33 +64,33 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   });
   const credentials = `${encodeURIComponent(options.user)}:${encodeURIComponent(options.password)}`;
   return { ...server, url: `postgres://${credentials}@127.0.0.1:${server.port}/postgres`, created };
-}
+};
 
-function isReady(dataDir: string, pid: number): boolean {
+const isReady = (dataDir: string, pid: number): boolean => {
   const lines = readPidFile(dataDir);
   return lines?.[0] === String(pid) && lines[STATUS_LINE]?.trim() === 'ready';
-}
+};
 
 /** After a power cut the recorded pid may belong to an unrelated process, for which PostgreSQL would refuse to start. */
-function removeStalePidFile(dataDir: string): void {
+const removeStalePidFile = (dataDir: string): void => {
   const pid = Number(readPidFile(dataDir)?.[0]);
   if (!Number.isInteger(pid) || pid <= 0) return;
   const isPostgres = identifyProcess(pid) !== undefined && commandLineOf(pid)?.includes(dataDir) !== false;
   if (!isPostgres) rmSync(join(dataDir, 'postmaster.pid'), { force: true });
-}
+};
 
-function commandLineOf(pid: number): string | undefined {
+const commandLineOf = (pid: number): string | undefined => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
     return undefined;
   }
-}
+};
 
-function readPidFile(dataDir: string): string[] | undefined {
+const readPidFile = (dataDir: string): string[] | undefined => {
   try {
     return readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
   } catch {
     return undefined;
   }
-}
+};

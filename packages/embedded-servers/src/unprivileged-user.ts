@@ -24,7 +24,7 @@ const SETPRIV = '/usr/bin/setpriv';
  * Where that account could not walk to the given paths (a checkout below /root), the program is started with the
  * one capability that lets it, by setpriv(1). Throws DataDirectoryUnreachableError when none of this is possible.
  */
-export function chooseUnprivilegedRun(dataDir: string, paths: readonly string[]): UnprivilegedRun {
+export const chooseUnprivilegedRun = (dataDir: string, paths: readonly string[]): UnprivilegedRun => {
   const current = process.getuid?.();
   if (current !== 0) {
     refuseForeignDirectory(dataDir, current);
@@ -45,14 +45,14 @@ export function chooseUnprivilegedRun(dataDir: string, paths: readonly string[])
     identity: {},
     wrapper: [SETPRIV, '--reuid', `${user.uid}`, '--regid', `${user.gid}`, '--clear-groups', ...capability, '--'],
   };
-}
+};
 
 /** The uid and gid that files of this run must belong to; undefined when we are not root. */
-export function fileOwner(dataDir: string): { uid: number; gid: number } | undefined {
+export const fileOwner = (dataDir: string): { uid: number; gid: number } | undefined => {
   return process.getuid?.() === 0 ? (ownerOf(dataDir) ?? systemAccount()) : undefined;
-}
+};
 
-function refuseForeignDirectory(dataDir: string, current: number | undefined): void {
+const refuseForeignDirectory = (dataDir: string, current: number | undefined): void => {
   if (current === undefined || !existsSync(dataDir)) return;
   const { uid } = statSync(dataDir);
   if (uid === current) return;
@@ -60,15 +60,15 @@ function refuseForeignDirectory(dataDir: string, current: number | undefined): v
     `${dataDir} belongs to another user (uid ${uid}): it was probably made by a run as root. ` +
       'Run as that user or as root, or choose another data directory.',
   );
-}
+};
 
-function ownerOf(dataDir: string): User | undefined {
+const ownerOf = (dataDir: string): User | undefined => {
   if (!existsSync(dataDir)) return undefined;
   const { uid, gid } = statSync(dataDir);
   return uid === 0 ? undefined : { name: `with uid ${uid}`, uid, gid };
-}
+};
 
-function systemAccount(): User {
+const systemAccount = (): User => {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'));
@@ -81,19 +81,19 @@ function systemAccount(): User {
   throw new DataDirectoryUnreachableError(
     `PostgreSQL does not run as root, and this system has none of the users ${CANDIDATES.join(', ')}. Run as another user.`,
   );
-}
+};
 
-function isReachable(path: string, user: User): boolean {
+const isReachable = (path: string, user: User): boolean => {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     if (!maySearch(directory, user)) return false;
     if (directory === dirname(directory)) return true;
   }
-}
+};
 
-function maySearch(directory: string, user: User): boolean {
+const maySearch = (directory: string, user: User): boolean => {
   if (!existsSync(directory)) return true;
   const { mode, uid, gid } = statSync(directory);
   if (uid === user.uid) return (mode & 0o100) !== 0;
   if (gid === user.gid) return (mode & 0o010) !== 0;
   return (mode & 0o001) !== 0;
-}
+};

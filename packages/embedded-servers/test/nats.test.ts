@@ -23,11 +23,11 @@ afterEach(async () => {
   scratch.remove();
 });
 
-async function start(options: { port?: number; binary?: string; name?: string } = {}): Promise<NatsServer> {
+const start = async (options: { port?: number; binary?: string; name?: string } = {}): Promise<NatsServer> => {
   const server = await startNats({ storeDir: `${scratch.path}/${options.name ?? 'nats'}`, ...options });
   open.push(server);
   return server;
-}
+};
 
 test('JetStream writes to disk before it acknowledges', async () => {
   const lines: string[] = [];

@@ -24,14 +24,14 @@ afterEach(async () => {
   scratch.remove();
 });
 
-async function start(options: { dataDir?: string; port?: number; password?: string } = {}): Promise<PostgresServer> {
+const start = async (options: { dataDir?: string; port?: number; password?: string } = {}): Promise<PostgresServer> => {
   const dataDir = options.dataDir ?? `${scratch.path}/postgres`;
   const server = await startPostgres({ user: 'svc', password: 'secret', flags: { fsync: 'off' }, ...options, dataDir });
   open.push(server);
   return server;
-}
+};
 
-async function query(url: string, sql: string): Promise<unknown[]> {
+const query = async (url: string, sql: string): Promise<unknown[]> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -39,7 +39,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
-}
+};
 
 test('the first start makes the cluster, the second finds its data', async () => {
   const first = await start();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => stage.reset());
 afterAll(() => stage.end());
 
-async function noteAll(name: string) {
+const noteAll = async (name: string) => {
   const messaging = await stage.connect(name);
   const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
   return stage.keep(
@@ -21,7 +21,7 @@ async function noteAll(name: string) {
       ...{ ordered: true, ackWaitMs: 1_500 },
     }),
   );
-}
+};
 
 const unpublished = async () => (await stage.knex('outbox').whereNull('published_at')).length;
 const everyEffectOnce = (total: number) => ({ total, distinct: total, inOrder: true });
@@ -171,6 +171,6 @@ test('a stream of another shape, from an older release, is brought up to date', 
   expect((await manager.streams.info('BILLING')).config.max_bytes).toBeGreaterThan(1_000_000);
 });
 
-async function storedMessages(messaging: Messaging, stream: string): Promise<number> {
+const storedMessages = async (messaging: Messaging, stream: string): Promise<number> => {
   return (await messaging.untilDisconnect(messaging.manager.streams.info(stream))).state.messages;
-}
+};

@@ -25,16 +25,16 @@ afterAll(() => stage.end());
 const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
 type Options = Partial<ConsumerOptions<(typeof subjects)[number]>>;
 
-async function begin() {
+const begin = async () => {
   messaging = await stage.connect();
   relay = stage.relay(messaging);
-}
+};
 
-function consume(name: string, options: Options = {}) {
+const consume = (name: string, options: Options = {}) => {
   const database = stage.knex;
   const handle: ConsumerOptions<(typeof subjects)[number]>['handle'] = (trx, event) => noteEffect(trx, event);
   return stage.keep(startConsumer({ messaging, database, name, subjects, handle, ...options }));
-}
+};
 
 const failure = (kind: string, code = `test.${kind}`) => Object.assign(new Error('secret text'), { kind, code });
 const effects = () => readEffects(stage.knex);

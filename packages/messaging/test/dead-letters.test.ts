@@ -27,7 +27,7 @@ const refusal = Object.assign(new Error('refused'), { kind: 'invalid', code: 'te
 const deadLetters = () => stage.knex('dead_letters').orderBy('id');
 
 /** A consumer that refuses facts for as long as it is told to. */
-async function begin(name: string, options: { ordered?: boolean; refuses: (version: number) => boolean }) {
+const begin = async (name: string, options: { ordered?: boolean; refuses: (version: number) => boolean }) => {
   messaging = await stage.connect();
   relay = stage.relay(messaging);
   const state = { refuses: options.refuses };
@@ -38,13 +38,13 @@ async function begin(name: string, options: { ordered?: boolean; refuses: (versi
   const { ordered } = options;
   const consumer = stage.keep(startConsumer({ messaging, database: stage.knex, name, subjects, handle, ordered }));
   return { consumer, state };
-}
+};
 
-async function parkedId(): Promise<string> {
+const parkedId = async (): Promise<string> => {
   relay.hint();
   const [letter] = await waitFor(async () => ((await deadLetters()).length > 0 ? deadLetters() : undefined));
   return String(letter.id);
-}
+};
 
 const outcomes = async (consumer: Consumer, id: string, times: number) =>
   (await Promise.all(Array.from({ length: times }, () => consumer.replay(id)))).map(({ outcome }) => outcome).sort();

@@ -16,16 +16,16 @@ afterAll(() => stage.end());
 const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
 
 /** A consumer that only notes effects. */
-async function noteAll(name: string) {
+const noteAll = async (name: string) => {
   const messaging = await stage.connect(name);
   return stage.keep(
     startConsumer({ messaging, database: stage.knex, name, subjects, handle: (trx, event) => noteEffect(trx, event) }),
   );
-}
+};
 
-async function unpublished(): Promise<number> {
+const unpublished = async (): Promise<number> => {
   return (await stage.knex('outbox').whereNull('published_at')).length;
-}
+};
 
 test('a committed fact has its effect once, soon after the hint; one that was rolled back has none', async () => {
   const messaging = await stage.connect();

@@ -22,9 +22,9 @@ const noRelay = { hint: () => undefined };
 const revoke = (revocation: OutboxRevocation['revocation'], relay: { hint(): void } = noRelay) =>
   withOutbox({ database: stage.knex, relay }, (trx) => appendToOutbox(trx, { revocation }));
 
-async function view(messaging: Messaging): Promise<RevocationView> {
+const view = async (messaging: Messaging): Promise<RevocationView> => {
   return stage.keep(await openRevocations(messaging, { checkIntervalMs: 200 }));
-}
+};
 
 test('a revocation reaches a watcher of another process within 100 ms of its commit, nearly always', async () => {
   const relay = stage.relay(await stage.connect('auth'));

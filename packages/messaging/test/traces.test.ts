@@ -25,13 +25,13 @@ afterAll(async () => {
 const subjects = ['auth.app.registered.v1'] as const;
 
 /** Registers an app as a request would, in a trace of its own; answers that trace's id. */
-async function registerTraced(): Promise<string> {
+const registerTraced = async (): Promise<string> => {
   const tracing = activeTracing();
   const span = tracing?.begin({ name: 'request', kind: 'server' });
   await tracing?.within(span, () => registerApp(stage.knex));
   span?.end();
   return String(span?.traceId);
-}
+};
 
 test('a trace goes through PostgreSQL, the outbox and NATS to the effect, each fact in its own', async () => {
   const messaging = await stage.connect();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type AccessTokenRequest,
   ConnectionEndedError,
@@ -63,7 +63,7 @@ const errorOf = async (work: Promise<unknown>): Promise<SvcError> => {
 };
 
 describe('success', () => {
-  it('chats, and gives the request id beside the completion', async () => {
+  test('chats, and gives the request id beside the completion', async () => {
     service.answerNext(json(200, completion('Salve')));
     const answer = await client.chat({ ...HELLO, temperature: 0 }, { idempotencyKey: 'order-17' });
     expect(answer.choices[0]?.message.content).toBe('Salve');
@@ -78,7 +78,7 @@ describe('success', () => {
     expect(JSON.parse(body.toString())).toEqual({ ...HELLO, temperature: 0, stream: false });
   });
 
-  it('transcribes: the file and only the fields that were given', async () => {
+  test('transcribes: the file and only the fields that were given', async () => {
     service.answerNext(json(200, { text: 'Ciao', language: 'it', duration: 1.5, segments: [] }));
     const file = new File([new Uint8Array([0, 255, 13, 10])], 'voce.wav', { type: 'audio/wav' });
     const answer = await client.transcribe({ file, language: 'it', prompt: null, response_format: 'verbose_json' });
@@ -93,7 +93,7 @@ describe('success', () => {
     expect([...new Uint8Array(await sentFile.arrayBuffer())]).toEqual([0, 255, 13, 10]);
   });
 
-  it('reads capabilities, usage and what became of a request', async () => {
+  test('reads capabilities, usage and what became of a request', async () => {
     const capabilities = { object: 'capabilities', services: USAGE.services };
     const request = {
       request_id: REQUEST_ID,
@@ -115,7 +115,7 @@ describe('success', () => {
 });
 
 describe('errors of the service', () => {
-  it('a reached cap tells when it ends, and is not to be repeated', async () => {
+  test('a reached cap tells when it ends, and is not to be repeated', async () => {
     service.answerNext(failure(402, 'weekly_limit_exceeded', { resets_at: '2026-10-08T00:00:00Z' }));
     const error = await errorOf(client.chat(HELLO));
     expect(error).toMatchObject({
@@ -127,12 +127,12 @@ describe('errors of the service', () => {
     expect(error.resetsAt).toEqual(new Date('2026-10-08T00:00:00Z'));
   });
 
-  it('pending requests may be repeated after a while', async () => {
+  test('pending requests may be repeated after a while', async () => {
     service.answerNext(failure(429, 'subscription_requests_pending', {}, { 'retry-after': '3' }));
     expect(await errorOf(client.chat(HELLO))).toMatchObject({ isRetryable: true, retryAfterSeconds: 3 });
   });
 
-  it.each([
+  test.each([
     [502, 'upstream_error', true],
     [503, 'upstream_unavailable', true],
     [503, 'service_unavailable', true],
@@ -150,20 +150,20 @@ describe('errors of the service', () => {
     expect(error).not.toBeInstanceOf(OutcomeUnknownError);
   });
 
-  it('an uncertain time-out is never to be repeated', async () => {
+  test('an uncertain time-out is never to be repeated', async () => {
     service.answerNext(failure(504, 'upstream_timeout_uncertain', {}, { 'retry-after': '1' }));
     const error = await errorOf(client.chat(HELLO));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({ isRetryable: false, requestId: REQUEST_ID });
   });
 
-  it('a duplicate tells of the first request', async () => {
+  test('a duplicate tells of the first request', async () => {
     service.answerNext(failure(409, 'duplicate_request', { request_id: 'req_first', state: 'settled' }));
     const error = await errorOf(client.chat(HELLO, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ isRetryable: false, details: { request_id: 'req_first', state: 'settled' } });
   });
 
-  it('an invalid request names its faults', async () => {
+  test('an invalid request names its faults', async () => {
     const fault = { loc: ['body', 'messages', 0, 'role'], msg: 'Field required', type: 'missing' };
     service.answerNext(json(422, { detail: [{ ...fault, input: {} }] }));
     const error = await errorOf(client.chat(HELLO));
@@ -173,7 +173,7 @@ describe('errors of the service', () => {
     expect(error.message).toContain('body.messages.0.role: Field required');
   });
 
-  it("a proxy's answer in between is of unknown outcome, where something may have been billed", async () => {
+  test("a proxy's answer in between is of unknown outcome, where something may have been billed", async () => {
     service.answerNext((response) => void response.writeHead(502).end('<html>'));
     expect(await errorOf(client.chat(HELLO))).toBeInstanceOf(OutcomeUnknownError);
     service.answerNext((response) => void response.writeHead(502).end('<html>'));
@@ -182,7 +182,7 @@ describe('errors of the service', () => {
     expect(await errorOf(client.usage())).toMatchObject({ status: 302, isRetryable: false });
   });
 
-  it('an answer that the contract does not know is an error', async () => {
+  test('an answer that the contract does not know is an error', async () => {
     service.answerNext(json(200, { object: 'chat.completion' }), json(200, '{'));
     expect(await errorOf(client.chat(HELLO))).toMatchObject({ code: 'invalid_answer', requestId: REQUEST_ID });
     expect(await errorOf(client.usage())).toMatchObject({ code: 'invalid_answer' });
@@ -190,7 +190,7 @@ describe('errors of the service', () => {
 });
 
 describe('tokens', () => {
-  it('a refused token is renewed and the request sent once more', async () => {
+  test('a refused token is renewed and the request sent once more', async () => {
     service.answerNext(failure(401, 'invalid_token'), json(200, completion('Salve')));
     await client.chat(HELLO);
     expect(asked).toEqual([{}, { rejected: 'token-1' }]);
@@ -198,7 +198,7 @@ describe('tokens', () => {
     expect(service.requests[1]?.body).toEqual(service.requests[0]?.body);
   });
 
-  it('is not tried a third time, nor with the same token', async () => {
+  test('is not tried a third time, nor with the same token', async () => {
     service.answerNext(failure(401, 'invalid_token'), failure(401, 'invalid_token'));
     expect(await errorOf(client.usage())).toMatchObject({ status: 401, code: 'invalid_token', isRetryable: false });
     expect(service.requests).toHaveLength(2);
@@ -208,7 +208,7 @@ describe('tokens', () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  it('an ended connection comes through as it is, and nothing is sent', async () => {
+  test('an ended connection comes through as it is, and nothing is sent', async () => {
     const ended = new ConnectionEndedError('usr_1');
     const disconnected = createSvcClient({ baseUrl: service.url, tokens: () => Promise.reject(ended) });
     await expect(disconnected.chat(HELLO)).rejects.toBe(ended);
@@ -217,12 +217,12 @@ describe('tokens', () => {
 });
 
 describe('the network', () => {
-  it('a request that was never sent may be repeated', async () => {
+  test('a request that was never sent may be repeated', async () => {
     const nowhere = createSvcClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, tokens: async () => 'token' });
     expect(await errorOf(nowhere.chat(HELLO))).toMatchObject({ code: 'connection_failed', isRetryable: true });
   });
 
-  it('a connection that breaks after the request was sent leaves it unknown; of what only reads, it may be repeated', async () => {
+  test('a connection that breaks after the request was sent leaves it unknown; of what only reads, it may be repeated', async () => {
     service.answerNext(hangUp, hangUp);
     const error = await errorOf(client.chat(HELLO));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
@@ -230,7 +230,7 @@ describe('the network', () => {
     expect(await errorOf(client.usage())).toMatchObject({ code: 'no_answer', isRetryable: true });
   });
 
-  it('an answer that breaks off is of unknown outcome too, but its request id is known', async () => {
+  test('an answer that breaks off is of unknown outcome too, but its request id is known', async () => {
     service.answerNext(async (response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{');
       await sleep(20);
@@ -243,13 +243,13 @@ describe('the network', () => {
     });
   });
 
-  it('silence ends with a time-out: unknown where it is billed', async () => {
+  test('silence ends with a time-out: unknown where it is billed', async () => {
     service.answerNext(silence, silence);
     expect(await errorOf(client.chat(HELLO, { timeoutMs: 50 }))).toBeInstanceOf(OutcomeUnknownError);
     expect(await errorOf(client.usage({ timeoutMs: 50 }))).toMatchObject({ code: 'no_answer', isRetryable: true });
   });
 
-  it("the caller's signal ends a call with the caller's reason", async () => {
+  test("the caller's signal ends a call with the caller's reason", async () => {
     service.answerNext(silence);
     const controller = new AbortController();
     const call = client.chat(HELLO, { signal: controller.signal });
@@ -262,7 +262,7 @@ describe('the network', () => {
 });
 
 describe('options', () => {
-  it('refuse http to other hosts, and idempotency keys that no header can carry', async () => {
+  test('refuse http to other hosts, and idempotency keys that no header can carry', async () => {
     const tokens = async () => 'token';
     expect(() => createSvcClient({ baseUrl: 'http://svc.example', tokens })).toThrow(TypeError);
     for (const idempotencyKey of ['', 'a\nb', 'è', 'x'.repeat(256)]) {

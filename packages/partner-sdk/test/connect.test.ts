@@ -1,5 +1,5 @@
 import { freePort } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ConnectError,
   ConnectionEndedError,
@@ -50,7 +50,7 @@ const reasonOf = async (work: Promise<unknown>): Promise<string> => {
 };
 
 describe('begin', () => {
-  it('RFC 7636 §4.3: sends the browser with an S256 challenge, a state and the registered redirect URI', async () => {
+  test('RFC 7636 §4.3: sends the browser with an S256 challenge, a state and the registered redirect URI', async () => {
     const { url, session } = await connector.begin({ locale: 'en' });
     const query = Object.fromEntries(new URL(url).searchParams);
     expect(url.startsWith(`${oauth.url}/v1/integrations/oauth/authorize?`)).toBe(true);
@@ -68,13 +68,13 @@ describe('begin', () => {
     expect(url).not.toContain(session.codeVerifier);
   });
 
-  it('gives every flow its own state and verifier', async () => {
+  test('gives every flow its own state and verifier', async () => {
     const flows = await Promise.all(Array.from({ length: 20 }, () => connector.begin()));
     expect(new Set(flows.map(({ session }) => session.state)).size).toBe(20);
     expect(new Set(flows.map(({ session }) => session.codeVerifier)).size).toBe(20);
   });
 
-  it('says that the service is unavailable, and asks again the next time', async () => {
+  test('says that the service is unavailable, and asks again the next time', async () => {
     const elsewhere = makeConnector({ issuer: `http://127.0.0.1:${await freePort()}` });
     expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
     expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
@@ -82,7 +82,7 @@ describe('begin', () => {
 });
 
 describe('finish', () => {
-  it('takes the user from the token response, and the expiry from when it was asked', async () => {
+  test('takes the user from the token response, and the expiry from when it was asked', async () => {
     const now = new Date('2026-10-01T12:00:00Z');
     connector = makeConnector({ clock: () => now });
     const { url, session } = await connector.begin();
@@ -94,19 +94,19 @@ describe('finish', () => {
     expect(tokens).toMatchObject({ svcUserId, scope: 'inference usage:read', expiresAtMs: now.getTime() + 3600_000 });
   });
 
-  it('takes a path with a query too, as a server behind a proxy sees it', async () => {
+  test('takes a path with a query too, as a server behind a proxy sees it', async () => {
     const { url, session } = await connector.begin();
     const { pathname, search } = new URL(oauth.decide(url, true));
     expect((await connector.finish(`/behind/a/proxy${pathname}${search}`, session)).svcUserId).toBe(oauth.svcUserId);
   });
 
-  it('says that the user declined', async () => {
+  test('says that the user declined', async () => {
     const { url, session } = await connector.begin();
     expect(await reasonOf(connector.finish(oauth.decide(url, false), session))).toBe('denied');
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  it('RFC 6749 §10.12: refuses a callback of another flow, of no flow, and one with two states', async () => {
+  test('RFC 6749 §10.12: refuses a callback of another flow, of no flow, and one with two states', async () => {
     const mine = await connector.begin();
     const other = await connector.begin();
     const callback = oauth.decide(other.url, true);
@@ -124,7 +124,7 @@ describe('finish', () => {
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  it('RFC 9207 §2.4: refuses a callback of another issuer', async () => {
+  test('RFC 9207 §2.4: refuses a callback of another issuer', async () => {
     const { url, session } = await connector.begin();
     const callback = new URL(oauth.decide(url, true));
     callback.searchParams.set('iss', 'https://evil.example');
@@ -132,7 +132,7 @@ describe('finish', () => {
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  it('says that a code was used before, or is of another verifier', async () => {
+  test('says that a code was used before, or is of another verifier', async () => {
     const { url, session } = await connector.begin();
     const callback = oauth.decide(url, true);
     const { session: other } = await connector.begin();
@@ -143,19 +143,19 @@ describe('finish', () => {
     expect(await reasonOf(connector.finish(callback, session))).toBe('expired');
   });
 
-  it('says that the secret is wrong', async () => {
+  test('says that the secret is wrong', async () => {
     connector = makeConnector({ clientSecret: 'svc_cs_wrong' });
     expect(await reasonOf(connect())).toBe('misconfigured');
   });
 
-  it('never sends a code twice: a lost answer ends the flow', async () => {
+  test('never sends a code twice: a lost answer ends the flow', async () => {
     const { url, session } = await connector.begin();
     oauth.loseAnswers(1);
     expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('unavailable');
     expect(oauth.tokenRequests).toHaveLength(1);
   });
 
-  it('refuses an answer without the user', async () => {
+  test('refuses an answer without the user', async () => {
     const { url, session } = await connector.begin();
     oauth.failNext(200, { access_token: 'a', refresh_token: 'r', token_type: 'bearer', expires_in: 60, scope: '' });
     expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('rejected');
@@ -163,7 +163,7 @@ describe('finish', () => {
 });
 
 describe('options', () => {
-  it.each([
+  test.each([
     ['an http issuer', { issuer: 'http://svc.example' }],
     ['an issuer with credentials', { issuer: 'https://user:secret@svc.example' }],
     ['a redirect URI with a query', { redirectUri: 'https://partner.example/cb?x=1' }],
@@ -172,13 +172,13 @@ describe('options', () => {
     expect(() => makeConnector(wrong)).toThrow(TypeError);
   });
 
-  it('allow http elsewhere only where that is asked for', () => {
+  test('allow http elsewhere only where that is asked for', () => {
     expect(() => makeConnector({ issuer: 'http://svc.example', allowInsecure: true })).not.toThrow();
   });
 });
 
 describe('refresh and revocation', () => {
-  it('rotates, survives lost answers within the grace, and tells when the connection has ended', async () => {
+  test('rotates, survives lost answers within the grace, and tells when the connection has ended', async () => {
     const store = createMemoryTokenStore();
     const userTokens = createUserTokens({ connector, store });
     oauth.expiresIn = 30;
@@ -203,7 +203,7 @@ describe('refresh and revocation', () => {
     expect(await store.load(first.svcUserId)).toBeUndefined();
   });
 
-  it('serves two processes that refresh the same user at once', async () => {
+  test('serves two processes that refresh the same user at once', async () => {
     const store = createMemoryTokenStore();
     oauth.expiresIn = 30;
     const first = await connect();
@@ -221,7 +221,7 @@ describe('refresh and revocation', () => {
     await expect(processes[0]?.accessToken(first.svcUserId, { rejected: given[0] })).resolves.toBeTypeOf('string');
   });
 
-  it('keeps the tokens when the app itself is refused', async () => {
+  test('keeps the tokens when the app itself is refused', async () => {
     const tokens = await connect();
     const store = createMemoryTokenStore();
     const userTokens = createUserTokens({ connector: makeConnector({ clientSecret: 'svc_cs_wrong' }), store });
@@ -230,7 +230,7 @@ describe('refresh and revocation', () => {
     expect(await store.load(tokens.svcUserId)).toBeDefined();
   });
 
-  it('RFC 7009: revokes', async () => {
+  test('RFC 7009: revokes', async () => {
     const tokens = await connect();
     await connector.revoke(tokens);
     expect(oauth.revoked).toEqual([tokens.refreshToken]);

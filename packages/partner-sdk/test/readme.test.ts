@@ -9,7 +9,7 @@ import {
 } from '@svc/partner-sdk';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ConnectionEndedError,
   type ConnectSession,
@@ -44,7 +44,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const samples = new URL('samples/', import.meta.url);
 
 describe('README.md', () => {
-  it.each(readdirSync(samples))('shows %s as it is run here', (name) => {
+  test.each(readdirSync(samples))('shows %s as it is run here', (name) => {
     expect(readme).toContain(`\`\`\`ts\n${readFileSync(new URL(name, samples), 'utf8')}\`\`\``);
   });
 });
@@ -65,7 +65,7 @@ describe('the samples', () => {
     await database.drop();
   });
 
-  it('connect: a browser goes there and back, and the app knows who it is', async () => {
+  test('connect: a browser goes there and back, and the app knows who it is', async () => {
     const oauth = await startStandInOAuth();
     const { url: issuer, clientId, clientSecret } = oauth;
     const connector = createConnector({
@@ -98,12 +98,12 @@ describe('the samples', () => {
     await Promise.all([partner.stop(), oauth.stop()]);
   });
 
-  it('setup: needs nothing of the service until it is used', async () => {
+  test('setup: needs nothing of the service until it is used', async () => {
     expect(sampleConnector.begin).toBeTypeOf('function');
     await expect(sampleTokens.accessToken(USER_ID)).rejects.toBeInstanceOf(ConnectionEndedError);
   });
 
-  it('stream and transcribe', async () => {
+  test('stream and transcribe', async () => {
     service.answerNext(stream(event(chunk('C’era ')), event(chunk('una volta')), event('[DONE]')));
     let told = '';
     const write = (text: string): void => {
@@ -116,7 +116,7 @@ describe('the samples', () => {
     expect(service.last().body.toString()).toContain('filename="readme.test.ts"');
   });
 
-  it('errors: repeats only what may be repeated', async () => {
+  test('errors: repeats only what may be repeated', async () => {
     service.answerNext(
       failure(429, 'subscription_requests_pending', {}, { 'retry-after': '0' }),
       json(200, completion('')),
@@ -131,7 +131,7 @@ describe('the samples', () => {
     expect(new OutcomeUnknownError({ code: 'x', message: '' })).toBeInstanceOf(SvcError);
   });
 
-  it('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
+  test('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
     const partner = await listen(createApp(database.knex, { signingSecret: SECRET, clientId: CLIENT_ID }));
     for (const each of [testEvent(1), snapshot(2, 1), snapshot(2, 1)]) {
       const { rawBody, signature } = deliveryOf(each);

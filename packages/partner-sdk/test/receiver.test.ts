@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createMemoryWebhookStore,
   createPostgresWebhookStore,
@@ -51,14 +51,14 @@ const works = async (): Promise<string[]> =>
 const markers = async (): Promise<number> => Number((await database.knex('svc_webhook_events').count())[0]?.['count']);
 
 describe('once', () => {
-  it('processes an event once, and answers 2xx again when it is delivered again', async () => {
+  test('processes an event once, and answers 2xx again when it is delivered again', async () => {
     const receiver = receiverOf(record);
     expect(await receiver.receive(deliveryOf(testEvent(1)))).toEqual({ outcome: 'processed', status: 204 });
     expect(await receiver.receive(deliveryOf(testEvent(1)))).toEqual({ outcome: 'duplicate', status: 204 });
     expect(await works()).toEqual(['evt_1']);
   });
 
-  it('of many workers that get the same event at once, one processes it', async () => {
+  test('of many workers that get the same event at once, one processes it', async () => {
     let running = 0;
     let runningMax = 0;
     const slow: Handle = async (event, trx, context) => {
@@ -79,7 +79,7 @@ describe('once', () => {
     expect(runningMax).toBe(1);
   });
 
-  it('an error of the handler rolls back its work and the marker, and the next delivery is processed', async () => {
+  test('an error of the handler rolls back its work and the marker, and the next delivery is processed', async () => {
     let attempts = 0;
     const failsOnce: Handle = async (event, trx, context) => {
       await record(event, trx, context);
@@ -94,7 +94,7 @@ describe('once', () => {
     expect(await works()).toEqual(['evt_1']);
   });
 
-  it('while the first delivery fails, a second one at the same time waits and then processes', async () => {
+  test('while the first delivery fails, a second one at the same time waits and then processes', async () => {
     let isFirst = true;
     const firstFails: Handle = async (event, trx, context) => {
       const fails = isFirst;
@@ -109,7 +109,7 @@ describe('once', () => {
     expect(await works()).toEqual(['evt_1']);
   });
 
-  it('a process that dies between its work and the commit leaves nothing behind', async () => {
+  test('a process that dies between its work and the commit leaves nothing behind', async () => {
     const child = fork(new URL('support/receiver-that-dies.ts', import.meta.url), [], {
       execArgv: [],
       env: { ...process.env, RECEIVER_DATABASE_URL: database.url },
@@ -135,7 +135,7 @@ describe('once', () => {
     return rows[0].n;
   };
 
-  it('a store that fails answers 500', async () => {
+  test('a store that fails answers 500', async () => {
     const broken = createPostgresWebhookStore({
       transaction: async () => {
         throw new Error('no database');
@@ -152,7 +152,7 @@ describe('once', () => {
 });
 
 describe('order', () => {
-  it('discards a snapshot that an older revision, or the same one earlier, has made stale', async () => {
+  test('discards a snapshot that an older revision, or the same one earlier, has made stale', async () => {
     const receiver = receiverOf(record);
     expect(await receive(receiver, snapshot(5, 3))).toBe('processed');
     expect(await receive(receiver, snapshot(4, 2))).toBe('stale');
@@ -167,20 +167,20 @@ describe('order', () => {
     expect(await receive(receiver, snapshot(9, 3))).toBe('duplicate');
   });
 
-  it("does not compare one user's snapshots with another's", async () => {
+  test("does not compare one user's snapshots with another's", async () => {
     const receiver = receiverOf(record);
     expect(await receive(receiver, snapshot(5, 9))).toBe('processed');
     expect(await receive(receiver, snapshot(4, 1, 'usr_other'))).toBe('processed');
   });
 
-  it('hands other kinds over late, and says so', async () => {
+  test('hands other kinds over late, and says so', async () => {
     const receiver = receiverOf(record);
     for (const sequence of [2, 1, 3]) expect(await receive(receiver, testEvent(sequence))).toBe('processed');
     const rows = await database.knex('work').orderBy('event_id').pluck('is_late');
     expect(rows).toEqual([true, false, false]);
   });
 
-  it('reports each gap once, but not what was before the first event', async () => {
+  test('reports each gap once, but not what was before the first event', async () => {
     const receiver = receiverOf(record);
     for (const sequence of [7, 8, 11, 10, 11, 12, 14]) await receive(receiver, testEvent(sequence));
     expect(gaps).toEqual([
@@ -189,7 +189,7 @@ describe('order', () => {
     ]);
   });
 
-  it('passes over kinds that it does not know, and answers 2xx, as a refusal would block all later ones', async () => {
+  test('passes over kinds that it does not know, and answers 2xx, as a refusal would block all later ones', async () => {
     const receiver = receiverOf(record);
     const unknown = { ...testEvent(1), event: 'subscription.paused', data: { since: 1 } };
     expect(await receiver.receive(deliveryOf(unknown))).toEqual({ outcome: 'ignored', status: 204 });
@@ -199,7 +199,7 @@ describe('order', () => {
 });
 
 describe('refusals', () => {
-  it('touch no database', async () => {
+  test('touch no database', async () => {
     const receiver = receiverOf(record);
     const { rawBody, signature } = deliveryOf(testEvent(1));
     expect(await receiver.receive({ rawBody: `${rawBody} `, signature })).toMatchObject({
@@ -214,7 +214,7 @@ describe('refusals', () => {
 });
 
 describe('markers', () => {
-  it('are removed by age', async () => {
+  test('are removed by age', async () => {
     const receiver = receiverOf(record);
     await receive(receiver, testEvent(1));
     await database.knex('svc_webhook_events').update({ processed_at: new Date('2026-01-01T00:00:00Z') });
@@ -225,7 +225,7 @@ describe('markers', () => {
 });
 
 describe('the memory store', () => {
-  it('does the same within one process', async () => {
+  test('does the same within one process', async () => {
     const done: string[] = [];
     let fails = true;
     const receiver = createWebhookReceiver({

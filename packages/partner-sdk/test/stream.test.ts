@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type ChatChunk,
   type ChatStream,
@@ -53,7 +53,7 @@ const interruptionOf = async (chunks: ChatStream): Promise<{ text: string; error
 };
 
 describe('streamChat', () => {
-  it('gives every chunk, also one without choices, and ends after [DONE]', async () => {
+  test('gives every chunk, also one without choices, and ends after [DONE]', async () => {
     const usage = { ...chunk(''), choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } };
     service.answerNext(stream(event(chunk('Ci')), ': ping\n\n', event(chunk('ao 🦆')), event(usage), event('[DONE]')));
     const chunks: ChatChunk[] = [];
@@ -67,7 +67,7 @@ describe('streamChat', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  it('reads the same however the bytes are cut on the wire', async () => {
+  test('reads the same however the bytes are cut on the wire', async () => {
     const bytes = Buffer.from(
       `${event(chunk('è 🦆'))}${event(chunk('漢')).replaceAll('\n', '\r\n')}${event('[DONE]')}`,
     );
@@ -79,7 +79,7 @@ describe('streamChat', () => {
     expect((await collect(client.streamChat(HELLO))).text).toBe('è 🦆漢');
   });
 
-  it('gives the first chunk while the service still writes', async () => {
+  test('gives the first chunk while the service still writes', async () => {
     let finish = (): void => undefined;
     service.answerNext(async (response) => {
       startStream(response);
@@ -95,7 +95,7 @@ describe('streamChat', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('throws the error of a refused request at the first step, and from opened()', async () => {
+  test('throws the error of a refused request at the first step, and from opened()', async () => {
     service.answerNext(failure(402, 'subscription_inactive'), failure(402, 'subscription_inactive'));
     const first = await collect(client.streamChat(HELLO));
     expect(first.error).toBeInstanceOf(SvcError);
@@ -103,7 +103,7 @@ describe('streamChat', () => {
     await expect(client.streamChat(HELLO).opened()).rejects.toMatchObject({ code: 'subscription_inactive' });
   });
 
-  it('sends nothing until it is used', async () => {
+  test('sends nothing until it is used', async () => {
     client.streamChat(HELLO);
     await sleep(20);
     expect(service.requests).toEqual([]);
@@ -111,7 +111,7 @@ describe('streamChat', () => {
 });
 
 describe('interruptions', () => {
-  it("an error event ends it with the service's code", async () => {
+  test("an error event ends it with the service's code", async () => {
     const error = { code: 'upstream_error', message: 'The provider failed.' };
     service.answerNext(stream(event(chunk('Ci')), event({ error })));
     const interruption = await interruptionOf(client.streamChat(HELLO));
@@ -124,7 +124,7 @@ describe('interruptions', () => {
     });
   });
 
-  it('an end without [DONE] is an error', async () => {
+  test('an end without [DONE] is an error', async () => {
     service.answerNext(stream(event(chunk('Ci'))), stream(event(chunk('Ci')), 'data: [DONE]'), stream());
     for (const text of ['Ci', 'Ci', '']) {
       const interruption = await interruptionOf(client.streamChat(HELLO));
@@ -133,7 +133,7 @@ describe('interruptions', () => {
     }
   });
 
-  it('a connection that breaks is an error', async () => {
+  test('a connection that breaks is an error', async () => {
     service.answerNext(async (response) => {
       startStream(response);
       response.write(event(chunk('Ci')));
@@ -143,7 +143,7 @@ describe('interruptions', () => {
     expect((await interruptionOf(client.streamChat(HELLO))).error).toMatchObject({ code: 'stream_interrupted' });
   });
 
-  it('silence in the middle is an error after the time-out, but a slow reader is not', async () => {
+  test('silence in the middle is an error after the time-out, but a slow reader is not', async () => {
     service.answerNext((response) => {
       startStream(response);
       response.write(event(chunk('Ci')));
@@ -156,7 +156,7 @@ describe('interruptions', () => {
     expect(performance.now() - begun).toBeGreaterThan(40);
   });
 
-  it('what is no JSON, no chunk, or no event stream is an error', async () => {
+  test('what is no JSON, no chunk, or no event stream is an error', async () => {
     service.answerNext(stream(event('{')), stream(event({ object: 'other' })), json(200, chunk('')));
     expect((await interruptionOf(client.streamChat(HELLO))).error.code).toBe('stream_interrupted');
     expect((await interruptionOf(client.streamChat(HELLO))).error.code).toBe('stream_interrupted');
@@ -180,7 +180,7 @@ describe('stopping', () => {
     return { closed: () => isClosed };
   };
 
-  it('leaving the loop closes the connection', async () => {
+  test('leaving the loop closes the connection', async () => {
     const { closed } = await endless();
     for await (const each of client.streamChat(HELLO)) {
       expect(each.model).toBe('svc');
@@ -189,7 +189,7 @@ describe('stopping', () => {
     await waitFor(closed);
   });
 
-  it("the caller's signal ends the iteration with the caller's reason", async () => {
+  test("the caller's signal ends the iteration with the caller's reason", async () => {
     const { closed } = await endless();
     const controller = new AbortController();
     const reason = new Error('the user has left');
@@ -200,7 +200,7 @@ describe('stopping', () => {
     await waitFor(closed);
   });
 
-  it('can be iterated over once', async () => {
+  test('can be iterated over once', async () => {
     service.answerNext(stream(event('[DONE]')));
     const answer = client.streamChat(HELLO);
     await collect(answer);

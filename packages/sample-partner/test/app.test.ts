@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { newId } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../src/log.ts';
 import { type SamplePartner, startSamplePartner } from '../src/start-sample-partner.ts';
 import { type StandInService, startStandInService } from './support/stand-in-service.ts';
@@ -83,7 +83,7 @@ const inbox = async (query = ''): Promise<InboxJson> =>
   (await (await fetch(`${app.url}/inbox.json?${query}`)).json()) as InboxJson;
 
 describe('before the service answers', () => {
-  it('is there, says what it waits for, and puts deliveries off', async () => {
+  test('is there, says what it waits for, and puts deliveries off', async () => {
     await waitFor(() => logged.some((line) => line.includes('cannot register yet')));
     expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok', registered: false });
     const page = await ask('/');
@@ -93,7 +93,7 @@ describe('before the service answers', () => {
     expect(await deliver('/webhooks', '{}', 't=1,v1=00')).toBe(503);
   });
 
-  it('registers as soon as it does', async () => {
+  test('registers as soon as it does', async () => {
     service.isDown = false;
     await app.registered;
     expect((await ask('/')).body).toContain('Connect your account');
@@ -104,7 +104,7 @@ describe('before the service answers', () => {
 describe('the webhook receiver', () => {
   const own = () => ({ id: service.apps[0]?.client_id ?? '', secret: service.apps[0]?.webhook?.signing_secret ?? '' });
 
-  it('shows what is signed with its secret, once, and nothing else', async () => {
+  test('shows what is signed with its secret, once, and nothing else', async () => {
     const { id, secret } = own();
     const body = JSON.stringify(envelope(id));
     expect(await deliver('/webhooks', body, sign(body, 'whsec_wrong'))).toBe(401);
@@ -119,7 +119,7 @@ describe('the webhook receiver', () => {
     expect((await ask('/inbox')).body).toContain('data-verified="yes"');
   });
 
-  it('records what comes for any app as it came, and escapes it in its page', async () => {
+  test('records what comes for any app as it came, and escapes it in its page', async () => {
     const app_id = newId('app');
     const waiting = inbox(`integration_id=${app_id}&wait_seconds=10`);
     const body = JSON.stringify({ ...envelope(app_id), data: { message: '<script>alert(1)</script>' } });
@@ -133,7 +133,7 @@ describe('the webhook receiver', () => {
     expect(page).not.toContain('<script>alert');
   });
 
-  it('hands deliveries on to a receiver without https, byte by byte, and tells what that has answered', async () => {
+  test('hands deliveries on to a receiver without https, byte by byte, and tells what that has answered', async () => {
     const got: { body: string; signature: unknown; path: string | undefined }[] = [];
     const receiver = createServer(async (request, response) => {
       got.push({ body: await text(request), signature: request.headers['x-svc-signature'], path: request.url });
@@ -152,14 +152,14 @@ describe('the webhook receiver', () => {
     }
   });
 
-  it('is trusted by nobody who was not given its authority', async () => {
+  test('is trusted by nobody who was not given its authority', async () => {
     const insecure = fetch(app.webhookUrl, { method: 'POST', body: '{}' });
     await expect(insecure).rejects.toThrow();
   });
 });
 
 describe('the pages', () => {
-  it('are for their own address alone: other names lead there, other origins nowhere', async () => {
+  test('are for their own address alone: other names lead there, other origins nowhere', async () => {
     const { port } = new URL(app.url);
     expect(await ask('/inbox', { headers: { host: `localhost:${port}` } })).toMatchObject({
       status: 308,
@@ -173,7 +173,7 @@ describe('the pages', () => {
     expect((await ask('/sign-out', { method: 'POST', headers: { origin: app.url } })).status).toBe(303);
   });
 
-  it('want a connection for what costs something, in the form that was asked for', async () => {
+  test('want a connection for what costs something, in the form that was asked for', async () => {
     const page = await fetch(`${app.url}/chat`, { method: 'POST', body: new URLSearchParams({ message: 'hi' }) });
     expect(page.status).toBe(401);
     expect(await page.text()).toContain('href="/connect"');
@@ -183,13 +183,13 @@ describe('the pages', () => {
     expect(await stream.json()).toMatchObject({ problem: { action: { href: '/connect' } } });
   });
 
-  it('have a way back from where there is nothing', async () => {
+  test('have a way back from where there is nothing', async () => {
     const missing = await ask('/nothing');
     expect(missing.status).toBe(404);
     expect(missing.body).toContain('Back to the start');
   });
 
-  it('log no secret', () => {
+  test('log no secret', () => {
     const secrets = [
       ...service.accounts.values(),
       service.apps[0]?.client_secret,

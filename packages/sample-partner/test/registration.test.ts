@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createConsoleApi, keepTrying, openRegistrationFile, register } from '../src/registration/index.ts';
 import { type StandInService, startStandInService } from './support/stand-in-service.ts';
 
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 describe('registering', () => {
-  it('makes the account, the app and its webhook at the first start, and remembers them for the owner alone', async () => {
+  test('makes the account, the app and its webhook at the first start, and remembers them for the owner alone', async () => {
     const registration = await start();
     const [app] = service.apps;
     expect([...service.accounts.keys()]).toEqual(['demo-business@sample-partner.example']);
@@ -52,14 +52,14 @@ describe('registering', () => {
     expect(service.calls.at(-1)).toBe('DELETE /v1/console/session');
   });
 
-  it('changes nothing at a later start', async () => {
+  test('changes nothing at a later start', async () => {
     const first = await start();
     service.calls.length = 0;
     expect(await start()).toEqual(first);
     expect(service.calls).toEqual(LOOKED_AT);
   });
 
-  it('follows its ports, and leaves an app that was switched off as it is', async () => {
+  test('follows its ports, and leaves an app that was switched off as it is', async () => {
     const first = await start();
     Object.assign(service.apps[0] ?? {}, { active: false });
     const moved = { redirectUri: 'http://127.0.0.1:9/callback', webhookUrl: 'https://localhost:9/webhooks' };
@@ -70,7 +70,7 @@ describe('registering', () => {
     expect(second).toEqual({ ...first, signingSecret: 'whsec_2' });
   });
 
-  it('makes new secrets where somebody else has', async () => {
+  test('makes new secrets where somebody else has', async () => {
     await start();
     const [app] = service.apps;
     if (app?.webhook === undefined) throw new Error('nothing was registered');
@@ -81,7 +81,7 @@ describe('registering', () => {
     expect(await start()).toEqual(again);
   });
 
-  it('has the event tried again that failed while nobody listened', async () => {
+  test('has the event tried again that failed while nobody listened', async () => {
     await start();
     const [app] = service.apps;
     if (app?.webhook !== undefined) app.webhook.blocked_by_event_id = 'evt_failed';
@@ -89,7 +89,7 @@ describe('registering', () => {
     expect(service.recovered).toEqual(['evt_failed retry']);
   });
 
-  it('begins anew at a service that has forgotten everything, with the same account', async () => {
+  test('begins anew at a service that has forgotten everything, with the same account', async () => {
     await start();
     const { credentials } = openRegistrationFile(path()).read();
     service.accounts.clear();
@@ -99,7 +99,7 @@ describe('registering', () => {
     expect(service.apps).toHaveLength(1);
   });
 
-  it('takes another account where its memory is lost, and finds the app of an account that it can enter', async () => {
+  test('takes another account where its memory is lost, and finds the app of an account that it can enter', async () => {
     await start();
     writeFileSync(path(), '{ damaged');
     await start();
@@ -112,7 +112,7 @@ describe('registering', () => {
     expect(again.clientSecret).toMatch(/r$/);
   });
 
-  it('says which call failed and why, and no secret', async () => {
+  test('says which call failed and why, and no secret', async () => {
     service.isDown = true;
     await expect(start()).rejects.toThrow('POST /v1/console/accounts was answered 503 service_unavailable');
     // The password is kept before the account is made, so that a lost answer locks nobody out.
@@ -125,7 +125,7 @@ describe('registering', () => {
 });
 
 describe('keepTrying', () => {
-  it('tries ever slower until it succeeds', async () => {
+  test('tries ever slower until it succeeds', async () => {
     const pauses: number[] = [];
     let tries = 0;
     const work = async (): Promise<string> => {
@@ -139,7 +139,7 @@ describe('keepTrying', () => {
     expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  it('stops when it is told', async () => {
+  test('stops when it is told', async () => {
     const stop = new AbortController();
     const work = (): Promise<never> => Promise.reject(new Error('never'));
     const onFailure = () => stop.abort();

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { countTokens, createSandboxProvider, type SandboxProvider } from './index.ts';
 
 const KEY = 'sandbox-test-key';
@@ -48,7 +48,7 @@ const contentOf = (text: string): string[] =>
     .filter((content) => typeof content === 'string' && content !== '');
 
 describe('chat completions as JSON', () => {
-  it('answers the wire format with exact usage, a dated model and a request id', async () => {
+  test('answers the wire format with exact usage, a dated model and a request id', async () => {
     const response = await chat('What is the capital of France?');
     const body = await jsonOf(response);
     expect(response.status).toBe(200);
@@ -64,7 +64,7 @@ describe('chat completions as JSON', () => {
     expect(body.usage).toMatchObject({ prompt_tokens: 8, completion_tokens: output, total_tokens: 8 + output });
   });
 
-  it('gives the same answer to the same request and another to another', async () => {
+  test('gives the same answer to the same request and another to another', async () => {
     const [first, again, other] = await Promise.all(
       ['one', 'one', 'two'].map(async (prompt) => (await jsonOf(chat(prompt))).choices[0]?.message.content),
     );
@@ -72,13 +72,13 @@ describe('chat completions as JSON', () => {
     expect(first).not.toBe(other);
   });
 
-  it('keeps max_tokens exactly and says that it cut', async () => {
+  test('keeps max_tokens exactly and says that it cut', async () => {
     const body = await jsonOf(chat('long please', { max_tokens: 3 }));
     expect(body.usage.completion_tokens).toBe(3);
     expect(body.choices[0]?.finish_reason).toBe('length');
   });
 
-  it('calls the tool that the directive names', async () => {
+  test('calls the tool that the directive names', async () => {
     const tools = [{ type: 'function', function: { name: 'look_up', parameters: {} } }];
     const body = await jsonOf(chat('weather [[tool_call]]', { tools }));
     expect(body.choices[0]).toMatchObject({
@@ -87,7 +87,7 @@ describe('chat completions as JSON', () => {
     });
   });
 
-  it('reads text parts and answers an echo with the token rule of code points', async () => {
+  test('reads text parts and answers an echo with the token rule of code points', async () => {
     const content = [
       { type: 'text', text: '[[echo]] 😀😀😀😀😀' },
       { type: 'image_url', image_url: { url: 'data:' } },
@@ -100,7 +100,7 @@ describe('chat completions as JSON', () => {
 });
 
 describe('chat completions as a stream', () => {
-  it('ends with finish_reason, the usage chunk with empty choices when asked for, and [DONE]', async () => {
+  test('ends with finish_reason, the usage chunk with empty choices when asked for, and [DONE]', async () => {
     const response = await chat('stream [[chunks=50]]', { stream: true, stream_options: { include_usage: true } });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const text = await response.text();
@@ -113,20 +113,20 @@ describe('chat completions as a stream', () => {
     expect(JSON.parse(events.at(-3) ?? '').choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('leaves the usage chunk out when it was not asked for or [[no_usage]] stands in the prompt', async () => {
+  test('leaves the usage chunk out when it was not asked for or [[no_usage]] stands in the prompt', async () => {
     const plain = await (await chat('hello', { stream: true })).text();
     const silent = await (await chat('[[no_usage]]', { stream: true, stream_options: { include_usage: true } })).text();
     expect(plain).not.toContain('usage');
     expect(silent).not.toContain('usage');
   });
 
-  it('streams the same text that it answers as JSON, also when written in fragments', async () => {
+  test('streams the same text that it answers as JSON, also when written in fragments', async () => {
     const whole = await jsonOf(chat('same [[fragment_bytes=97]]'));
     const text = await (await chat('same [[fragment_bytes=97]]', { stream: true })).text();
     expect(contentOf(text).join('')).toBe(whole.choices[0]?.message.content);
   });
 
-  it('drops the connection after the chunks asked for, and bills the whole answer', async () => {
+  test('drops the connection after the chunks asked for, and bills the whole answer', async () => {
     const response = await chat('[[chunks=10]] [[drop_after=3]] [[answer_tokens=40]]', { stream: true });
     let text = '';
     await expect(
@@ -138,7 +138,7 @@ describe('chat completions as a stream', () => {
     expect(provider.counts().billed.output_tokens).toBe(40);
   });
 
-  it('stops writing when the client leaves, and bills the whole answer', async () => {
+  test('stops writing when the client leaves, and bills the whole answer', async () => {
     const leaving = new AbortController();
     const response = await fetch(`${provider.url}/v1/chat/completions`, {
       method: 'POST',
@@ -156,7 +156,7 @@ describe('chat completions as a stream', () => {
     await provider.stop();
   });
 
-  it('waits for a client that does not read (back-pressure)', async () => {
+  test('waits for a client that does not read (back-pressure)', async () => {
     const body = JSON.stringify({
       model: 'm',
       stream: true,
@@ -186,7 +186,7 @@ describe('chat completions as a stream', () => {
 });
 
 describe('faults by directive', () => {
-  it('answers the status asked for with an error body and Retry-After, and bills nothing', async () => {
+  test('answers the status asked for with an error body and Retry-After, and bills nothing', async () => {
     const response = await chat('[[status=503]] [[retry_after=2]]');
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('2');
@@ -194,12 +194,12 @@ describe('faults by directive', () => {
     expect(provider.counts()).toMatchObject({ requests: 1, statuses: { 503: 1 }, billed: { requests: 0 } });
   });
 
-  it('resets before any answer, and bills nothing', async () => {
+  test('resets before any answer, and bills nothing', async () => {
     await expect(chat('[[reset]]')).rejects.toThrow();
     expect(provider.counts()).toMatchObject({ statuses: { reset: 1 }, billed: { requests: 0 } });
   });
 
-  it('delays, names another model, leaves out the ids and the usage', async () => {
+  test('delays, names another model, leaves out the ids and the usage', async () => {
     const started = performance.now();
     const response = await chat('[[delay_ms=60]] [[model=other]] [[no_request_id]] [[no_id]] [[no_usage]]');
     const body = await jsonOf(response);
@@ -210,27 +210,27 @@ describe('faults by directive', () => {
     expect(body).not.toHaveProperty('usage');
   });
 
-  it('sends an error event in mid-stream and ends without [DONE]', async () => {
+  test('sends an error event in mid-stream and ends without [DONE]', async () => {
     const text = await (await chat('[[chunks=5]] [[error_after=2]]', { stream: true })).text();
     expect(contentOf(text.replace(/data: \{"error".*$/s, ''))).toHaveLength(2);
     expect(text).toContain('"error"');
     expect(text).not.toContain('[DONE]');
   });
 
-  it('reports and bills the tokens that the prompt asks for', async () => {
+  test('reports and bills the tokens that the prompt asks for', async () => {
     const body = await jsonOf(chat('[[prompt_tokens=1000]] [[completion_tokens=2000]]'));
     expect(body.usage).toMatchObject({ prompt_tokens: 1000, completion_tokens: 2000, total_tokens: 3000 });
     expect(provider.counts().billed).toMatchObject({ input_tokens: 1000, output_tokens: 2000 });
   });
 
-  it('refuses a directive with a bad value and leaves unknown ones alone', async () => {
+  test('refuses a directive with a bad value and leaves unknown ones alone', async () => {
     expect((await chat('[[delay_ms=soon]]')).status).toBe(400);
     expect((await chat('[[my_page]]')).status).toBe(200);
   });
 });
 
 describe('the other endpoints', () => {
-  it('answers legacy completions for one and several prompts', async () => {
+  test('answers legacy completions for one and several prompts', async () => {
     const body = await jsonOf(post('/v1/completions', { model: 'm', prompt: ['four', 'word'], max_tokens: 2 }));
     expect(body).toMatchObject({ object: 'text_completion', choices: [{ index: 0 }, { index: 1 }] });
     expect(body.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4 });
@@ -238,7 +238,7 @@ describe('the other endpoints', () => {
     expect(stream.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('answers the same embedding as floats and as base64', async () => {
+  test('answers the same embedding as floats and as base64', async () => {
     const input = ['a text', [1, 2, 3]];
     const floats = await jsonOf(post('/v1/embeddings', { model: 'm', input, dimensions: 8 }));
     const packed = await jsonOf(
@@ -252,7 +252,7 @@ describe('the other endpoints', () => {
     expect(floats.usage).toEqual({ prompt_tokens: 5, total_tokens: 5 });
   });
 
-  it('transcribes a WAV file with its duration, and bills whole seconds', async () => {
+  test('transcribes a WAV file with its duration, and bills whole seconds', async () => {
     const header = Buffer.alloc(44);
     header.write('RIFF', 0, 'latin1');
     header.write('WAVEfmt ', 8, 'latin1');
@@ -274,12 +274,12 @@ describe('the other endpoints', () => {
     expect(provider.counts().billed).toMatchObject({ requests: 2, audio_seconds: 6 });
   });
 
-  it('lists its models', async () => {
+  test('lists its models', async () => {
     const response = await fetch(`${provider.url}/v1/models`, { headers: { authorization: `Bearer ${KEY}` } });
     expect((await jsonOf(response)).data.map(({ id }) => id)).toContain('sandbox-chat-1');
   });
 
-  it('serves and resets its counts', async () => {
+  test('serves and resets its counts', async () => {
     await chat('count me');
     const counts = await (await fetch(`${provider.url}/sandbox/counts`)).json();
     expect(counts).toMatchObject({
@@ -293,13 +293,13 @@ describe('the other endpoints', () => {
 });
 
 describe('refusals', () => {
-  it('wants its key', async () => {
+  test('wants its key', async () => {
     const response = await post('/v1/chat/completions', {}, { authorization: 'Bearer wrong' });
     expect(response.status).toBe(401);
     expect((await jsonOf(response)).error).toMatchObject({ code: 'invalid_api_key', type: 'authentication_error' });
   });
 
-  it('answers 400 to what it cannot read, 404 and 405 to what it has not', async () => {
+  test('answers 400 to what it cannot read, 404 and 405 to what it has not', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect((await post('/v1/chat/completions', { model: 'm' })).status).toBe(400);
     const deep = `{"model":"m","messages":[{"role":"user","content":"Hi","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}]}`;

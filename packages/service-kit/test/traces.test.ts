@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type CollectedSpan, traceCollector, waitFor } from '@svc/testing';
 import { activeTracing } from '@svc/tracing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   AppError,
   bind,
@@ -94,7 +94,7 @@ const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan => 
 };
 
 describe('traces', () => {
-  it('follow a request from its caller through a service to the next, by route, status and our own code', async () => {
+  test('follow a request from its caller through a service to the next, by route, status and our own code', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url, {
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=a%20key',
@@ -129,7 +129,7 @@ describe('traces', () => {
     expect(collector.headers).toMatchObject({ 'x-collector-key': 'a key' });
   });
 
-  it('of requests on one connection are kept apart, and hold nothing of path, query, headers or body', async () => {
+  test('of requests on one connection are kept apart, and hold nothing of path, query, headers or body', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url);
     const { app, internalUrl } = await startTwoServices();
@@ -153,7 +153,7 @@ describe('traces', () => {
     expect(spans.map(({ text }) => text).join()).not.toContain('canary');
   });
 
-  it('are those of the share that is asked for, whatever callers wish', async () => {
+  test('are those of the share that is asked for, whatever callers wish', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' });
     const { app } = await startTwoServices();
@@ -163,7 +163,7 @@ describe('traces', () => {
     expect(collector.spans).toEqual([]);
   });
 
-  it('that the collector does not take are told once, lost, and hold up neither requests nor the end', async () => {
+  test('that the collector does not take are told once, lost, and hold up neither requests nor the end', async () => {
     const collector = await startCollector((res) => res.writeHead(400).end());
     const { stop, lines } = await turnOn(collector.url);
     const { app } = await startTwoServices();
@@ -177,7 +177,7 @@ describe('traces', () => {
     expect(warnings.filter((message) => String(message).includes('does not take spans'))).toHaveLength(1);
   });
 
-  it('end with the process in bounded time where the collector never answers', async () => {
+  test('end with the process in bounded time where the collector never answers', async () => {
     const collector = await startCollector(() => {});
     const { stop, lines } = await turnOn(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: 60_000 });
     activeTracing()?.begin({ name: 'last', kind: 'internal' }).end();
@@ -186,7 +186,7 @@ describe('traces', () => {
     expect(activeTracing()).toBeUndefined();
   });
 
-  it('are off unless a collector or the exporter is named, and then load nothing', async () => {
+  test('are off unless a collector or the exporter is named, and then load nothing', async () => {
     const script = fileURLToPath(new URL('support/loaded-modules.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script]);
     const seen = JSON.parse(stdout);

@@ -29,16 +29,16 @@ export interface CapturingLogger {
 }
 
 /** Collects log entries in memory; children share the collection and add their fields. */
-export function captureLogs(): CapturedLogs {
+export const captureLogs = (): CapturedLogs => {
   const entries: CapturedEntry[] = [];
   return {
     entries,
     logger: capturing(entries, {}),
     text: () => entries.map((entry) => JSON.stringify(entry, serialiseError)).join('\n'),
   };
-}
+};
 
-function capturing(entries: CapturedEntry[], bound: Readonly<Record<string, unknown>>): CapturingLogger {
+const capturing = (entries: CapturedEntry[], bound: Readonly<Record<string, unknown>>): CapturingLogger => {
   const at = (level: CapturedEntry['level']) => (first: object | string, message?: string) => {
     if (typeof first === 'string') entries.push({ level, fields: bound, message: first });
     else entries.push({ level, fields: { ...bound, ...first }, message: message ?? '' });
@@ -51,8 +51,8 @@ function capturing(entries: CapturedEntry[], bound: Readonly<Record<string, unkn
     fatal: at('fatal'),
     child: (fields) => capturing(entries, { ...bound, ...fields }),
   };
-}
+};
 
-function serialiseError(_key: string, value: unknown): unknown {
+const serialiseError = (_key: string, value: unknown): unknown => {
   return value instanceof Error ? { message: value.message, stack: value.stack, cause: value.cause } : value;
-}
+};

@@ -14,7 +14,7 @@ export interface DpopKey {
 }
 
 /** Makes an ES256 key. */
-export async function dpopKey(): Promise<DpopKey> {
+export const dpopKey = async (): Promise<DpopKey> => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = await exportJWK(publicKey);
   return {
@@ -31,4 +31,4 @@ export async function dpopKey(): Promise<DpopKey> {
         .setIssuedAt()
         .sign(privateKey),
   };
-}
+};

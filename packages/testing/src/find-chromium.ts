@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises';
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Where a Chromium is installed: `CHROMIUM_PATH`, else the usual places; undefined, and said loudly, where there is none. */
-export async function findChromium(): Promise<string | undefined> {
+export const findChromium = async (): Promise<string | undefined> => {
   for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {
     if (!path) continue;
     const isRunnable = await access(path, constants.X_OK).then(
@@ -16,4 +16,4 @@ export async function findChromium(): Promise<string | undefined> {
     '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium) or set CHROMIUM_PATH. ***\n\n',
   );
   return undefined;
-}
+};

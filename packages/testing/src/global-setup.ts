@@ -6,7 +6,7 @@ import { dropDatabasesOfRun, sweepOldRuns } from './test-run.ts';
  * Vitest global set-up: one PostgreSQL for the whole run, the one that TEST_DATABASE_URL names (a superuser's) or else an
  * embedded one without durability, removed at the end. Workers find it in the environment.
  */
-export async function setup(): Promise<() => Promise<void>> {
+export const setup = async (): Promise<() => Promise<void>> => {
   const run = `${Math.floor(Date.now() / 1000).toString(36)}${randomBytes(3).toString('hex')}`;
   process.env['SVC_TEST_RUN'] = run;
   const given = process.env['TEST_DATABASE_URL'];
@@ -35,4 +35,4 @@ export async function setup(): Promise<() => Promise<void>> {
     await server.stop();
     scratch.remove();
   };
-}
+};

@@ -29,7 +29,7 @@ export interface TestAuthority {
 }
 
 /** Makes an authority that nothing else trusts. */
-export async function createTestAuthority(): Promise<TestAuthority> {
+export const createTestAuthority = async (): Promise<TestAuthority> => {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=Test authority',
@@ -66,4 +66,4 @@ export async function createTestAuthority(): Promise<TestAuthority> {
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
-}
+};

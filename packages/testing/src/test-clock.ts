@@ -6,7 +6,7 @@ export interface TestClock {
 }
 
 /** A clock that shows `start`. */
-export function testClock(start: Date | string = '2026-10-01T12:00:00.000Z'): TestClock {
+export const testClock = (start: Date | string = '2026-10-01T12:00:00.000Z'): TestClock => {
   let now = new Date(start).getTime();
   return Object.assign(() => new Date(now), {
     advanceMs(milliseconds: number) {
@@ -16,4 +16,4 @@ export function testClock(start: Date | string = '2026-10-01T12:00:00.000Z'): Te
       now = new Date(time).getTime();
     },
   });
-}
+};

@@ -26,7 +26,7 @@ export interface TestDatabaseOptions {
 }
 
 /** Clones a database from a template, which is migrated once per run and set of migrations. */
-export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export const testDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const adminUrl = process.env['TEST_DATABASE_URL'];
   const run = process.env['SVC_TEST_RUN'];
   if (adminUrl === undefined || run === undefined) {
@@ -47,12 +47,12 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
   const url = databaseUrl(adminUrl, name);
   const knex = createDatabase(url, { applicationName: 'svc-test' });
   return { url, knex, drop: () => dropDatabase(adminUrl, name, knex) };
-}
+};
 
-async function ensureTemplate(
+const ensureTemplate = async (
   admin: Knex,
   { adminUrl, template, migrations }: { adminUrl: string; template: string; migrations: string },
-): Promise<void> {
+): Promise<void> => {
   await admin.raw('SELECT pg_advisory_lock(?)', [TEMPLATE_LOCK]);
   try {
     const found = await admin('pg_database').where({ datname: template }).first('datname');
@@ -66,18 +66,18 @@ async function ensureTemplate(
   } finally {
     await admin.raw('SELECT pg_advisory_unlock(?)', [TEMPLATE_LOCK]);
   }
-}
+};
 
-async function dropDatabase(adminUrl: string, name: string, knex: Knex): Promise<void> {
+const dropDatabase = async (adminUrl: string, name: string, knex: Knex): Promise<void> => {
   await knex.destroy();
   await withAdmin(adminUrl, async (admin) => {
     const leaked = await connectionsTo(admin, name);
     await admin.raw('DROP DATABASE IF EXISTS ?? WITH (FORCE)', [name]);
     if (leaked.length > 0) throw new Error(`The test leaked database connections: ${leaked.join('; ')}`);
   });
-}
+};
 
-async function connectionsTo(admin: Knex, name: string): Promise<string[]> {
+const connectionsTo = async (admin: Knex, name: string): Promise<string[]> => {
   const deadline = Date.now() + LEAK_GRACE_MS;
   for (;;) {
     const open = await admin('pg_stat_activity')
@@ -88,18 +88,18 @@ async function connectionsTo(admin: Knex, name: string): Promise<string[]> {
     }
     await sleep(LEAK_POLL_MS);
   }
-}
+};
 
-function databaseUrl(adminUrl: string, name: string): string {
+const databaseUrl = (adminUrl: string, name: string): string => {
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return url.href;
-}
+};
 
-function hashDirectory(directory: string): string {
+const hashDirectory = (directory: string): string => {
   const hash = createHash('sha256').update(directory);
   for (const file of readdirSync(directory).sort()) {
     hash.update(`\0${file}\0`).update(readFileSync(join(directory, file)));
   }
   return hash.digest('hex').slice(0, 16);
-}
+};

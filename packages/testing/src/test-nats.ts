@@ -22,7 +22,7 @@ export interface TestNats {
  * Starts a server of its own, or uses the one that TEST_NATS_URL names, which then cannot be restarted or wiped. A test
  * that does that asks for one of its `own` in any case.
  */
-export async function testNats(options: { readonly own?: boolean | undefined } = {}): Promise<TestNats> {
+export const testNats = async (options: { readonly own?: boolean | undefined } = {}): Promise<TestNats> => {
   const given = process.env['TEST_NATS_URL'];
   if (options.own !== true && given !== undefined && given !== '') return givenServer(given);
   const scratch = await scratchDirectory();
@@ -51,9 +51,9 @@ export async function testNats(options: { readonly own?: boolean | undefined } =
       scratch.remove();
     },
   };
-}
+};
 
-function givenServer(url: string): TestNats {
+const givenServer = (url: string): TestNats => {
   const refuse = () =>
     Promise.reject(new Error('A given NATS server is not stopped: ask for one with testNats({ own: true }).'));
   return {
@@ -65,4 +65,4 @@ function givenServer(url: string): TestNats {
     wipe: refuse,
     stop: () => Promise.resolve(),
   };
-}
+};

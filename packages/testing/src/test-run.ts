@@ -6,32 +6,32 @@ const PREFIX = 'svct_';
 const RUN_HOURS_MAX = 6;
 
 /** The names of all databases of a run begin so. */
-export function databasePrefix(run: string): string {
+export const databasePrefix = (run: string): string => {
   return `${PREFIX}${run}_`;
-}
+};
 
 /** Removes what this run made on a server that outlives it. */
-export async function dropDatabasesOfRun(adminUrl: string, run: string): Promise<void> {
+export const dropDatabasesOfRun = async (adminUrl: string, run: string): Promise<void> => {
   await dropWhere(adminUrl, (name) => name.startsWith(databasePrefix(run)));
-}
+};
 
 /** Removes what killed runs left on a server that outlives them. */
-export async function sweepOldRuns(adminUrl: string): Promise<void> {
+export const sweepOldRuns = async (adminUrl: string): Promise<void> => {
   const oldest = Date.now() / 1000 - RUN_HOURS_MAX * 3600;
   await dropWhere(adminUrl, (name) => Number.parseInt(name.slice(PREFIX.length, PREFIX.length + 6), 36) < oldest);
-}
+};
 
 /** Runs `work` with one administrative connection. */
-export async function withAdmin<T>(adminUrl: string, work: (admin: Knex) => Promise<T>): Promise<T> {
+export const withAdmin = async <T>(adminUrl: string, work: (admin: Knex) => Promise<T>): Promise<T> => {
   const admin = createDatabase(adminUrl, { applicationName: 'svc-test-admin', poolMax: 1, statementTimeoutMs: 60_000 });
   try {
     return await work(admin);
   } finally {
     await admin.destroy();
   }
-}
+};
 
-async function dropWhere(adminUrl: string, isDoomed: (name: string) => boolean): Promise<void> {
+const dropWhere = async (adminUrl: string, isDoomed: (name: string) => boolean): Promise<void> => {
   await withAdmin(adminUrl, async (admin) => {
     const found = await admin('pg_database')
       .whereLike('datname', `${PREFIX.replace('_', '\\_')}%`)
@@ -40,4 +40,4 @@ async function dropWhere(adminUrl: string, isDoomed: (name: string) => boolean):
       if (isDoomed(datname)) await admin.raw('DROP DATABASE IF EXISTS ?? WITH (FORCE)', [datname]);
     }
   });
-}
+};

@@ -52,9 +52,9 @@ interface SigningKey {
 }
 
 /** Starts a local JWKS server and makes ES256 tokens as the auth service does. */
-export async function testTokens(
+export const testTokens = async (
   options: { publicBaseUrl?: string | undefined; clock?: (() => Date) | undefined } = {},
-): Promise<TestTokens> {
+): Promise<TestTokens> => {
   const publicBaseUrl = options.publicBaseUrl ?? 'http://127.0.0.1:8080';
   const clock = options.clock ?? (() => new Date());
   const keys = [await newSigningKey()];
@@ -91,17 +91,17 @@ export async function testTokens(
     },
     stop: jwks.stop,
   };
-}
+};
 
-function sessionClaims(publicBaseUrl: string, choices: SessionChoices): object {
+const sessionClaims = (publicBaseUrl: string, choices: SessionChoices): object => {
   return {
     aud: `${publicBaseUrl}/v1/console`,
     sid: choices.sessionId ?? newId('ses'),
     account_type: choices.accountType ?? 'personal',
   };
-}
+};
 
-function accessClaims(publicBaseUrl: string, choices: AccessTokenChoices): object {
+const accessClaims = (publicBaseUrl: string, choices: AccessTokenChoices): object => {
   return {
     aud: `${publicBaseUrl}/v1`,
     client_id: choices.clientId ?? newId('app'),
@@ -109,15 +109,15 @@ function accessClaims(publicBaseUrl: string, choices: AccessTokenChoices): objec
     grant_id: choices.grantId ?? newId('grt'),
     jti: randomBytes(12).toString('hex'),
   };
-}
+};
 
-async function newSigningKey(): Promise<SigningKey> {
+const newSigningKey = async (): Promise<SigningKey> => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const kid = randomBytes(8).toString('hex');
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
-}
+};
 
-async function serveJwks(keys: readonly SigningKey[]) {
+const serveJwks = async (keys: readonly SigningKey[]) => {
   let requests = 0;
   const server = createServer((_request, response) => {
     requests += 1;
@@ -136,4 +136,4 @@ async function serveJwks(keys: readonly SigningKey[]) {
         server.closeAllConnections();
       }),
   };
-}
+};

@@ -32,7 +32,7 @@ export interface TraceCollectorOptions {
 }
 
 /** Starts a collector on a socket of its own. */
-export async function traceCollector(options: TraceCollectorOptions = {}): Promise<TraceCollector> {
+export const traceCollector = async (options: TraceCollectorOptions = {}): Promise<TraceCollector> => {
   const spans: CollectedSpan[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
   const server = createServer(async (req, res) => {
@@ -64,7 +64,7 @@ export async function traceCollector(options: TraceCollectorOptions = {}): Promi
         server.closeAllConnections();
       }),
   };
-}
+};
 
 interface Attribute {
   readonly key: string;
@@ -83,7 +83,7 @@ interface Batch {
 }
 
 /** Reads the spans of one batch. */
-export function readSpans(text: string): CollectedSpan[] {
+export const readSpans = (text: string): CollectedSpan[] => {
   // The exporter's own wire format; a batch of another shape fails the test that reads it.
   const { resourceSpans } = JSON.parse(text) as Batch;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
@@ -98,10 +98,10 @@ export function readSpans(text: string): CollectedSpan[] {
       })),
     );
   });
-}
+};
 
-function toRecord(attributes: readonly Attribute[]): Record<string, string | number> {
+const toRecord = (attributes: readonly Attribute[]): Record<string, string | number> => {
   return Object.fromEntries(
     attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue ?? '']),
   );
-}
+};

@@ -13,10 +13,10 @@ export interface WaitOptions {
  * Waits until `condition` answers something other than false, undefined or null, and answers that. A condition that
  * throws is asked again. Throws after the time-out, with what the condition threw last as its cause.
  */
-export async function waitFor<T>(
+export const waitFor = async <T>(
   condition: () => T | Promise<T>,
   options: WaitOptions = {},
-): Promise<Exclude<T, false | undefined | null>> {
+): Promise<Exclude<T, false | undefined | null>> => {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
@@ -33,4 +33,4 @@ export async function waitFor<T>(
     if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${condition}`, { cause });
     await sleep(options.intervalMs ?? INTERVAL_MS);
   }
-}
+};

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { freePort, testNats, waitFor } from '../src/index.ts';
 
 /** The first line that a NATS server says, or undefined when none answers. */
-function greeting(url: string): Promise<string | undefined> {
+const greeting = (url: string): Promise<string | undefined> => {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.once('data', (data) => {
@@ -12,7 +12,7 @@ function greeting(url: string): Promise<string | undefined> {
     });
     socket.once('error', () => resolve(undefined));
   });
-}
+};
 
 test('it is restarted, killed and wiped on the same port', async () => {
   const nats = await testNats({ own: true });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parsePairs } from './parse-pairs.ts';
 import { allowListed, type SpanAttributes } from './span.ts';
 import { formatTraceparent, isSampled, parseTraceparent } from './trace-parent.ts';
@@ -8,7 +8,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 
 describe('traceparent', () => {
-  it.each([
+  test.each([
     [`00-${TRACE}-${SPAN}-01`, true],
     [`00-${TRACE}-${SPAN}-00`, false],
     [`00-${TRACE}-${SPAN}-03`, true],
@@ -20,7 +20,7 @@ describe('traceparent', () => {
     expect(context && formatTraceparent(context)).toBe(`00-${TRACE}-${SPAN}-0${sampled ? 1 : 0}`);
   });
 
-  it.each([
+  test.each([
     '',
     'canary',
     `ff-${TRACE}-${SPAN}-01`,
@@ -35,7 +35,7 @@ describe('traceparent', () => {
   });
 });
 
-it('an attribute that is not on the list, not plain or too long does not get into a span', () => {
+test('an attribute that is not on the list, not plain or too long does not get into a span', () => {
   const handed = {
     'http.route': 'x'.repeat(1_000),
     'http.response.status_code': 200,
@@ -47,14 +47,14 @@ it('an attribute that is not on the list, not plain or too long does not get int
   expect(allowListed(handed)).toEqual({ 'http.route': 'x'.repeat(200), 'http.response.status_code': 200 });
 });
 
-it('a failure is told by its code or class, never by its text', () => {
+test('a failure is told by its code or class, never by its text', () => {
   expect(errorCodeOf(Object.assign(new Error('canary'), { code: '23505' }))).toBe('23505');
   expect(errorCodeOf(new TypeError('canary'))).toBe('TypeError');
   expect(errorCodeOf(Object.assign(new Error('canary'), { code: 'a canary, with blanks' }))).toBe('Error');
   expect(errorCodeOf('canary')).toBe('unknown');
 });
 
-it('pairs are read as OpenTelemetry writes them', () => {
+test('pairs are read as OpenTelemetry writes them', () => {
   expect(parsePairs('api-key=a%20b, deployment.environment.name = production,,=x,broken=%')).toEqual({
     'api-key': 'a b',
     'deployment.environment.name': 'production',

@@ -1,5 +1,5 @@
 import { loadConfig } from '@svc/service-kit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { billingConfigSchema, jwksUrlOf } from './config.ts';
 
 const ENVIRONMENT = {
@@ -12,12 +12,12 @@ const ENVIRONMENT = {
 };
 
 describe('the configuration', () => {
-  it('needs only what has no default', () => {
+  test('needs only what has no default', () => {
     const config = loadConfig(billingConfigSchema, ENVIRONMENT);
     expect(config).toMatchObject({ PAYMENTS: 'sandbox', BILLING_CURRENCY: 'EUR', PAST_DUE_GRACE_DAYS: 7 });
     expect(jwksUrlOf(config)).toBe('http://127.0.0.1:3101/v1/integrations/oauth/jwks');
   });
-  it('names everything that Stripe needs, and refuses a currency that is none', () => {
+  test('names everything that Stripe needs, and refuses a currency that is none', () => {
     const load = (more: object) => loadConfig(billingConfigSchema, { ...ENVIRONMENT, ...more });
     expect(() => load({ PAYMENTS: 'stripe' })).toThrow(
       /STRIPE_SECRET_KEY: must be set.*\n.*STRIPE_WEBHOOK_SECRET: must be set/s,

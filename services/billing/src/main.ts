@@ -33,7 +33,7 @@ const LOCK_TIMEOUT_MS = 3_500;
 /** The proof reads every reservation and entry there is. */
 const CHECK_TIMEOUT_MS = 3_600_000;
 
-async function start(life: Lifecycle): Promise<void> {
+const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(billingConfigSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
@@ -87,10 +87,10 @@ async function start(life: Lifecycle): Promise<void> {
   const { channel } = app;
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true, channel });
   logger.info({ port: config.PORT }, 'ready');
-}
+};
 
 /** `main.ts check-balances`: proves every running total; exit code 1 and a list where one is wrong. */
-async function checkTotals(): Promise<void> {
+const checkTotals = async (): Promise<void> => {
   const { DATABASE_URL } = loadConfig(z.object({ DATABASE_URL: billingConfigSchema.shape.DATABASE_URL }), process.env);
   const database = createDatabase(DATABASE_URL, { applicationName: NAME, statementTimeoutMs: CHECK_TIMEOUT_MS });
   try {
@@ -103,7 +103,7 @@ async function checkTotals(): Promise<void> {
   } finally {
     await database.destroy();
   }
-}
+};
 
 if (process.argv[2] === 'check-balances') await checkTotals();
 else runService({ name: NAME, start });

@@ -1,6 +1,6 @@
 import { type AdmissionLine, admissionChannel, newId } from '@svc/contracts';
 import { createLineClient } from '@svc/service-kit';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { APP, delegatedRequest, INTERNAL_TOKEN, type TestBilling, testBilling } from './support/billing.ts';
 
@@ -22,18 +22,18 @@ const play = (subscriptionId: string, status: string) =>
 const walPosition = async () => (await billing.db.raw('SELECT pg_current_wal_insert_lsn()::text AS at')).rows[0].at;
 
 describe('the internal endpoint', () => {
-  it('refuses whoever has no service credential', async () => {
+  test('refuses whoever has no service credential', async () => {
     const { userId } = await billing.subscribe();
     expect((await billing.call('POST', '/internal/admissions', { json: delegatedRequest(userId) })).status).toBe(404);
   });
-  it('answers 422 to a request that is not as agreed', async () => {
+  test('answers 422 to a request that is not as agreed', async () => {
     const answer = await billing.internal('POST', '/internal/admissions', { kind: 'delegated' });
     expect(answer.status).toBe(422);
   });
 });
 
 describe('the channel', () => {
-  it('decides as the endpoint does, together with those who come over that, and each question for itself', async () => {
+  test('decides as the endpoint does, together with those who come over that, and each question for itself', async () => {
     const client = createLineClient({ ...admissionChannel, baseUrl: billing.internalUrl, token: INTERNAL_TOKEN });
     const { userId } = await billing.subscribe();
     const others = await billing.subscribe();
@@ -66,7 +66,7 @@ describe('the channel', () => {
 });
 
 describe('the order of decisions', () => {
-  it('is status, service, weekly cap, monthly cap, pending', async () => {
+  test('is status, service, weekly cap, monthly cap, pending', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     await billing
       .db('accounts')
@@ -86,10 +86,10 @@ describe('the order of decisions', () => {
       .where({ svc_user_id: userId })
       .update({ week_used_micros: 0, month_used_micros: 0, pending: 0 });
   });
-  it('refuses an account that never had a subscription', async () => {
+  test('refuses an account that never had a subscription', async () => {
     expect(await verdictOf(newId('usr'))).toBe('subscription_inactive');
   });
-  it.each(['incomplete', 'paused', 'unpaid', 'canceled', 'incomplete_expired'])(
+  test.each(['incomplete', 'paused', 'unpaid', 'canceled', 'incomplete_expired'])(
     'refuses a subscription that is %s',
     async (status) => {
       const { userId, subscriptionId } = await billing.subscribe();
@@ -97,7 +97,7 @@ describe('the order of decisions', () => {
       expect(await verdictOf(userId)).toBe('subscription_inactive');
     },
   );
-  it('admits while trialing, and past_due within the grace, counted from when it was first seen so', async () => {
+  test('admits while trialing, and past_due within the grace, counted from when it was first seen so', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'trialing');
     expect(await verdictOf(userId)).toBe('admitted');
@@ -110,7 +110,7 @@ describe('the order of decisions', () => {
 });
 
 describe('caps', () => {
-  it('let a request below the cap overrun it, then refuse until the window ends', async () => {
+  test('let a request below the cap overrun it, then refuse until the window ends', async () => {
     const { userId } = await billing.subscribe();
     await use(userId, 999);
     await use(userId, 500);
@@ -121,7 +121,7 @@ describe('caps', () => {
     await billing.setClock('2026-10-08T12:00:00Z');
     expect(await verdictOf(userId)).toBe('admitted');
   });
-  it('do not add live reservations, but add the estimates of uncertain requests', async () => {
+  test('do not add live reservations, but add the estimates of uncertain requests', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId, { estimate_micros: 1000 });
     const second = await billing.admit(userId);
@@ -132,7 +132,7 @@ describe('caps', () => {
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 10 });
     expect(await verdictOf(userId)).toBe('admitted');
   });
-  it('of the month hold over weeks, and end with the paid month without waiting for the renewal notice', async () => {
+  test('of the month hold over weeks, and end with the paid month without waiting for the renewal notice', async () => {
     await billing.setClock('2026-01-31T08:00:00Z');
     const { userId } = await billing.subscribe();
     for (const at of ['2026-01-31T08:00:00Z', '2026-02-07T08:00:00Z', '2026-02-14T08:00:00Z']) {
@@ -150,7 +150,7 @@ describe('caps', () => {
     expect(account.month_start).toEqual(new Date('2026-02-28T08:00:00Z'));
     expect(account.month_end).toEqual(new Date('2026-03-31T08:00:00Z'));
   });
-  it('count use in the window of its admission, not of its settlement', async () => {
+  test('count use in the window of its admission, not of its settlement', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.setClock('2026-10-08T12:00:00Z');
@@ -159,7 +159,7 @@ describe('caps', () => {
     const account = await billing.db('accounts').where({ svc_user_id: userId }).first();
     expect([account.week_used_micros, account.month_used_micros]).toEqual([1, 701]);
   });
-  it('survive clock steps: a window that has begun does not end early or begin again', async () => {
+  test('survive clock steps: a window that has begun does not end early or begin again', async () => {
     const { userId } = await billing.subscribe();
     await billing.setClock('2026-10-08T12:00:00Z');
     await use(userId, 1000);
@@ -169,7 +169,7 @@ describe('caps', () => {
     expect(await verdictOf(userId)).toBe('weekly_limit_exceeded');
     expect(await checkBalances(billing.db)).toEqual([]);
   });
-  it('follow a change of plan at once, with the use that there was', async () => {
+  test('follow a change of plan at once, with the use that there was', async () => {
     const { userId, token } = await billing.subscribe();
     await use(userId, 1000);
     expect(await verdictOf(userId)).toBe('weekly_limit_exceeded');
@@ -188,21 +188,21 @@ describe('caps', () => {
 });
 
 describe('concurrency', () => {
-  it('200 admissions at once on an account with none pending: exactly two are admitted', async () => {
+  test('200 admissions at once on an account with none pending: exactly two are admitted', async () => {
     const { userId } = await billing.subscribe();
     const answers = await Promise.all(Array.from({ length: 200 }, () => verdictOf(userId)));
     expect(answers.filter((verdict) => verdict === 'admitted')).toHaveLength(2);
     expect(answers.filter((verdict) => verdict === 'subscription_requests_pending')).toHaveLength(198);
     expect((await billing.db('accounts').where({ svc_user_id: userId }).first()).pending).toBe(2);
   });
-  it('one request asked for 50 times at once takes one place and is admitted every time', async () => {
+  test('one request asked for 50 times at once takes one place and is admitted every time', async () => {
     const { userId } = await billing.subscribe();
     const request_id = newId('req');
     const answers = await Promise.all(Array.from({ length: 50 }, () => verdictOf(userId, { request_id })));
     expect(new Set(answers)).toEqual(new Set(['admitted']));
     expect((await billing.db('accounts').where({ svc_user_id: userId }).first()).pending).toBe(1);
   });
-  it('one idempotency key used 30 times at once lets one request through, and the others learn which', async () => {
+  test('one idempotency key used 30 times at once lets one request through, and the others learn which', async () => {
     const { userId } = await billing.subscribe();
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => billing.admit(userId, { idempotency_key: 'order 7' })),
@@ -218,7 +218,7 @@ describe('concurrency', () => {
 });
 
 describe('replay', () => {
-  it('of an admitted request is admitted even when the account is full, capped or ended, and after settlement', async () => {
+  test('of an admitted request is admitted even when the account is full, capped or ended, and after settlement', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     const first = await billing.admit(userId);
     await billing.admit(userId);
@@ -229,12 +229,12 @@ describe('replay', () => {
     await play(subscriptionId, 'canceled');
     expect(await verdictOf(userId, again)).toBe('admitted');
   });
-  it('under the id of another account is refused as invalid', async () => {
+  test('under the id of another account is refused as invalid', async () => {
     const [one, other] = [await billing.subscribe(), await billing.subscribe()];
     const { requestId } = await billing.admit(one.userId);
     expect((await billing.admit(other.userId, { request_id: requestId })).answer.status).toBe(422);
   });
-  it('of an idempotency key tells the state of the first request, per app, and stores no key in clear', async () => {
+  test('of an idempotency key tells the state of the first request, per app, and stores no key in clear', async () => {
     const { userId } = await billing.subscribe();
     const idempotency_key = 'canary-idempotency-key';
     const { requestId } = await billing.admit(userId, { idempotency_key });
@@ -251,7 +251,7 @@ describe('replay', () => {
 });
 
 describe('a refusal', () => {
-  it('writes nothing', async () => {
+  test('writes nothing', async () => {
     const { userId } = await billing.subscribe();
     await billing.admit(userId);
     await billing.admit(userId);
@@ -266,7 +266,7 @@ describe('a refusal', () => {
 });
 
 describe('accounts whose rows somebody else holds for long', () => {
-  it('hold up nobody else, and are decided and settled in their order once they are let go', async () => {
+  test('hold up nobody else, and are decided and settled in their order once they are let go', async () => {
     const subscribers = await Promise.all(Array.from({ length: 8 }, () => billing.subscribe()));
     const [held, free] = [subscribers.slice(0, 2), subscribers.slice(2)];
     const open = await Promise.all(held.map(async ({ userId }) => (await billing.admit(userId)).requestId));

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { isLockTimeout, isUniqueViolation } from '@svc/database';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { admitKeyed, admitKeyedMany, type KeyedQuestion, settleMany } from '../src/reservations/queries.ts';
 
@@ -106,7 +106,7 @@ describe('an upgrade while requests hold', () => {
     });
   });
 
-  it('leaves nothing held in the ledger, and every total proven, while requests go on holding', async () => {
+  test('leaves nothing held in the ledger, and every total proven, while requests go on holding', async () => {
     expect(await heldInLedger()).toBe(0);
     expect(await checkBalances(db)).toEqual([]);
     expect(await wallet()).toEqual({
@@ -121,7 +121,7 @@ describe('an upgrade while requests hold', () => {
     expect(await postingsOf('free')).toEqual([]);
   });
 
-  it('refuses calls that go on as the functions were, as if they had waited too long, and takes them when made again', async () => {
+  test('refuses calls that go on as the functions were, as if they had waited too long, and takes them when made again', async () => {
     const isRefused = { reason: expect.toSatisfy(isLockTimeout) };
     expect(calls['admit alone']).toMatchObject(isRefused);
     expect(calls['admit patiently']).toMatchObject(isRefused);
@@ -137,7 +137,7 @@ describe('an upgrade while requests hold', () => {
     expect(await wallet()).toMatchObject({ held_micros: 6 * HOLD_MICROS });
   });
 
-  it('settles what held before it at its cost, once', async () => {
+  test('settles what held before it at its cost, once', async () => {
     const before = await wallet();
     const ends: [string, Outcome, string, string[]][] = [
       ['alone', 400_000, 'settled', ['hold', 'release', 'settlement']],

@@ -1,7 +1,7 @@
 import type { Admission } from '@svc/contracts';
 import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { createAdmission } from '../src/reservations/admit-request.ts';
 import { createReservationMeters } from '../src/reservations/index.ts';
@@ -48,7 +48,7 @@ const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
   }
 };
 
-it('any story of admissions, outcomes, repetitions and time ends as the reference model says, with every balance proven', async () => {
+test('any story of admissions, outcomes, repetitions and time ends as the reference model says, with every balance proven', async () => {
   const deps = {
     database: billing.db,
     currency: 'EUR',

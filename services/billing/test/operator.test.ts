@@ -1,5 +1,5 @@
 import { newId } from '@svc/contracts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
@@ -26,7 +26,7 @@ const usedBy = async (userId: string) => {
 };
 
 describe('uncertain requests, by the operator', () => {
-  it('are listed oldest first and page by page', async () => {
+  test('are listed oldest first and page by page', async () => {
     const { userId } = await subscriber();
     const ids = [await admitUncertain(userId), await admitUncertain(userId), await admitUncertain(userId)];
     const first = (await billing.internal('GET', `${PATH}?limit=2`)).body;
@@ -39,7 +39,7 @@ describe('uncertain requests, by the operator', () => {
     for (const id of ids) await settle(id, null);
   });
 
-  it('are settled at a proven cost, or at their estimate, each once', async () => {
+  test('are settled at a proven cost, or at their estimate, each once', async () => {
     const { userId } = await subscriber();
     const [proven, estimated] = [await admitUncertain(userId), await admitUncertain(userId)];
     expect(await settle(proven, 7)).toEqual({ request_id: proven, state: 'settled', settled: true });
@@ -49,7 +49,7 @@ describe('uncertain requests, by the operator', () => {
     expect(await usedBy(userId)).toEqual([107, 0]);
   });
 
-  it('a request under way is left alone, and one that is unknown is not found', async () => {
+  test('a request under way is left alone, and one that is unknown is not found', async () => {
     const { userId } = await subscriber();
     const { requestId } = await billing.admit(userId);
     expect(await settle(requestId, 5)).toEqual({ request_id: requestId, state: 'reserved', settled: false });

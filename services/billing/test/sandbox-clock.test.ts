@@ -1,5 +1,5 @@
 import { events, newId } from '@svc/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
 const START = '2026-10-01T12:00:00.000Z';
@@ -33,7 +33,7 @@ const told = async (userId: string) => {
 const on = (day: string) => `${day}T12:00:00.000Z`;
 
 describe('the clock of a sandbox subscription', () => {
-  it('renews each period that it passes, one after the other, and billing publishes each', async () => {
+  test('renews each period that it passes, one after the other, and billing publishes each', async () => {
     const { userId, token, subscriptionId: id } = await billing.subscribe();
     expect(await advance(id, 30)).toMatchObject({ status: 'active', clock: on('2026-10-31') });
     expect(await advance(id, 1)).toMatchObject({
@@ -48,7 +48,7 @@ describe('the clock of a sandbox subscription', () => {
     );
   });
 
-  it('moves periods and status alone: windows, caps and every other subscription go by the real clock', async () => {
+  test('moves periods and status alone: windows, caps and every other subscription go by the real clock', async () => {
     const [one, two] = [await billing.subscribe(), await billing.subscribe()];
     const { requestId } = await billing.admit(one.userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 700 });
@@ -62,7 +62,7 @@ describe('the clock of a sandbox subscription', () => {
     expect((await billing.admit(one.userId)).answer.body.verdict).toBe('admitted');
   });
 
-  it.each([
+  test.each([
     ['canceled', 'declines_renewals'],
     ['unpaid', 'asks_to_confirm'],
   ])('leads a failed renewal over its retries to %s', async (end, card) => {
@@ -86,7 +86,7 @@ describe('the clock of a sandbox subscription', () => {
     ]);
   });
 
-  it('recovers at the next retry with a card that pays, and renews from there', async () => {
+  test('recovers at the next retry with a card that pays, and renews from there', async () => {
     const { userId, subscriptionId: id } = await billing.subscribe();
     await set(id, { card: 'declines_renewals' });
     await advance(id, 35);
@@ -96,7 +96,7 @@ describe('the clock of a sandbox subscription', () => {
     expect(await advance(id, 31)).toMatchObject({ status: 'active', current_period_end: on('2027-01-01') });
   });
 
-  it('ends a subscription that was cancelled for the end of its period', async () => {
+  test('ends a subscription that was cancelled for the end of its period', async () => {
     const { userId, token, subscriptionId: id } = await billing.subscribe();
     const portal = await billing.call('POST', '/v1/subscriptions/portal', {
       token,
@@ -108,7 +108,7 @@ describe('the clock of a sandbox subscription', () => {
     expect((await told(userId)).at(-1)).toEqual(['canceled', on('2026-11-01')]);
   });
 
-  it.each([
+  test.each([
     ['active', 'succeeds'],
     ['past_due', 'declines_renewals'],
   ])('ends a trial as %s', async (status, card) => {
@@ -121,7 +121,7 @@ describe('the clock of a sandbox subscription', () => {
     expect(await current(token)).toMatchObject({ status, current_period_start: on('2026-11-01') });
   });
 
-  it('leaves a played state alone until it is moved, and goes on from it then', async () => {
+  test('leaves a played state alone until it is moved, and goes on from it then', async () => {
     const { token, subscriptionId: id } = await billing.subscribe();
     await set(id, { card: 'declines_renewals' });
     await play(id, 'past_due');
@@ -131,7 +131,7 @@ describe('the clock of a sandbox subscription', () => {
     expect(await advance(id, 15)).toMatchObject({ status: 'canceled', failed_attempts: 4 });
   });
 
-  it('keeps a month-end anchor: 31 January, 28 February, 31 March', async () => {
+  test('keeps a month-end anchor: 31 January, 28 February, 31 March', async () => {
     await billing.setClock('2026-01-31T12:00:00Z');
     const { userId, subscriptionId: id } = await billing.subscribe();
     await advance(id, 120);
@@ -140,7 +140,7 @@ describe('the clock of a sandbox subscription', () => {
     );
   });
 
-  it('does each thing once though the ordinary renewal runs at the same time', async () => {
+  test('does each thing once though the ordinary renewal runs at the same time', async () => {
     const { userId, subscriptionId: id } = await billing.subscribe();
     await Promise.all([advance(id, 62), ...Array.from({ length: 4 }, () => billing.app.tickPayments())]);
     await billing.app.tickPayments();
@@ -150,7 +150,7 @@ describe('the clock of a sandbox subscription', () => {
     expect(ends.at(-1)).toBe(on('2027-01-01'));
   });
 
-  it('is refused to an unknown subscription, and for no time, too much, or an unknown setting', async () => {
+  test('is refused to an unknown subscription, and for no time, too much, or an unknown setting', async () => {
     expect((await billing.call('POST', `${control(newId('sub'))}/advance`, { json: { seconds: 1 } })).status).toBe(404);
     expect((await billing.call('PATCH', control(newId('sub')), { json: {} })).status).toBe(404);
     const { subscriptionId: id } = await billing.subscribe();

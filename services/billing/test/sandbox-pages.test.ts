@@ -1,5 +1,5 @@
 import { newId } from '@svc/contracts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
@@ -31,7 +31,7 @@ const openPortal = async (token: string) => {
 };
 
 describe('the checkout page', () => {
-  it('shows what is bought, with a policy that allows no script and no frame', async () => {
+  test('shows what is bought, with a policy that allows no script and no frame', async () => {
     const { path } = await start();
     const page = await see(path);
     expect(page.status).toBe(200);
@@ -44,7 +44,7 @@ describe('the checkout page', () => {
     expect(policy).not.toContain('unsafe');
     expect(page.text).not.toContain('<script');
   });
-  it('leads to the success URL with the session id, as it was otherwise', async () => {
+  test('leads to the success URL with the session id, as it was otherwise', async () => {
     const { path, id, token } = await start();
     const paid = await submit(path, 'pay');
     expect([paid.status, paid.headers.get('location')]).toEqual([
@@ -55,18 +55,18 @@ describe('the checkout page', () => {
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
     expect((await see(path)).text).toContain('is paid');
   });
-  it('leads to an address outside of ASCII as browsers write it', async () => {
+  test('leads to an address outside of ASCII as browsers write it', async () => {
     const { path, id } = await start('https://caffè.example/grazie?à=ü');
     expect((await submit(path, 'pay')).headers.get('location')).toBe(
       `https://xn--caff-8oa.example/grazie?%C3%A0=%C3%BC&session_id=${id}`,
     );
   });
-  it('leads back on cancel, byte for byte, and stays open', async () => {
+  test('leads back on cancel, byte for byte, and stays open', async () => {
     const { path } = await start();
     expect((await submit(path, 'cancel')).headers.get('location')).toBe(RETURNS.cancel_url);
     expect((await submit(path, 'pay')).status).toBe(303);
   });
-  it('says that a card was declined, and takes the next one', async () => {
+  test('says that a card was declined, and takes the next one', async () => {
     const { path, token } = await start();
     expect((await submit(path, 'pay', { card: 'declines' })).headers.get('location')).toBe(path);
     expect((await see(path)).text).toContain('The card was declined');
@@ -74,7 +74,7 @@ describe('the checkout page', () => {
     await submit(path, 'pay');
     expect((await billing.call('GET', '/v1/subscriptions', { token })).body.subscription.status).toBe('active');
   });
-  it('shows the question of the bank, and pays only when it is confirmed', async () => {
+  test('shows the question of the bank, and pays only when it is confirmed', async () => {
     const { path, token, id } = await start();
     const current = async () => (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
     expect((await submit(path, 'confirm')).headers.get('location')).toBe(path);
@@ -93,7 +93,7 @@ describe('the checkout page', () => {
     expect(await current()).toMatchObject({ status: 'active' });
     expect((await submit(path, 'fail')).headers.get('location')).toBe(paid.headers.get('location'));
   });
-  it('speaks the language of the browser, or the one that is asked for; Italian where nothing else is known', async () => {
+  test('speaks the language of the browser, or the one that is asked for; Italian where nothing else is known', async () => {
     const { path } = await start();
     expect((await see(path, 'it-IT,it')).text).toMatch(/<html lang="it">[\s\S]*Paga 5,00\s€/);
     expect((await see(path, 'fr, en;q=0.5')).text).toContain('<html lang="en">');
@@ -106,7 +106,7 @@ describe('the checkout page', () => {
     );
     expect((await see(`${path}?locale=de`)).status).toBe(422);
   });
-  it('of a second purchase says why it was not taken', async () => {
+  test('of a second purchase says why it was not taken', async () => {
     const one = await start();
     const { body } = await billing.call('POST', '/v1/subscriptions/checkout', {
       token: one.token,
@@ -117,7 +117,7 @@ describe('the checkout page', () => {
     expect((await submit(path, 'pay')).headers.get('location')).toBe(path);
     expect((await see(path)).text).toContain('Another subscription is active');
   });
-  it('is not found for an unknown session, and refuses an unknown action', async () => {
+  test('is not found for an unknown session, and refuses an unknown action', async () => {
     const unknown = `/sandbox/payments/sessions/${newId('cs')}`;
     expect((await billing.call('GET', unknown)).status).toBe(404);
     expect((await submit(unknown, 'pay')).status).toBe(404);
@@ -142,12 +142,12 @@ describe('the portal', () => {
       (await billing.call('GET', '/v1/subscriptions', { token: owner.token })).body.subscription;
     return { ...owner, path, current };
   };
-  it('is missing for an account that never bought anything', async () => {
+  test('is missing for an account that never bought anything', async () => {
     const token = await billing.tokens.consoleSession();
     const portal = await openPortal(token);
     expect([portal.status, portal.body.detail.code]).toEqual([409, 'billing_account_missing']);
   });
-  it('cancels at the period end, resumes, changes the plan, and returns', async () => {
+  test('cancels at the period end, resumes, changes the plan, and returns', async () => {
     const { path, current } = await open();
     expect((await see(path)).text).toMatch(/Basic <span class="tag good">active/);
     expect((await submit(path, 'cancel')).headers.get('location')).toBe(`${path}?notice=canceled`);
@@ -163,7 +163,7 @@ describe('the portal', () => {
     );
     expect((await submit(path, 'return')).headers.get('location')).toBe(RETURNS.cancel_url);
   });
-  it('tells of a failed renewal, and pays it once there is a card that pays', async () => {
+  test('tells of a failed renewal, and pays it once there is a card that pays', async () => {
     const { path, current, subscriptionId } = await open();
     const saved = await submit(path, 'change_card', { card: 'declines_renewals' });
     expect(saved.headers.get('location')).toBe(`${path}?notice=card_saved`);
@@ -187,7 +187,7 @@ describe('the portal', () => {
     expect(await current()).toMatchObject({ status: 'active' });
     expect((await submit(path, 'pay')).headers.get('location')).toBe(path);
   });
-  it('pays what was given up, and shows nothing of what has ended', async () => {
+  test('pays what was given up, and shows nothing of what has ended', async () => {
     const { path, current, subscriptionId } = await open();
     const play = (status: string) =>
       billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status } });
@@ -198,7 +198,7 @@ describe('the portal', () => {
     expect((await see(path)).text).toContain('There is no subscription');
     expect((await submit(path, 'resume')).headers.get('location')).toBe(path);
   });
-  it('takes another interval only with a card that pays for it', async () => {
+  test('takes another interval only with a card that pays for it', async () => {
     const { path, current } = await open();
     await submit(path, 'change_card', { card: 'declines_renewals' });
     const refused = await submit(path, 'change_plan', { plan_id: 'yearly' });
@@ -210,7 +210,7 @@ describe('the portal', () => {
       type: 'missing',
     });
   });
-  it('refuses an unknown plan, and none', async () => {
+  test('refuses an unknown plan, and none', async () => {
     const { token } = await billing.subscribe();
     const { path } = await openPortal(token);
     expect((await submit(path, 'change_plan')).body.detail[0]).toMatchObject({
@@ -220,7 +220,7 @@ describe('the portal', () => {
     const answer = await billing.call('POST', `${path}/submit`, { form: { action: 'change_plan', plan_id: 'none' } });
     expect(answer.body.detail[0]).toMatchObject({ loc: ['form', 'plan_id'], type: 'value_error' });
   });
-  it('is not found for an unknown visit, and after an hour', async () => {
+  test('is not found for an unknown visit, and after an hour', async () => {
     const { token } = await billing.subscribe();
     const { path } = await openPortal(token);
     await billing.setClock(new Date(Date.now() + 3_601_000));
@@ -231,7 +231,7 @@ describe('the portal', () => {
 });
 
 describe('the sandbox', () => {
-  it('knows no events of the other provider', async () => {
+  test('knows no events of the other provider', async () => {
     const answer = await billing.call('POST', '/v1/payments/stripe/events', { json: {} });
     expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);
   });

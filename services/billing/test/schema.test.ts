@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -9,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('schema.sql is what the migrations make', async () => {
+test('schema.sql is what the migrations make', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await dumpSchema(database.url)).toMatchFileSnapshot(file);
 });
 
-it.each([
+test.each([
   ['reserved', 'created_at', 'reservations_reserved'],
   ['uncertain', 'uncertain_at', 'reservations_uncertain'],
 ])('the sweep finds %s requests by an index of open ones alone, whatever the history', async (state, column, index) => {
@@ -32,7 +32,7 @@ it.each([
   expect(plan).not.toContain('Seq Scan');
 });
 
-it('the history of an account is read by its own rows alone, whatever others and the past hold', async () => {
+test('the history of an account is read by its own rows alone, whatever others and the past hold', async () => {
   await database.knex.raw(`
     INSERT INTO usage_days SELECT 'usr_' || n % 200, '2026-01-01'::date + n / 200, 'app', 'chat', 1, 1 FROM generate_series(0, 39999) n`);
   await database.knex.raw('ANALYZE usage_days');
@@ -63,7 +63,7 @@ const OPEN = `INSERT INTO reservations (request_id, kind, svc_user_id, key_id, e
 const DELEGATED = "kind = 'delegated', key_id = NULL, client_id = 'app', service = 'chat', week_start = now()";
 const SETTLED = "state = 'settled', ended_at = now(), cost_micros = 0, settled_by = 'usage'";
 
-it.each([
+test.each([
   ["state = 'reserved'", 'done', [DELEGATED, SETTLED, "state = 'uncertain'", "state = 'released', ended_at = now()"]],
   ["state = 'reserved'", '23514', ["kind = 'other'", "state = 'other'", 'estimate_micros = -1', 'key_id = NULL']],
   [
@@ -84,7 +84,7 @@ const ACCOUNT = `INSERT INTO accounts (svc_user_id, status, plan_id, anchor, "in
     month_start, month_end)
   VALUES ('sound', 'active', 'plan', '2026-01-01', 'month', '2026-01-01', '2026-02-01', now(), now(), now(), now())`;
 
-it.each([
+test.each([
   ['done', ['pending = 2', `"interval" = 'year', week_used_micros = 5, month_used_micros = 5`]],
   ['23514', ['pending = -1', 'pending = 3', 'week_used_micros = -1', 'month_used_micros = -1']],
   ['23514', [`"interval" = 'week'`, 'period_end = period_start', "anchor = anchor + interval '1 microsecond'"]],
@@ -97,7 +97,7 @@ it.each([
 const POSTING = `INSERT INTO ledger_postings (svc_user_id, posted_at, kind, reference, currency) VALUES ('usr', now(),`;
 const ENTRY = 'INSERT INTO ledger_entries (posting_id, book, amount_micros) VALUES';
 
-it.each([
+test.each([
   `${POSTING} 'other', 'r', 'EUR')`,
   `${POSTING} 'top_up', 'r', 'eur')`,
   `${ENTRY} (1, 'other', 1), (1, 'usage', -1)`,

@@ -1,5 +1,5 @@
 import { newId, type RequestOutcome } from '@svc/contracts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
@@ -39,7 +39,7 @@ const tell = async (requestId: string, told: Told) => {
 };
 
 describe('a reservation with an estimate of 100 ends once', () => {
-  it.each<[string, Told[], { state: string; used: number; pending: number; entries: unknown[] }]>([
+  test.each<[string, Told[], { state: string; used: number; pending: number; entries: unknown[] }]>([
     ['settled', [settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
     ['settled twice', [settled(7), settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
     [
@@ -128,12 +128,12 @@ describe('a reservation with an estimate of 100 ends once', () => {
 });
 
 describe('the settlements endpoint', () => {
-  it('answers null for a request that was never admitted, and records nothing', async () => {
+  test('answers null for a request that was never admitted, and records nothing', async () => {
     const requestId = newId('req');
     expect(await billing.settle(requestId, settled(5))).toBeNull();
     expect(await billing.db('reservations').where({ request_id: requestId })).toEqual([]);
   });
-  it('takes many at once, repeated ones too, and answers each in its place', async () => {
+  test('takes many at once, repeated ones too, and answers each in its place', async () => {
     const { userId } = await billing.subscribe('full');
     const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
     const unknown = newId('req');
@@ -153,7 +153,7 @@ describe('the settlements endpoint', () => {
     ]);
     expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 40 });
   });
-  it('refuses an empty batch, a negative cost and an unknown outcome', async () => {
+  test('refuses an empty batch, a negative cost and an unknown outcome', async () => {
     for (const settlements of [
       [],
       [{ request_id: newId('req'), result: settled(-1) }],
@@ -162,7 +162,7 @@ describe('the settlements endpoint', () => {
       expect((await billing.internal('POST', '/internal/settlements', { settlements })).status).toBe(422);
     }
   });
-  it('counts once what 20 callers tell at the same time, in batches that overlap in every order', async () => {
+  test('counts once what 20 callers tell at the same time, in batches that overlap in every order', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, () => billing.subscribe('full')));
     const requests = await Promise.all(
       accounts.flatMap(({ userId }) => [billing.admit(userId), billing.admit(userId)]),
@@ -184,7 +184,7 @@ describe('the settlements endpoint', () => {
 
 describe('a release that overtakes its own admission', () => {
   const rowsOf = (requestId: string) => billing.db('reservations').where({ request_id: requestId });
-  it('leaves no place taken and nothing to charge, for a subscription and for a wallet', async () => {
+  test('leaves no place taken and nothing to charge, for a subscription and for a wallet', async () => {
     const { userId } = await billing.subscribe();
     const request_id = newId('req');
     expect(await billing.settle(request_id, released)).toBeNull();
@@ -201,7 +201,7 @@ describe('a release that overtakes its own admission', () => {
     expect(await rowsOf(request_id)).toMatchObject([{ kind: 'given_up', state: 'released' }]);
     expect(await billing.settle(request_id, released)).toBe('released');
   });
-  it('races it without taking a place for good, whichever comes first', async () => {
+  test('races it without taking a place for good, whichever comes first', async () => {
     const { userId } = await billing.subscribe('full');
     for (let round = 0; round < 25; round += 1) {
       const request_id = newId('req');
@@ -225,7 +225,7 @@ describe('the ledger', () => {
        INSERT INTO ledger_entries SELECT posting.id, t.* FROM posting, unnest(?::text[], ?::bigint[]) AS t`,
       [newId('req'), amounts.map(([book]) => book), amounts.map(([, amount]) => amount)],
     );
-  it('takes no posting that does not sum to zero, and none without entries', async () => {
+  test('takes no posting that does not sum to zero, and none without entries', async () => {
     await expect(post([['usage', 5]])).rejects.toThrow(/sum to 5/);
     await expect(
       post([
@@ -235,7 +235,7 @@ describe('the ledger', () => {
     ).rejects.toThrow(/sum to 1/);
     await expect(post([])).rejects.toThrow(/has no entries/);
   });
-  it('takes no entry that is added to a posting later, and none without a posting', async () => {
+  test('takes no entry that is added to a posting later, and none without a posting', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, settled(5));
@@ -250,7 +250,7 @@ describe('the ledger', () => {
     }));
     await expect(billing.db('ledger_entries').insert(nowhere)).rejects.toThrow(/no ledger posting 0/);
   });
-  it.each([
+  test.each([
     'UPDATE ledger_entries SET amount_micros = 1',
     'DELETE FROM ledger_entries',
     'UPDATE ledger_postings SET kind = kind',

@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { insertCustomer } from '../src/payments/stripe/queries.ts';
 import { openPlanOffer } from '../src/plans/index.ts';
@@ -21,7 +21,7 @@ const liveAtStripe = (userId: string) =>
     .filter(({ metadata, status }) => Object(metadata)['svc_user_id'] === userId && status !== 'canceled');
 
 describe('bursts of events', () => {
-  it('duplicated, shuffled and dropped publish each state that was applied once, with revisions without gaps', async () => {
+  test('duplicated, shuffled and dropped publish each state that was applied once, with revisions without gaps', async () => {
     const status = fc.constantFrom('active', 'past_due', 'unpaid', 'paused', 'trialing');
     const burst = fc.array(
       fc.record({ status, deliveries: fc.array(fc.nat(5), { maxLength: 4 }), together: fc.boolean() }),
@@ -54,7 +54,7 @@ describe('bursts of events', () => {
     );
   }, 120_000);
 
-  it('about a subscription that billing has not heard of yet make it, before its checkout is told', async () => {
+  test('about a subscription that billing has not heard of yet make it, before its checkout is told', async () => {
     const { token, userId } = await signIn();
     const id = (await checkout(token)).body.session_id;
     const stripeId = String(pay(id)['subscription']);
@@ -70,7 +70,7 @@ describe('bursts of events', () => {
 });
 
 describe('a double checkout', () => {
-  it('never ends in two live subscriptions, whoever is told of which payment first', async () => {
+  test('never ends in two live subscriptions, whoever is told of which payment first', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { token, userId } = await signIn();
       const ids = (await Promise.all([checkout(token), checkout(token, 'full'), checkout(token)])).map(
@@ -89,7 +89,7 @@ describe('a double checkout', () => {
     }
   });
 
-  it('of an account that buys for the first time has one customer at Stripe', async () => {
+  test('of an account that buys for the first time has one customer at Stripe', async () => {
     for (let round = 0; round < 200; round += 1) {
       const [userId, customerId] = [newId('usr'), `cus_${round}`];
       const remembered = await Promise.all([1, 2, 3, 4].map(() => insertCustomer(billing.db, userId, customerId)));
@@ -97,7 +97,7 @@ describe('a double checkout', () => {
     }
   }, 30_000);
 
-  it('that cannot be reverted for now is reverted by whoever asks next, and refunded once', async () => {
+  test('that cannot be reverted for now is reverted by whoever asks next, and refunded once', async () => {
     const { token, userId } = await signIn();
     const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token)).body.session_id];
     pay(one);
@@ -117,7 +117,7 @@ describe('a double checkout', () => {
 });
 
 describe('the sweep', () => {
-  it('reads every page of what was never delivered, each event once', async () => {
+  test('reads every page of what was never delivered, each event once', async () => {
     const { token, stripeId } = await subscribe();
     stripe.update(stripeId, { status: 'past_due' });
     const noise = Array.from({ length: 230 }, () => stripe.event('customer.subscription.trial_will_end', stripeId));
@@ -134,7 +134,7 @@ describe('the sweep', () => {
 });
 
 describe('prices and products', () => {
-  it('lead to their plan after the plan has got another price, and a price made at Stripe does by its product', async () => {
+  test('lead to their plan after the plan has got another price, and a price made at Stripe does by its product', async () => {
     const { token, stripeId } = await subscribe();
     const plans = loadPlans(billing.config.PLANS_FILE, { currency: 'EUR', needsStripePrice: true });
     await openPlanOffer(
@@ -154,7 +154,7 @@ describe('prices and products', () => {
     expect((await deliver(updated(stripeId))).status).toBe(500);
     await openPlanOffer(billing.db, plans);
   });
-  it.each(['past_due', 'unpaid', 'paused', 'canceled'] as const)(
+  test.each(['past_due', 'unpaid', 'paused', 'canceled'] as const)(
     'of which nothing is known hide no end of payment: %s',
     async (status) => {
       const { token, stripeId } = await subscribe();
@@ -167,7 +167,7 @@ describe('prices and products', () => {
       expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status });
     },
   );
-  it('of a product that is sold as several plans stand for none', async () => {
+  test('of a product that is sold as several plans stand for none', async () => {
     const [one, two] = [await subscribe('basic'), await subscribe('full')];
     for (const { stripeId } of [one, two]) {
       const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
@@ -205,7 +205,7 @@ describe('a refund of a top-up', () => {
         );
     return { ...owner, refund, balance, paidBack };
   };
-  it('is paid back by Stripe, in its smallest unit, once per id', async () => {
+  test('is paid back by Stripe, in its smallest unit, once per id', async () => {
     const { refund, balance, paidBack } = await fund();
     const id = newId('req');
     const answers = await Promise.all([refund(id, 2_500_000), refund(id, 2_500_000), refund(id, 2_500_000)]);
@@ -215,7 +215,7 @@ describe('a refund of a top-up', () => {
     expect(await balance()).toBe(7_500_000);
     expect(paidBack()).toMatchObject([{ amount: '250', metadata: { svc_refund_id: id } }]);
   });
-  it('stays pending while Stripe is down, is told again by itself, and is paid back once though the first was', async () => {
+  test('stays pending while Stripe is down, is told again by itself, and is paid back once though the first was', async () => {
     const { refund, balance, paidBack } = await fund();
     const id = newId('req');
     stripe.faults.push(500, 500, 500);
@@ -230,7 +230,7 @@ describe('a refund of a top-up', () => {
     expect(paidBack()).toHaveLength(1);
     expect(await balance()).toBe(9_000_000);
   }, 30_000);
-  it('that Stripe refuses for good is put back', async () => {
+  test('that Stripe refuses for good is put back', async () => {
     const { refund, balance, paidBack } = await fund();
     stripe.refuseRefunds = true;
     expect((await refund('dispute-1', 4_000_000)).body.state).toBe('refused');
@@ -241,7 +241,7 @@ describe('a refund of a top-up', () => {
 });
 
 describe('every write', () => {
-  it('carries an idempotency key, the portal too', async () => {
+  test('carries an idempotency key, the portal too', async () => {
     const { token } = await subscribe();
     await billing.call('POST', '/v1/subscriptions/portal', { token, json: { return_url: 'https://shop.example/' } });
     const writes = stripe.calls.filter(({ method }) => method !== 'GET');

@@ -1,5 +1,5 @@
 import { events, newId } from '@svc/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RETURNS, SESSION_ID, type TestBilling, testBilling } from './support/billing.ts';
 
 const START = '2026-10-01T12:00:00.000Z';
@@ -27,7 +27,7 @@ const factsOf = async (userId: string) =>
     .select('subject', 'version', 'payload');
 
 describe('GET /v1/subscriptions/plans', () => {
-  it('answers anybody the plans on offer, without what belongs to the payment provider', async () => {
+  test('answers anybody the plans on offer, without what belongs to the payment provider', async () => {
     const { status, body } = await billing.call('GET', '/v1/subscriptions/plans');
     expect(status).toBe(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['basic', 'full', 'yearly']);
@@ -36,7 +36,7 @@ describe('GET /v1/subscriptions/plans', () => {
 });
 
 describe('buying a subscription', () => {
-  it('goes from checkout over payment to confirmation, and confirming again answers the same', async () => {
+  test('goes from checkout over payment to confirmation, and confirming again answers the same', async () => {
     const { token } = await signIn();
     expect(await current(token)).toBeNull();
     const started = await checkout(token);
@@ -66,12 +66,12 @@ describe('buying a subscription', () => {
     expect((await complete(id)).status).toBe(200);
     expect(await current(token)).toEqual(confirmed.body.subscription);
   });
-  it('takes effect when it is paid, even if nobody ever confirms', async () => {
+  test('takes effect when it is paid, even if nobody ever confirms', async () => {
     const { token } = await signIn();
     await complete((await checkout(token)).body.session_id);
     expect(await current(token)).toMatchObject({ status: 'active' });
   });
-  it('publishes one fact, however often it is paid and confirmed at once', async () => {
+  test('publishes one fact, however often it is paid and confirmed at once', async () => {
     const { token, userId } = await signIn();
     const id = (await checkout(token)).body.session_id;
     await Promise.all([...Array.from({ length: 5 }, () => complete(id))]);
@@ -99,7 +99,7 @@ describe('buying a subscription', () => {
   });
 
   describe('is invalid', () => {
-    it.each([
+    test.each([
       ['an unknown plan', { plan_id: 'none' }, ['body', 'plan_id'], 'value_error'],
       ['no plan', { plan_id: undefined }, ['body', 'plan_id'], 'missing'],
       ['a plain http success URL', { success_url: 'http://shop.example/' }, ['body', 'success_url'], 'value_error'],
@@ -117,20 +117,20 @@ describe('buying a subscription', () => {
       expect(answer.status).toBe(422);
       expect(answer.body.detail).toEqual([expect.objectContaining({ loc, type })]);
     });
-    it('with an empty or overlong session id', async () => {
+    test('with an empty or overlong session id', async () => {
       const { token } = await signIn();
       expect((await confirm(token, '')).body.detail[0].type).toBe('string_too_short');
       expect((await confirm(token, 'x'.repeat(256))).body.detail[0].type).toBe('string_too_long');
     });
   });
 
-  it('wants a console session', async () => {
+  test('wants a console session', async () => {
     const answer = await billing.call('POST', '/v1/subscriptions/checkout', { json: {} });
     expect([answer.status, answer.body.detail.code]).toEqual([401, 'not_authenticated']);
     const accessToken = await billing.tokens.accessToken();
     expect((await checkout(accessToken)).body.detail.code).toBe('invalid_token');
   });
-  it('by somebody else is not found, before and after payment', async () => {
+  test('by somebody else is not found, before and after payment', async () => {
     const [buyer, stranger] = [await signIn(), await signIn()];
     const id = (await checkout(buyer.token)).body.session_id;
     expect((await confirm(stranger.token, id)).status).toBe(404);
@@ -139,7 +139,7 @@ describe('buying a subscription', () => {
     expect(await current(stranger.token)).toBeNull();
     expect((await confirm(stranger.token, newId('cs'))).status).toBe(404);
   });
-  it('conflicts while it is not paid, and once it has expired', async () => {
+  test('conflicts while it is not paid, and once it has expired', async () => {
     const { token } = await signIn();
     const id = (await checkout(token)).body.session_id;
     expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
@@ -152,14 +152,14 @@ describe('buying a subscription', () => {
 });
 
 describe('two purchases', () => {
-  it('do not begin while a subscription is live', async () => {
+  test('do not begin while a subscription is live', async () => {
     const { token, subscriptionId } = await billing.subscribe();
     const second = await checkout(token, { plan_id: 'full' });
     expect([second.status, second.body.detail.code]).toEqual([409, 'subscription_already_active']);
     await play(subscriptionId, 'canceled');
     expect((await checkout(token)).status).toBe(200);
   });
-  it('begun side by side end in one live subscription; the second payment is reverted', async () => {
+  test('begun side by side end in one live subscription; the second payment is reverted', async () => {
     const { token, userId } = await signIn();
     const [one, two] = [
       (await checkout(token)).body.session_id,
@@ -178,7 +178,7 @@ describe('two purchases', () => {
     await billing.app.tickPayments();
     expect(await factsOf(userId)).toHaveLength(1);
   });
-  it('paid at the same moment end in one live subscription', async () => {
+  test('paid at the same moment end in one live subscription', async () => {
     const { token, userId } = await signIn();
     const sessions = await Promise.all(Array.from({ length: 4 }, () => checkout(token)));
     const answers = await Promise.all(sessions.map(({ body }) => complete(body.session_id)));
@@ -186,7 +186,7 @@ describe('two purchases', () => {
     expect(await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' })).toHaveLength(1);
     expect(await billing.db('subscriptions').where({ svc_user_id: userId })).toHaveLength(1);
   });
-  it('one after the other begin windows anew and go on counting revisions', async () => {
+  test('one after the other begin windows anew and go on counting revisions', async () => {
     const { token, userId, subscriptionId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 1000 });
@@ -201,7 +201,7 @@ describe('two purchases', () => {
 });
 
 describe('later states', () => {
-  it('are published once each, as snapshots or as the end, with growing revisions', async () => {
+  test('are published once each, as snapshots or as the end, with growing revisions', async () => {
     const { userId, subscriptionId, token } = await billing.subscribe();
     for (const status of ['past_due', 'past_due', 'active', 'unpaid', 'active', 'canceled', 'canceled']) {
       expect((await play(subscriptionId, status)).body).toEqual({ id: subscriptionId, status });
@@ -218,7 +218,7 @@ describe('later states', () => {
     expect(facts.at(-1)?.payload.ended_at).toBe(START);
     expect(await current(token)).toMatchObject({ status: 'canceled', revision: 6 });
   });
-  it('do not follow a final one', async () => {
+  test('do not follow a final one', async () => {
     const { subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'canceled');
     expect((await play(subscriptionId, 'active')).body.detail[0]).toMatchObject({
@@ -226,7 +226,7 @@ describe('later states', () => {
       type: 'value_error',
     });
   });
-  it('of an unknown subscription are not found, and unknown ones are invalid', async () => {
+  test('of an unknown subscription are not found, and unknown ones are invalid', async () => {
     expect((await play(newId('sub'), 'active')).status).toBe(404);
     const { subscriptionId } = await billing.subscribe();
     expect((await play(subscriptionId, 'dead')).body.detail[0]).toMatchObject({
@@ -234,7 +234,7 @@ describe('later states', () => {
       type: 'enum',
     });
   });
-  it('of an unpaid subscription that comes back when another is live are reverted', async () => {
+  test('of an unpaid subscription that comes back when another is live are reverted', async () => {
     const { userId, token, subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'unpaid');
     await complete((await checkout(token)).body.session_id);
@@ -245,7 +245,7 @@ describe('later states', () => {
 });
 
 describe('renewal', () => {
-  it('follows the clock: 31 January, 28 February, 31 March', async () => {
+  test('follows the clock: 31 January, 28 February, 31 March', async () => {
     await billing.setClock('2026-01-31T08:00:00Z');
     const { token } = await billing.subscribe();
     const ends: string[] = [];
@@ -263,7 +263,7 @@ describe('renewal', () => {
       ],
     ]);
   });
-  it('of a subscription cancelled for the end of its period is its end', async () => {
+  test('of a subscription cancelled for the end of its period is its end', async () => {
     const { token, userId } = await billing.subscribe();
     const portal = await billing.call('POST', '/v1/subscriptions/portal', {
       token,
@@ -282,7 +282,7 @@ describe('renewal', () => {
 });
 
 describe('POST /internal/subscription-snapshots', () => {
-  it('answers in the given order: null without a subscription, and the current snapshot with one', async () => {
+  test('answers in the given order: null without a subscription, and the current snapshot with one', async () => {
     const { userId } = await billing.subscribe();
     const read = async (...ids: string[]) =>
       (await billing.internal('POST', '/internal/subscription-snapshots', { svc_user_ids: ids })).body.snapshots;
@@ -292,7 +292,7 @@ describe('POST /internal/subscription-snapshots', () => {
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 505 });
     expect((await read(userId))[0].budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
   });
-  it.each([
+  test.each([
     ['trialing', true],
     ['past_due', true],
     ['paused', false],

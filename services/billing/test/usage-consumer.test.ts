@@ -2,7 +2,7 @@ import { events, newId, streams } from '@svc/contracts';
 import { connectMessaging, type Messaging, startRelay } from '@svc/messaging';
 import { createLogger } from '@svc/service-kit';
 import { type TestNats, testNats, waitFor } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { startUsageConsumer } from '../src/reservations/index.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
@@ -44,7 +44,7 @@ const publish = async (records: object[], id = crypto.randomUUID()) => {
 const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
 
 describe('the consumer of usage', () => {
-  it('settles each request once, told by call and by fact, repeated and in any order, and keeps usage nobody admitted', async () => {
+  test('settles each request once, told by call and by fact, repeated and in any order, and keeps usage nobody admitted', async () => {
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     try {
       const { userId } = await billing.subscribe('full');
@@ -69,7 +69,7 @@ describe('the consumer of usage', () => {
       await consumer.stop();
     }
   });
-  it('settles what was told while it was away', async () => {
+  test('settles what was told while it was away', async () => {
     const { userId } = await billing.subscribe('full');
     const { requestId } = await billing.admit(userId);
     await publish([factOf(userId, requestId, 8)]);
@@ -84,7 +84,7 @@ describe('the consumer of usage', () => {
 });
 
 describe('facts about subscriptions', () => {
-  it('reach the stream in the order of their revisions', async () => {
+  test('reach the stream in the order of their revisions', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'past_due' } });
     await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'canceled' } });

@@ -1,5 +1,5 @@
 import { newId } from '@svc/contracts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
@@ -15,14 +15,14 @@ const NOTHING = {
 };
 
 describe('usage', () => {
-  it('is empty without a subscription, for the owner and for an app', async () => {
+  test('is empty without a subscription, for the owner and for an app', async () => {
     const userId = newId('usr');
     const token = await billing.tokens.consoleSession({ userId });
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body).toEqual(NOTHING);
     const accessToken = await billing.tokens.accessToken({ userId });
     expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual(NOTHING);
   });
-  it('tells windows, caps and places, the same to the owner and to an app', async () => {
+  test('tells windows, caps and places, the same to the owner and to an app', async () => {
     const { userId, token } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 999 });
@@ -45,7 +45,7 @@ describe('usage', () => {
       ...{ used_percent: 0, used_micros: 0, limit_micros: 1000, resets_at: '2026-10-15T12:00:00.000Z' },
     });
   });
-  it('tells the gateway how requests stand, in the order of its question', async () => {
+  test('tells the gateway how requests stand, in the order of its question', async () => {
     const { userId } = await billing.subscribe();
     const admit = async (outcome?: object): Promise<string> => {
       const { requestId } = await billing.admit(userId);
@@ -72,7 +72,7 @@ describe('usage', () => {
     expect((await states([uncertain])).body.states).toEqual([{ state: 'settled', cost_micros: 100 }]);
     expect((await states([])).status).toBe(422);
   });
-  it('tells of no service once the subscription admits nothing', async () => {
+  test('tells of no service once the subscription admits nothing', async () => {
     const { userId, token, subscriptionId } = await billing.subscribe('full');
     const entitlements = async () =>
       (await billing.internal('GET', `/internal/accounts/${userId}/entitlements`)).body.services;
@@ -85,7 +85,7 @@ describe('usage', () => {
     const stranger = await billing.internal('GET', `/internal/accounts/${newId('usr')}/entitlements`);
     expect(stranger.body.services).toEqual({ chat: false, audio_transcription: false });
   });
-  it('wants the scope, and a token of its own kind', async () => {
+  test('wants the scope, and a token of its own kind', async () => {
     const userId = newId('usr');
     const token = await billing.tokens.accessToken({ userId, scope: 'inference' });
     const answer = await billing.call('GET', '/v1/integrations/usage', { token });
@@ -101,7 +101,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
     billing.call('GET', `/v1/integrations/usage/requests/${requestId}`, {
       token: await billing.tokens.accessToken({ userId, clientId }),
     });
-  it('tells what became of a request in each state', async () => {
+  test('tells what became of a request in each state', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     const request_id = requestId;
@@ -134,7 +134,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       settled_at: null,
     });
   });
-  it('is not found through another app, for another user, and for an id that nobody has', async () => {
+  test('is not found through another app, for another user, and for an id that nobody has', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     for (const answer of [
@@ -146,7 +146,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);
     }
   });
-  it('wants the scope', async () => {
+  test('wants the scope', async () => {
     const token = await billing.tokens.accessToken({ scope: 'inference' });
     expect((await billing.call('GET', `/v1/integrations/usage/requests/${newId('req')}`, { token })).status).toBe(403);
   });

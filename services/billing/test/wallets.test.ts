@@ -1,6 +1,6 @@
 import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import {
   admitKeyed,
@@ -70,7 +70,7 @@ const cost = (kind: string, micros: number) => [
 ];
 
 describe('top-ups', () => {
-  it('go through the checkout, credit once, and are published once', async () => {
+  test('go through the checkout, credit once, and are published once', async () => {
     const { userId, token } = await signIn();
     expect(await wallet(token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
     const { status, body } = await startTopUp(token, 25_000_000);
@@ -92,7 +92,7 @@ describe('top-ups', () => {
       [events.walletCredited.subject, 1, { svc_user_id: userId, amount_micros: 25_000_000, currency: 'EUR' }],
     ]);
   });
-  it('add up, and leave the subscription alone', async () => {
+  test('add up, and leave the subscription alone', async () => {
     const owner = await fund();
     const { body } = await startTopUp(owner.token, 1_000_000);
     await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
@@ -107,7 +107,7 @@ describe('top-ups', () => {
       ).status,
     ).toBe(200);
   });
-  it.each([
+  test.each([
     [0, 'greater_than_equal'],
     [-1_000_000, 'greater_than_equal'],
     [10_000_010_000, 'less_than_equal'],
@@ -117,13 +117,13 @@ describe('top-ups', () => {
     const answer = await startTopUp(token, amount);
     expect([answer.status, answer.body.detail[0].type]).toEqual([422, type]);
   });
-  it.each([1, 33, 1_005_001])('of %d micros are taken where no money is', async (amount) => {
+  test.each([1, 33, 1_005_001])('of %d micros are taken where no money is', async (amount) => {
     const { token } = await signIn();
     const { body } = await startTopUp(token, amount);
     await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
     expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(amount);
   });
-  it('of somebody else are not found, and all of it wants a session', async () => {
+  test('of somebody else are not found, and all of it wants a session', async () => {
     const [owner, stranger] = [await signIn(), await signIn()];
     const { body } = await startTopUp(owner.token, 1_000_000);
     expect((await confirm(stranger.token, body.session_id)).status).toBe(404);
@@ -141,7 +141,7 @@ describe('refunds', () => {
       billing.internal('POST', `/internal/accounts/${userId}/wallet/refunds`, { refund_id, session_id, amount_micros });
     return { ...owner, sessionId: body.session_id, refund };
   };
-  it('take a part of a top-up back, once per id, as a balanced posting', async () => {
+  test('take a part of a top-up back, once per id, as a balanced posting', async () => {
     const { token, userId, refund } = await start();
     const id = newId('req');
     const answers = await Promise.all(Array.from({ length: 5 }, () => refund(id, 3_000_000)));
@@ -156,7 +156,7 @@ describe('refunds', () => {
     expect(postings.map(({ reference }) => reference)).toEqual([`refund:${id}`]);
     expect((await refund(id, 1_000_000)).body.detail[0]).toMatchObject({ loc: ['body', 'refund_id'] });
   });
-  it('never exceed the top-up, nor what is available beside holds, at the same time neither', async () => {
+  test('never exceed the top-up, nor what is available beside holds, at the same time neither', async () => {
     const owner = await start();
     await ask(owner, { hold_micros: 6_000_000 });
     const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => owner.refund(`r${index}`, 1_000_000)));
@@ -170,7 +170,7 @@ describe('refunds', () => {
     expect((await owner.refund('more', 6_010_000)).body.detail.code).toBe('refund_not_possible');
     expect((await owner.refund('rest', 6_000_000)).body.state).toBe('refunded');
   });
-  it('of different top-ups cannot have one id, whichever comes first', async () => {
+  test('of different top-ups cannot have one id, whichever comes first', async () => {
     const owners = [await start(), await start(), await start()];
     const ids = Array.from({ length: 8 }, () => newId('req'));
     const answers = await Promise.all(ids.map((id) => Promise.all(owners.map(({ refund }) => refund(id, 1_000_000)))));
@@ -178,7 +178,7 @@ describe('refunds', () => {
     const balances = await Promise.all(owners.map(async ({ token }) => (await wallet(token)).balance_micros));
     expect(balances.reduce((sum, balance) => sum + balance)).toBe(22_000_000);
   });
-  it('are refused of what is no paid top-up of the account, and in parts of cents', async () => {
+  test('are refused of what is no paid top-up of the account, and in parts of cents', async () => {
     const [one, two] = [await start(), await start()];
     expect((await one.refund('a', 1_000_000, two.userId)).status).toBe(404);
     expect((await one.refund('a', 1_000_000, one.userId, newId('cs'))).status).toBe(404);
@@ -191,7 +191,7 @@ describe('refunds', () => {
 });
 
 describe('an API-key request', () => {
-  it('holds its highest cost without a posting, and posts what it cost, once', async () => {
+  test('holds its highest cost without a posting, and posts what it cost, once', async () => {
     const owner = await fund();
     const { requestId, body } = await ask(owner);
     expect(body).toEqual({ verdict: 'admitted' });
@@ -202,7 +202,7 @@ describe('an API-key request', () => {
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_600_000, held_micros: 0 });
     expect(await postedOf(requestId)).toEqual(cost('settlement', 400_000));
   });
-  it('gives its hold back without a posting when released, and keeps it while uncertain', async () => {
+  test('gives its hold back without a posting when released, and keeps it while uncertain', async () => {
     const owner = await fund();
     const [one, two] = [await ask(owner), await ask(owner)];
     await billing.settle(one.requestId, { outcome: 'released' });
@@ -216,7 +216,7 @@ describe('an API-key request', () => {
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_750_000, held_micros: 0 });
     expect(await postedOf(two.requestId)).toEqual([...cost('settlement', 1_000_000), ...cost('adjustment', -750_000)]);
   });
-  it('that costs more than was held takes the rest from the balance, below zero if need be', async () => {
+  test('that costs more than was held takes the rest from the balance, below zero if need be', async () => {
     const owner = await fund();
     const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 10_500_000 });
@@ -224,7 +224,7 @@ describe('an API-key request', () => {
     expect(await postedOf(requestId)).toEqual(cost('settlement', 10_500_000));
     expect((await ask(owner, { hold_micros: 0 })).body.verdict).toBe('insufficient_balance');
   });
-  it('posts as much where many are held and ended together', async () => {
+  test('posts as much where many are held and ended together', async () => {
     const { userId, keyId, token } = await fund();
     const owner = { userId, keyId, holdMicros: 1_000_000, requestsPerMinute: null, monthlyLimitMicros: null };
     const ids = Array.from({ length: 4 }, () => newId('req'));
@@ -242,14 +242,14 @@ describe('an API-key request', () => {
     const posted = await Promise.all(ids.map(postedOf));
     expect(posted).toEqual([cost('settlement', 400_000), cost('settlement', 1_500_000), [], []]);
   });
-  it('is refused without a wallet, and beyond the balance less what is held', async () => {
+  test('is refused without a wallet, and beyond the balance less what is held', async () => {
     expect((await ask(await signIn())).body).toEqual({ verdict: 'insufficient_balance' });
     const owner = await fund();
     await ask(owner, { hold_micros: 6_000_000 });
     expect((await ask(owner, { hold_micros: 4_000_001 })).body.verdict).toBe('insufficient_balance');
     expect((await ask(owner, { hold_micros: 4_000_000 })).body.verdict).toBe('admitted');
   });
-  it('asked for again is admitted again and holds once, even when the wallet is empty by then', async () => {
+  test('asked for again is admitted again and holds once, even when the wallet is empty by then', async () => {
     const owner = await fund();
     const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
     const again = await Promise.all(
@@ -258,7 +258,7 @@ describe('an API-key request', () => {
     expect(new Set(again.map(({ body }) => body.verdict))).toEqual(new Set(['admitted']));
     expect((await wallet(owner.token)).held_micros).toBe(10_000_000);
   });
-  it('is refused by its rate before anything else, exactly, and told when to come again', async () => {
+  test('is refused by its rate before anything else, exactly, and told when to come again', async () => {
     const owner = await fund();
     const limits = { requests_per_minute: 5, hold_micros: 1 };
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(owner, limits)));
@@ -275,7 +275,7 @@ describe('an API-key request', () => {
       ...{ verdict: 'admitted', rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 } },
     });
   });
-  it('is refused once its key has met its monthly limit, until the calendar month ends', async () => {
+  test('is refused once its key has met its monthly limit, until the calendar month ends', async () => {
     const owner = await fund();
     const limits = { monthly_limit_micros: 500_000 };
     const { requestId } = await ask(owner, limits);
@@ -287,7 +287,7 @@ describe('an API-key request', () => {
     await billing.setClock('2026-11-01T00:00:00Z');
     expect((await ask(owner, limits)).body.verdict).toBe('admitted');
   });
-  it('under the id of another key is refused as invalid', async () => {
+  test('under the id of another key is refused as invalid', async () => {
     const owner = await fund();
     const { requestId } = await ask(owner);
     expect((await ask({ ...owner, keyId: newId('key') }, { request_id: requestId })).body.detail[0].loc).toEqual([
@@ -298,7 +298,7 @@ describe('an API-key request', () => {
 });
 
 describe('the balance', () => {
-  it('is never overdrawn by requests at the same time', async () => {
+  test('is never overdrawn by requests at the same time', async () => {
     const owner = await fund();
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask(owner)));
     const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
@@ -308,7 +308,7 @@ describe('the balance', () => {
     );
     expect(await wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
-  it.each([
+  test.each([
     ['the wallet', { requestsPerMinute: null, monthlyLimitMicros: null }, 'insufficient_balance'],
     ['the rate', { requestsPerMinute: 10, monthlyLimitMicros: null }, 'rate_limit_exceeded'],
   ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
@@ -327,7 +327,7 @@ describe('the balance', () => {
     expect(answers.filter(([id, verdict]) => !admitted.has(id) && verdict === refusal)).toHaveLength(40);
     expect((await wallet(token)).held_micros).toBe(10 * holdMicros);
   });
-  it('is charged once for what many replicas are told at the same time, one by one and together', async () => {
+  test('is charged once for what many replicas are told at the same time, one by one and together', async () => {
     const { userId, keyId, token } = await fund();
     const owner = { userId, keyId, requestsPerMinute: null, monthlyLimitMicros: null };
     const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req'), holdMicros: 900_000 }));
@@ -339,7 +339,7 @@ describe('the balance', () => {
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
     expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
   });
-  it.each([1, 3])('pays for requests while the settlement of %i others has still to wait', async (count) => {
+  test.each([1, 3])('pays for requests while the settlement of %i others has still to wait', async (count) => {
     const owner = await fund();
     const asked = await Promise.all(Array.from({ length: count }, () => ask(owner)));
     const ids = asked.map(({ requestId }) => requestId);
@@ -355,7 +355,7 @@ describe('the balance', () => {
     const balance_micros = 10_000_000 - count * 7;
     expect(await wallet(owner.token)).toMatchObject({ balance_micros, held_micros: 1_000_000 });
   });
-  it('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
+  test('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
     const { userId, keyId, token } = await fund();
     const limits = { requestsPerMinute: null, monthlyLimitMicros: null };
     const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
@@ -375,7 +375,7 @@ describe('the balance', () => {
     expect([again?.verdict, told?.effect]).toEqual(['admitted', 'settled']);
     expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000 - 7, held_micros: 9 });
   });
-  it('of each of several accounts is charged by batches in any order, without a circle of waits', async () => {
+  test('of each of several accounts is charged by batches in any order, without a circle of waits', async () => {
     const owners = await Promise.all(Array.from({ length: 4 }, fund));
     const subscriber = await billing.subscribe();
     const delegated = await Promise.all([billing.admit(subscriber.userId), billing.admit(subscriber.userId)]);
@@ -406,7 +406,7 @@ describe('the balance', () => {
       expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000 - 5 * 7, held_micros: 4 * 5 * 9 });
     }
   });
-  it('is what any mix of holds, ends and sweeps at the same time adds up to', async () => {
+  test('is what any mix of holds, ends and sweeps at the same time adds up to', async () => {
     const action = fc.record({
       hold: fc.integer({ min: 0, max: 4_000_000 }),
       end: fc.constantFrom('settled', 'released', 'uncertain', 'none'),
@@ -444,7 +444,7 @@ describe('the balance', () => {
       { numRuns: 25 },
     );
   });
-  it('that nothing proves, nor what is held, is told', async () => {
+  test('that nothing proves, nor what is held, is told', async () => {
     const { userId, token } = await fund();
     const change = (by: object) => billing.db('wallets').where({ svc_user_id: userId }).update(by);
     await change({ balance_micros: 10_000_001, held_micros: 5 });
@@ -456,7 +456,7 @@ describe('the balance', () => {
     await change({ balance_micros: 10_000_000, held_micros: 0 });
     expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 0 });
   });
-  it('hold for requests that are decided together what they hold one after the other', async () => {
+  test('hold for requests that are decided together what they hold one after the other', async () => {
     const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });
     const rates = fc.array(fc.constantFrom(null, 2, 3), { minLength: 2, maxLength: 2 });
     const calls = fc.array(fc.record({ id: fc.nat(5), key: fc.nat(1) }), { minLength: 1, maxLength: 10 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
@@ -52,7 +52,7 @@ const step = fc.oneof(
   },
 );
 
-it('use counts in the windows of its admission, over month ends, leap days, late renewals, plan changes and clock steps', async () => {
+test('use counts in the windows of its admission, over month ends, leap days, late renewals, plan changes and clock steps', async () => {
   await fc.assert(
     fc.asyncProperty(anchor, fc.array(step, { minLength: 4, maxLength: 14 }), async (start, story) => {
       const begin = new Date(start);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monthlyWindow, usedPercent, weeklyWindow } from '../src/reservations/windows.ts';
 
 let database: TestDatabase;
@@ -35,7 +35,7 @@ const yearly = (anchor: string) => ({
 const instant = fc.date({ min: day('2023-12-01T00:00'), max: day('2033-01-01T00:00'), noInvalidDate: true });
 
 describe('monthly windows', () => {
-  it.each([
+  test.each([
     ['2026-01-31T10:00', '2026-02-28T09:59:59.999', '2026-01-31T10:00', '2026-02-28T10:00'],
     ['2026-01-31T10:00', '2026-02-28T10:00', '2026-02-28T10:00', '2026-03-31T10:00'],
     ['2026-01-31T10:00', '2026-03-31T09:00', '2026-02-28T10:00', '2026-03-31T10:00'],
@@ -50,7 +50,7 @@ describe('monthly windows', () => {
     expect(await askMonthly(yearly(anchor), day(at))).toEqual(expected);
   });
 
-  it('are the paid month while it lasts, whatever its length, and anniversaries once its renewal is late', async () => {
+  test('are the paid month while it lasts, whatever its length, and anniversaries once its renewal is late', async () => {
     const terms = {
       anchor: day('2026-01-10T00:00'),
       interval: 'month' as const,
@@ -63,7 +63,7 @@ describe('monthly windows', () => {
     }
   });
 
-  it('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
+  test('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
     await fc.assert(
       fc.asyncProperty(instant, instant, async (anchor, at) => {
         const terms = {
@@ -82,14 +82,14 @@ describe('monthly windows', () => {
 });
 
 describe('weekly windows', () => {
-  it('are seven times 24 hours over a leap day and a month end', async () => {
+  test('are seven times 24 hours over a leap day and a month end', async () => {
     const anchor = day('2028-02-26T06:30');
     const expected = { start: anchor, end: day('2028-03-04T06:30') };
     expect(weeklyWindow(anchor, day('2028-03-04T06:29:59.999'))).toEqual(expected);
     expect(await askWeekly(anchor, day('2028-03-04T06:29:59.999'))).toEqual(expected);
   });
 
-  it('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
+  test('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
     await fc.assert(
       fc.asyncProperty(instant, instant, async (anchor, at) => {
         const window = weeklyWindow(anchor, at);
@@ -103,7 +103,7 @@ describe('weekly windows', () => {
 });
 
 describe('the percentage used', () => {
-  it.each([
+  test.each([
     [0, 1000, 0],
     [9, 1000, 0],
     [10, 1000, 1],

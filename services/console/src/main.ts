@@ -13,7 +13,7 @@ const findDirectory = (): string => {
   return existsSync(bundled) ? bundled : development;
 };
 
-async function start(life: Lifecycle): Promise<void> {
+const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
@@ -27,6 +27,6 @@ async function start(life: Lifecycle): Promise<void> {
   await life.listen(internal, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   if (!(await assets.isBuilt())) logger.warn('the pages are not built: run `npx pnpm --filter @svc/console build`');
   logger.info({ port: config.PORT }, 'ready');
-}
+};
 
 runService({ name: NAME, start });

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { hasChromium, useBrowser } from './support/browser.ts';
 import { useConsole } from './support/console.ts';
 import { furnish } from './support/furnish.ts';
@@ -30,7 +30,7 @@ const gzipBytes = async (files: Iterable<string>): Promise<number> => {
 };
 
 describe('budgets', () => {
-  it('all scripts together stay within what the first load may be', async () => {
+  test('all scripts together stay within what the first load may be', async () => {
     const chunks = Object.values(await readManifest());
     const scripts = new Set(chunks.map(({ file }) => file).filter((file) => file.endsWith('.js')));
     const bytes = await gzipBytes(scripts);
@@ -38,7 +38,7 @@ describe('budgets', () => {
     process.stderr.write(`scripts of all pages, both languages: ${Math.ceil(bytes / 1024)} KiB gzip\n`);
   });
 
-  it('styles stay small', async () => {
+  test('styles stay small', async () => {
     const chunks = Object.values(await readManifest());
     const bytes = await gzipBytes(new Set(chunks.flatMap(({ css }) => css ?? [])));
     expect(bytes).toBeLessThan(STYLE_BYTES_MAX);
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium())('the first load in a browser', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  it('downloads less than 250 KiB of script, from this site alone', async () => {
+  test('downloads less than 250 KiB of script, from this site alone', async () => {
     const person = addPerson(console, 'business');
     furnish(console, person);
     const page = await openAs({ browser, console, person });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type Listener, listen } from '@svc/service-kit';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../src/web/api/api-error.ts';
 import { createClient } from '../src/web/api/create-client.ts';
 import { createTransport, urlFor } from '../src/web/api/send-request.ts';
@@ -44,7 +44,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<ApiError> => {
 };
 
 describe('urlFor', () => {
-  it('fills and encodes parameters, and leaves out what is undefined', () => {
+  test('fills and encodes parameters, and leaves out what is undefined', () => {
     expect(urlFor('/v1/x/{client_id}/y', { params: { client_id: 'a/b?c' } })).toBe('/v1/x/a%2Fb%3Fc/y');
     expect(urlFor('/v1/x', { query: { limit: 50, after: undefined, key_id: 'a&b' } })).toBe(
       '/v1/x?limit=50&key_id=a%26b',
@@ -53,7 +53,7 @@ describe('urlFor', () => {
 });
 
 describe('the transport', () => {
-  it('sends what the contract names and answers its type', async () => {
+  test('sends what the contract names and answers its type', async () => {
     handle = (_req, res) => json(res, 200, { data: [], has_more: false });
     const { send } = transportTo(server.url);
     const answer = await send('listGatewayUsage', { query: { limit: 10 } }, { token: 'secret' });
@@ -63,7 +63,7 @@ describe('the transport', () => {
     ]);
   });
 
-  it('hands pictures on as data URLs and sends files as they are', async () => {
+  test('hands pictures on as data URLs and sends files as they are', async () => {
     handle = (_req, res) => res.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 255]));
     const { send } = transportTo(server.url);
     const params = { client_id: 'app_1' };
@@ -73,21 +73,21 @@ describe('the transport', () => {
     expect(seen[1]).toMatchObject({ method: 'PUT', type: 'image/webp' });
   });
 
-  it('tells code, request id and waiting time of an error', async () => {
+  test('tells code, request id and waiting time of an error', async () => {
     handle = (_req, res) =>
       json(res, 429, { detail: { code: 'too_many_attempts', message: 'Wait.' } }, { 'retry-after': '90' });
     const error = await failureOf(transportTo(server.url).send('listKeys', {}));
     expect(error).toMatchObject({ status: 429, code: 'too_many_attempts', requestId: 'req_1', retryAfterSeconds: 90 });
   });
 
-  it('tells the faults of a 422', async () => {
+  test('tells the faults of a 422', async () => {
     const issue = { loc: ['body', 'name'], type: 'missing', msg: 'Field required' };
     handle = (_req, res) => json(res, 422, { detail: [issue, 'rubbish'] });
     const error = await failureOf(transportTo(server.url).send('createKey', { body: { name: '' } }));
     expect(error.issues).toEqual([issue]);
   });
 
-  it('understands answers that are none of ours', async () => {
+  test('understands answers that are none of ours', async () => {
     handle = (_req, res) => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     const error = await failureOf(transportTo(server.url).send('listKeys', {}));
     expect(error).toMatchObject({ status: 502, code: 'service_unavailable', isTransient: true });
@@ -95,7 +95,7 @@ describe('the transport', () => {
     expect(await failureOf(transportTo(server.url).send('listKeys', {}))).toMatchObject({ code: 'unreadable_answer' });
   });
 
-  it('gives up in time, and tells a lost network from that', async () => {
+  test('gives up in time, and tells a lost network from that', async () => {
     handle = () => undefined;
     expect(await failureOf(transportTo(server.url, 50).send('listKeys', {}))).toMatchObject({ code: 'timeout' });
     const gone = createServer().listen(0, '127.0.0.1');
@@ -107,7 +107,7 @@ describe('the transport', () => {
     expect(error).toMatchObject({ status: 0, code: 'network_error', isTransient: true });
   });
 
-  it('passes on that the caller has lost interest', async () => {
+  test('passes on that the caller has lost interest', async () => {
     handle = () => undefined;
     const controller = new AbortController();
     const call = transportTo(server.url).send('listKeys', {}, { signal: controller.signal });
@@ -128,19 +128,19 @@ const account = {
 const sessionWith = (token: string) => ({ session_token: token, token_type: 'Bearer', expires_in: 1, account });
 
 describe('the session', () => {
-  it.each([400, 401, 403, 404, 405, 501])('is absent where resuming answers %i', async (status) => {
+  test.each([400, 401, 403, 404, 405, 501])('is absent where resuming answers %i', async (status) => {
     handle = (_req, res) => json(res, status, { detail: { code: 'x', message: '' } });
     const session = createSession(transportTo(server.url));
     await session.resume();
     expect(session.state()).toEqual({ status: 'signed_out', reason: 'none' });
   });
 
-  it('says so where it cannot be told whether there is one', async () => {
+  test('says so where it cannot be told whether there is one', async () => {
     handle = (_req, res) => json(res, 503, { detail: { code: 'service_unavailable', message: '' } });
     await expect(createSession(transportTo(server.url)).resume()).rejects.toMatchObject({ status: 503 });
   });
 
-  it('is asked for once when many calls are refused, and each call is repeated once', async () => {
+  test('is asked for once when many calls are refused, and each call is repeated once', async () => {
     let resumed = 0;
     handle = (req, res) => {
       if (req.url === '/v1/console/session/resume') {
@@ -163,7 +163,7 @@ describe('the session', () => {
     expect(seen.filter(({ url }) => url === '/v1/gateway/keys')).toHaveLength(2);
   });
 
-  it('ends, once and with its reason, where it cannot be resumed', async () => {
+  test('ends, once and with its reason, where it cannot be resumed', async () => {
     handle = (_req, res) => json(res, 200, sessionWith('old'));
     const transport = transportTo(server.url);
     const session = createSession(transport);
@@ -175,7 +175,7 @@ describe('the session', () => {
     expect(session.current()).toBeUndefined();
   });
 
-  it('stays when signing out could not be told to the service', async () => {
+  test('stays when signing out could not be told to the service', async () => {
     handle = (_req, res) => json(res, 200, sessionWith('old'));
     const session = createSession(transportTo(server.url));
     await session.resume();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { createLogger, createMetrics, type Listener, listen } from '@svc/service-kit';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createAssetStore, createInternalHandler, createWebHandler } from '../src/server/index.ts';
 import { rawRequest } from './support/raw-request.ts';
 
@@ -31,7 +31,7 @@ describe('the built pages', () => {
   const scriptPath = async (): Promise<string> =>
     /src="(\/assets\/[^"]+\.js)"/.exec((await get('/', NAVIGATION)).text)?.[1] ?? '';
 
-  it.each(['/', '/apps/app_1/webhook', '/plans/return?session_id=cs_1', '/sign-in'])(
+  test.each(['/', '/apps/app_1/webhook', '/plans/return?session_id=cs_1', '/sign-in'])(
     'are one page at %s',
     async (path) => {
       const answer = await get(path, NAVIGATION);
@@ -42,7 +42,7 @@ describe('the built pages', () => {
     },
   );
 
-  it('come with a policy that allows no inline content and no other site', async () => {
+  test('come with a policy that allows no inline content and no other site', async () => {
     const answer = await get('/', NAVIGATION);
     const policy = answer.headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -55,7 +55,7 @@ describe('the built pages', () => {
     expect(answer.text).not.toMatch(/<style|<script>|style="|onload=/);
   });
 
-  it('have the documentation beside them, at addresses without an ending', async () => {
+  test('have the documentation beside them, at addresses without an ending', async () => {
     for (const path of ['/docs', '/docs/', '/docs/quick-start', '/docs/reference/webhooks']) {
       const answer = await get(path, NAVIGATION);
       expect(answer.status, path).toBe(200);
@@ -71,7 +71,7 @@ describe('the built pages', () => {
     expect((await get('/docs/no-such-file.tgz')).status).toBe(404);
   });
 
-  it('keep what has a hash in its name for ever, and answer 304 to whoever has it', async () => {
+  test('keep what has a hash in its name for ever, and answer 304 to whoever has it', async () => {
     const path = await scriptPath();
     const answer = await get(path);
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
@@ -82,7 +82,7 @@ describe('the built pages', () => {
     expect(again.text).toBe('');
   });
 
-  it('are sent compressed to whoever takes it', async () => {
+  test('are sent compressed to whoever takes it', async () => {
     const path = await scriptPath();
     const raw = async (accepted: string) => {
       const { headers, bytes } = await get(path, { 'accept-encoding': accepted });
@@ -99,7 +99,7 @@ describe('the built pages', () => {
     expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['a script that is not there', '/assets/missing.js', NAVIGATION],
     ['a call by a script', '/v2/anything', { accept: 'application/json', 'sec-fetch-mode': 'cors' }],
     ['a picture that is not there', '/missing.png', { accept: 'image/*', 'sec-fetch-mode': 'no-cors' }],
@@ -110,11 +110,11 @@ describe('the built pages', () => {
     expect(JSON.parse(answer.text)).toEqual({ detail: { code: 'not_found', message: expect.any(String) } });
   });
 
-  it('are at the root for everybody, such as a probe or a person with curl', async () => {
+  test('are at the root for everybody, such as a probe or a person with curl', async () => {
     expect((await get('/', { accept: '*/*' })).status).toBe(200);
   });
 
-  it('are only read', async () => {
+  test('are only read', async () => {
     const answer = await get('/', NAVIGATION, 'POST');
     expect(answer.status).toBe(405);
     expect(answer.headers['allow']).toBe('GET, HEAD');
@@ -123,13 +123,13 @@ describe('the built pages', () => {
     expect(head.text).toBe('');
   });
 
-  it('keep the request id that the ingress has set', async () => {
+  test('keep the request id that the ingress has set', async () => {
     const id = 'req_01jd0000000000000000000000';
     expect((await get('/', { ...NAVIGATION, 'x-request-id': id })).headers['x-request-id']).toBe(id);
     expect((await get('/', { ...NAVIGATION, 'x-request-id': 'x y' })).headers['x-request-id']).toMatch(/^req_/);
   });
 
-  it('tell browsers to stay on https where the product is', async () => {
+  test('tell browsers to stay on https where the product is', async () => {
     const secure = await startWeb(inject('assetsDirectory'), true);
     const answer = await rawRequest(secure.url, NAVIGATION);
     expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
@@ -145,7 +145,7 @@ describe('before and after a build', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('says clearly what is missing, and serves the pages as soon as they are there', async () => {
+  test('says clearly what is missing, and serves the pages as soon as they are there', async () => {
     directory = await mkdtemp(join(tmpdir(), 'svc-console-'));
     const pages = join(directory, 'web');
     const web = await startWeb(pages);

@@ -49,7 +49,7 @@ const SERVICE = 'webhook-dispatcher';
 const INTERNAL_TIMEOUT_MS = 2_000;
 
 /** Wires the service together and starts its worker and consumers; `life` stops them, the consumers first. */
-export async function createApp(parts: AppParts): Promise<App> {
+export const createApp = async (parts: AppParts): Promise<App> => {
   const { config, database, messaging, logger, metrics, life } = parts;
   const clock = parts.clock ?? (() => new Date());
   const lookup = parts.lookup ?? createSystemLookup();
@@ -90,9 +90,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...inboxRoutes({ service: SERVICE, database, messaging, consumers: () => consumers }),
   ];
   return { worker, ...createApplications(parts, { bindings, operatorBindings, revocations, clock }) };
-}
+};
 
-function createClients(config: Config, life: AppParts['life']) {
+const createClients = (config: Config, life: AppParts['life']) => {
   const [token = ''] = config.INTERNAL_API_TOKENS;
   const client = (baseUrl: string): InternalClient => {
     const made = createInternalClient({ baseUrl, token, timeoutMs: INTERNAL_TIMEOUT_MS });
@@ -103,7 +103,7 @@ function createClients(config: Config, life: AppParts['life']) {
     auth: createAuthClient(client(config.AUTH_INTERNAL_URL)),
     billing: createBillingClient(client(config.BILLING_INTERNAL_URL)),
   };
-}
+};
 
 interface ApplicationsInput {
   readonly bindings: readonly Binding[];
@@ -112,10 +112,10 @@ interface ApplicationsInput {
   readonly clock: () => Date;
 }
 
-function createApplications(
+const createApplications = (
   { config, database, messaging, logger, metrics, life }: AppParts,
   input: ApplicationsInput,
-) {
+) => {
   const shared = {
     service: SERVICE,
     ...{ logger, metrics, isUnavailable: isConnectionFailure },
@@ -149,4 +149,4 @@ function createApplications(
     }),
   });
   return { publicApp, internalApp };
-}
+};

@@ -16,7 +16,7 @@ export interface OwnershipQuestion {
 }
 
 /** Asks the owner of the apps each time: an app that was registered a moment ago is known, one that was deleted is not. */
-export function createAuthClient(client: InternalClient): AuthClient {
+export const createAuthClient = (client: InternalClient): AuthClient => {
   return {
     async requireOwner({ clientId, userId, requestId, signal }) {
       const app = await client
@@ -29,4 +29,4 @@ export function createAuthClient(client: InternalClient): AuthClient {
       if (app?.body.owner_user_id !== userId) throw new AppError('not_found');
     },
   };
-}
+};

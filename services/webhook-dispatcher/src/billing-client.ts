@@ -11,7 +11,7 @@ export interface BillingClient {
 }
 
 /** Asks billing for the state of now, which no older fact can show. */
-export function createBillingClient(client: InternalClient): BillingClient {
+export const createBillingClient = (client: InternalClient): BillingClient => {
   return {
     async readSnapshots(userIds) {
       try {
@@ -25,14 +25,14 @@ export function createBillingClient(client: InternalClient): BillingClient {
       }
     },
   };
-}
+};
 
 /** Asks a billing of the release before, which knows no other way. */
-async function readOneByOne(client: InternalClient, userIds: readonly string[]) {
+const readOneByOne = async (client: InternalClient, userIds: readonly string[]) => {
   const snapshots: (SubscriptionSnapshot | null)[] = [];
   for (const svc_user_id of userIds) {
     const { body } = await client.call(internalRoutes.getSubscriptionSnapshot, { params: { svc_user_id } });
     snapshots.push(body.snapshot);
   }
   return snapshots;
-}
+};

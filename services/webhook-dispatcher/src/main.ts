@@ -14,7 +14,7 @@ import { configSchema } from './config.ts';
 
 const NAME = 'webhook-dispatcher';
 
-async function start(life: Lifecycle): Promise<void> {
+const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
@@ -30,6 +30,6 @@ async function start(life: Lifecycle): Promise<void> {
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   logger.info({ port: config.PORT }, 'ready');
-}
+};
 
 runService({ name: NAME, start });

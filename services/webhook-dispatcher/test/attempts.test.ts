@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { createTestAuthority, type Identity, type TestAuthority } from '@svc/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AttemptDeps, type AttemptResult, sendAttempt } from '../src/deliveries/send-attempt.ts';
 import { createPinnedAgent, type Lookup, type PinnedAgent, parseAllowTargets } from '../src/destinations/index.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -55,14 +55,14 @@ const send = (
 const target = (path = '/hook?token=a') => `https://${NAME}:${receiver.port}${path}`;
 
 describe('the connection', () => {
-  it('goes to the checked address, with the name in SNI, Host and certificate', async () => {
+  test('goes to the checked address, with the name in SNI, Host and certificate', async () => {
     expect(await send(target())).toMatchObject({ isDelivered: true, statusCode: 204, error: null });
     expect(receiver.received[0]).toMatchObject({ serverName: NAME, path: '/hook?token=a' });
     expect(receiver.received[0]?.headers.host).toBe(`${NAME}:${receiver.port}`);
     expect(watch.addresses).toEqual(['127.0.0.1']);
   });
 
-  it('looks a name up once', async () => {
+  test('looks a name up once', async () => {
     let lookups = 0;
     await send(target(), {
       lookup: async () => {
@@ -73,19 +73,19 @@ describe('the connection', () => {
     expect([lookups, ...watch.addresses]).toEqual([1, '127.0.0.1']);
   });
 
-  it('to an address by number verifies the address in the certificate', async () => {
+  test('to an address by number verifies the address in the certificate', async () => {
     expect(await send(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({ isDelivered: true });
     expect(receiver.received[0]?.serverName).toBe(false);
   });
 
-  it('tries the next checked address when one refuses', async () => {
+  test('tries the next checked address when one refuses', async () => {
     expect(await send(target(), { lookup: async () => ['127.0.0.9', '127.0.0.1'] })).toMatchObject({
       isDelivered: true,
     });
     expect(watch.addresses).toEqual(['127.0.0.9', '127.0.0.1']);
   });
 
-  it('ignores the proxy variables of the environment', async () => {
+  test('ignores the proxy variables of the environment', async () => {
     const names = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
     for (const name of names) process.env[name] = name.startsWith('NODE') ? '1' : 'http://127.0.0.9:9';
     try {
@@ -96,19 +96,19 @@ describe('the connection', () => {
     expect(watch.addresses).toEqual(['127.0.0.1']);
   });
 
-  it('is kept for the same addresses', async () => {
+  test('is kept for the same addresses', async () => {
     for (let index = 0; index < 5; index += 1) await send(target());
     expect(receiver.connections()).toBe(1);
   });
 
-  it('is not used again once the name has other addresses', async () => {
+  test('is not used again once the name has other addresses', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.1', '127.0.0.2'], ['127.0.0.1']];
     const lookup: Lookup = async () => answers.shift() ?? [];
     for (let index = 0; index < 3; index += 1) await send(target(), { lookup });
     expect(receiver.received.map(({ connection }) => connection)).toEqual([1, 2, 1]);
   });
 
-  it('that was kept but closed by the receiver costs no attempt', async () => {
+  test('that was kept but closed by the receiver costs no attempt', async () => {
     await send(target());
     receiver.closeConnections();
     expect(await send(target())).toMatchObject({ isDelivered: true });
@@ -125,17 +125,17 @@ describe('TLS', () => {
     return result;
   };
 
-  it('refuses a certificate for another name', async () => {
+  test('refuses a certificate for another name', async () => {
     const own = await authority.issue({ names: ['other.receiver.test'] });
     expect(await against(own)).toMatchObject({ isDelivered: false, error: 'certificate_name_mismatch' });
   });
 
-  it('refuses an expired certificate', async () => {
+  test('refuses an expired certificate', async () => {
     const own = await authority.issue({ names: [NAME], expired: true });
     expect((await against(own)).error).toBe('certificate_expired');
   });
 
-  it('refuses an unknown authority, whatever the environment says', async () => {
+  test('refuses an unknown authority, whatever the environment says', async () => {
     const stranger = await createTestAuthority();
     const own = await stranger.issue({ names: [NAME] });
     stranger.remove();
@@ -145,12 +145,12 @@ describe('TLS', () => {
     expect(result.error).toBe('certificate_not_trusted');
   });
 
-  it('refuses TLS 1.1', async () => {
+  test('refuses TLS 1.1', async () => {
     const options = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
     expect((await against(identity, options)).error).toBe('tls_failed');
   });
 
-  it('takes TLS 1.2', async () => {
+  test('takes TLS 1.2', async () => {
     const other = await startReceiver(identity, { maxVersion: 'TLSv1.2' });
     const result = await send(`https://${NAME}:${other.port}/`, { targets: [`${NAME}:${other.port}`] });
     expect([result.isDelivered, other.received[0]?.protocol]).toEqual([true, 'TLSv1.2']);
@@ -159,25 +159,25 @@ describe('TLS', () => {
 });
 
 describe('the answer', () => {
-  it.each([300, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('%i is a failure', async (status) => {
+  test.each([300, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('%i is a failure', async (status) => {
     receiver.otherwise = (response) => response.writeHead(status, { location: target('/elsewhere') }).end();
     expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: status, error: 'unexpected_status' });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?token=a']);
   });
 
-  it.each([200, 201, 202, 204, 299])('%i is a delivery', async (status) => {
+  test.each([200, 201, 202, 204, 299])('%i is a delivery', async (status) => {
     receiver.otherwise = status;
     expect(await send(target())).toMatchObject({ isDelivered: true, statusCode: status });
   });
 
-  it.each([429, 503])('%i may ask for time, others may not', async (status) => {
+  test.each([429, 503])('%i may ask for time, others may not', async (status) => {
     receiver.otherwise = (response) => response.writeHead(status, { 'retry-after': '7' }).end();
     expect((await send(target())).retryAfterMs).toBe(7_000);
     receiver.otherwise = (response) => response.writeHead(500, { 'retry-after': '7' }).end();
     expect((await send(target())).retryAfterMs).toBeUndefined();
   });
 
-  it('is read to 64 KiB, then the connection is closed', async () => {
+  test('is read to 64 KiB, then the connection is closed', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
       receiver.otherwise = (response) => {
@@ -195,14 +195,14 @@ describe('the answer', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('that breaks off is no delivery', async () => {
+  test('that breaks off is no delivery', async () => {
     receiver.otherwise = (response) => {
       response.writeHead(200, { 'content-length': '100' }).write('x', () => response.destroy());
     };
     expect((await send(target())).isDelivered).toBe(false);
   });
 
-  it('that is not HTTP is told by one word', async () => {
+  test('that is not HTTP is told by one word', async () => {
     const tcp = createTcpServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n'));
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
     const address = tcp.address();
@@ -212,7 +212,7 @@ describe('the answer', () => {
     await new Promise((resolve) => tcp.close(resolve));
   });
 
-  it.each([
+  test.each([
     'hello there\r\n\r\n',
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
     'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n',
@@ -222,7 +222,7 @@ describe('the answer', () => {
     expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: null, error: 'answer_not_http' });
   });
 
-  it('that does not come is given up after 10 s in total, the look-up included', { timeout: 15_000 }, async () => {
+  test('that does not come is given up after 10 s in total, the look-up included', { timeout: 15_000 }, async () => {
     receiver.otherwise = (response) => {
       response.writeHead(200).write('x');
     };
@@ -233,14 +233,14 @@ describe('the answer', () => {
     expect(result.durationMs).toBeLessThan(11_000);
   });
 
-  it('of nobody: the cause is one word', async () => {
+  test('of nobody: the cause is one word', async () => {
     await receiver.stop();
     expect(await send(target())).toMatchObject({ statusCode: null, error: 'connection_refused' });
   });
 });
 
 describe('a process that stops', () => {
-  it('cuts off what it can wait for no longer, without a result', async () => {
+  test('cuts off what it can wait for no longer, without a result', async () => {
     receiver.otherwise = () => undefined;
     const stopping = new AbortController();
     setTimeout(() => stopping.abort(), 100);
@@ -253,7 +253,7 @@ describe('no socket opens to an address that is not public', () => {
     readFileSync(new URL('./fixtures/ssrf-vectors.json', import.meta.url), 'utf8'),
   );
 
-  it('for any published destination that is to be refused, at any look-up', async () => {
+  test('for any published destination that is to be refused, at any look-up', async () => {
     for (const vector of vectors.filter((each) => each.expect === 'reject')) {
       const lists = vector.resolves_to ?? [[]];
       const last = lists.at(-1);
@@ -264,7 +264,7 @@ describe('no socket opens to an address that is not public', () => {
     expect(watch.addresses).toEqual([]);
   });
 
-  it('when the name is public at first and private at an attempt', async () => {
+  test('when the name is public at first and private at an attempt', async () => {
     for (const address of ['127.0.0.1', '::1', '10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', 'fd00:ec2::254']) {
       const lookup: Lookup = async () => ['104.18.32.7', address];
       expect(await send(target(), { lookup, targets: [] })).toMatchObject({
@@ -275,7 +275,7 @@ describe('no socket opens to an address that is not public', () => {
     expect([watch.addresses, receiver.received]).toEqual([[], []]);
   });
 
-  it('when a receiver redirects to one', async () => {
+  test('when a receiver redirects to one', async () => {
     receiver.otherwise = (response) => response.writeHead(307, { location: 'https://127.0.0.2:9443/' }).end();
     await send(target());
     expect(watch.addresses).toEqual(['127.0.0.1']);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId, type SubscriptionSnapshot } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   call,
   type Dispatcher,
@@ -102,12 +102,12 @@ const untilTold = (clientId: string, told: string[], timeoutMs = 5_000) =>
 const deadLetters = async () => await world.database.knex('dead_letters').select('*');
 
 describe('connections', () => {
-  it('without a subscription are told alone', async () => {
+  test('without a subscription are told alone', async () => {
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
   });
 
-  it('to an app without a configuration are not told, and take no place in its sequence', async () => {
+  test('to an app without a configuration are not told, and take no place in its sequence', async () => {
     const other = await newOwner(world);
     await connect(other.clientId);
     await connect(owner.clientId);
@@ -117,7 +117,7 @@ describe('connections', () => {
     expect(await toldTo(other.clientId)).toEqual(['integration.test']);
   });
 
-  it('that end are told with their reason', async () => {
+  test('that end are told with their reason', async () => {
     await connect(owner.clientId);
     await disconnect(owner.clientId, 2);
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked']);
@@ -127,7 +127,7 @@ describe('connections', () => {
     expect(received.event.data).toEqual({ reason: 'user_disconnected', revoked_at: '2026-11-20T11:00:00.000Z' });
   });
 
-  it('made again are told again, with the subscription of then', async () => {
+  test('made again are told again, with the subscription of then', async () => {
     world.standIns.snapshots.set(userId, snapshot(1));
     await connect(owner.clientId);
     await disconnect(owner.clientId, 2);
@@ -140,7 +140,7 @@ describe('connections', () => {
     ]);
   });
 
-  it('whose facts come in the wrong order are told in the right one', async () => {
+  test('whose facts come in the wrong order are told in the right one', async () => {
     await disconnect(owner.clientId, 2);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await toldTo(owner.clientId)).toEqual([]);
@@ -148,7 +148,7 @@ describe('connections', () => {
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked'], 10_000);
   });
 
-  it('are told once, however often their fact comes', async () => {
+  test('are told once, however often their fact comes', async () => {
     const id = await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
     const fact = await world.database.knex('events').where({ client_id: owner.clientId }).first('fact_id');
@@ -162,7 +162,7 @@ describe('connections', () => {
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked']);
   });
 
-  it('made while billing is away are told once it is back, and nothing is lost', async () => {
+  test('made while billing is away are told once it is back, and nothing is lost', async () => {
     world.standIns.snapshots.set(userId, snapshot(1));
     world.standIns.isDown = true;
     await connect(owner.clientId);
@@ -174,7 +174,7 @@ describe('connections', () => {
 });
 
 describe('subscriptions', () => {
-  it('are told to each connected app, and to no other', async () => {
+  test('are told to each connected app, and to no other', async () => {
     const [second, stranger] = [await newConfiguredApp(), await newConfiguredApp()];
     await connect(owner.clientId);
     await connect(second.clientId);
@@ -186,7 +186,7 @@ describe('subscriptions', () => {
     expect(await toldTo(stranger.clientId)).toEqual(['integration.connected']);
   });
 
-  it('are not told again in a state that the app knows', async () => {
+  test('are not told again in a state that the app knows', async () => {
     world.standIns.snapshots.set(userId, snapshot(2));
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected', 'subscription.updated 2']);
@@ -196,7 +196,7 @@ describe('subscriptions', () => {
     await untilTold(owner.clientId, ['integration.connected', 'subscription.updated 2', 'subscription.updated 3']);
   });
 
-  it('are not told to an app that the user has left', async () => {
+  test('are not told to an app that the user has left', async () => {
     await connect(owner.clientId);
     await disconnect(owner.clientId, 2);
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked']);
@@ -208,7 +208,7 @@ describe('subscriptions', () => {
     expect(await toldTo(owner.clientId)).toEqual(['integration.connected', 'integration.revoked']);
   });
 
-  it('that end are told as ended', async () => {
+  test('that end are told as ended', async () => {
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
     await publishFact(dispatcher.messaging, {
@@ -227,7 +227,7 @@ describe('subscriptions', () => {
     });
   });
 
-  it('of a user with 500 connected apps are told to each once', async () => {
+  test('of a user with 500 connected apps are told to each once', async () => {
     const apps = Array.from({ length: 500 }, () => newId('app'));
     await world.database.knex('lanes').insert(apps.map((client_id) => ({ client_id, generation: 1 })));
     for (const clientId of apps) await connect(clientId);
@@ -242,7 +242,7 @@ describe('subscriptions', () => {
 });
 
 describe('apps', () => {
-  it('that are suspended are told of each connection that ends, in order and without a gap', async () => {
+  test('that are suspended are told of each connection that ends, in order and without a gap', async () => {
     const users = Array.from({ length: 400 }, () => newId('usr'));
     for (const user of users) await connect(owner.clientId, 1, user);
     await waitFor(async () => (await toldTo(owner.clientId)).length === 400, { timeoutMs: 20_000 });
@@ -261,7 +261,7 @@ describe('apps', () => {
     expect(data).toEqual({ reason: 'app_suspended', revoked_at: '2026-11-20T11:00:00.000Z' });
   });
 
-  it('that are suspended are told of an end before of the connection made after it, though they come by two ways', async () => {
+  test('that are suspended are told of an end before of the connection made after it, though they come by two ways', async () => {
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
     await connect(owner.clientId, 3);
@@ -271,7 +271,7 @@ describe('apps', () => {
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked', 'integration.connected'], 10_000);
   });
 
-  it('that are suspended are told of each end once, however often its fact comes, and of none that is stale', async () => {
+  test('that are suspended are told of each end once, however often its fact comes, and of none that is stale', async () => {
     const other = newId('usr');
     await connect(owner.clientId);
     await connect(owner.clientId, 1, other);
@@ -289,7 +289,7 @@ describe('apps', () => {
     await untilTold(owner.clientId, [...told, 'integration.connected']);
   });
 
-  it('that are deleted take configuration, events and connections with them', async () => {
+  test('that are deleted take configuration, events and connections with them', async () => {
     world.receiver.next.push(500);
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
@@ -308,7 +308,7 @@ describe('apps', () => {
     });
   });
 
-  it('leave no dead letter in all of this', async () => {
+  test('leave no dead letter in all of this', async () => {
     expect(await deadLetters()).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { connectMessaging } from '@svc/messaging';
 import { createLogger } from '@svc/service-kit';
 import { testNats, waitFor } from '@svc/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { shareHints } from '../src/deliveries/index.ts';
 
-it('a hint of one replica wakes each of the others, and many at once wake them seldom', async () => {
+test('a hint of one replica wakes each of the others, and many at once wake them seldom', async () => {
   const nats = await testNats();
   const logger = createLogger({ service: 'webhook-dispatcher', level: 'silent' });
   const replicas = await Promise.all(

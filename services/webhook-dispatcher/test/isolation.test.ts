@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedApps, seedEvents, startDispatcher, startWorld, type World } from './support/dispatcher.ts';
 
 const HEALTHY = 20;
@@ -35,7 +35,7 @@ const measure = async (clientIds: readonly string[]): Promise<number> => {
   return latencies[Math.floor(latencies.length * 0.99)] ?? 0;
 };
 
-it('1,000 apps whose receivers hang at most double what the others wait', { timeout: 240_000 }, async () => {
+test('1,000 apps whose receivers hang at most double what the others wait', { timeout: 240_000 }, async () => {
   world.receiver.otherwise = (response, { path }) => {
     if (path !== '/hang') response.writeHead(204).end();
   };

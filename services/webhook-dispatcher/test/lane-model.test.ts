@@ -2,7 +2,7 @@ import { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type AttemptOutcome,
   beginGeneration,
@@ -136,7 +136,7 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
 };
 
 /** An idle lane of a prompt receiver is leased by the storing itself where the process has a worker; any other idle one is hinted at. */
-async function store({ clientId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> {
+const store = async ({ clientId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> => {
   const local = localWorker();
   const worker = isWorking ? local.worker : undefined;
   const wasIdle = isIdle(model);
@@ -155,9 +155,12 @@ async function store({ clientId, model }: Run, { isWorking }: { isWorking: boole
   const row = await database.knex('events').where({ event_id: stored?.eventId }).first();
   expect(claim.content).toMatchObject({ eventId: row.event_id, attempts: 0, attemptsInRound: 0, body: row.body });
   model.holder = { lane: claim.lane, expired: false };
-}
+};
 
-function localWorker(): { worker: LocalWorker; seen: { claim: Claim | undefined; released: number; hints: number } } {
+const localWorker = (): {
+  worker: LocalWorker;
+  seen: { claim: Claim | undefined; released: number; hints: number };
+} => {
   const seen: ReturnType<typeof localWorker>['seen'] = { claim: undefined, released: 0, hints: 0 };
   const reservation = {
     begin: ({ claim }: { claim: Claim }) => {
@@ -171,12 +174,12 @@ function localWorker(): { worker: LocalWorker; seen: { claim: Claim | undefined;
     seen.hints += 1;
   };
   return { worker: { reserve: () => reservation, hint }, seen };
-}
+};
 
 /** Whoever waits for the same commit has been called. */
 const afterCommit = () => new Promise((resolve) => setImmediate(resolve));
 
-async function attempt({ model }: Run, isDelivered: boolean, keepLane: boolean): Promise<void> {
+const attempt = async ({ model }: Run, isDelivered: boolean, keepLane: boolean): Promise<void> => {
   const { holder } = model;
   const event = model.events[model.done];
   if (holder === undefined || event === undefined) return;
@@ -192,9 +195,9 @@ async function attempt({ model }: Run, isDelivered: boolean, keepLane: boolean):
   expect(recorded).toMatchObject({ isKept });
   if (!isKept) model.losers.push(holder.lane);
   model.holder = isKept ? { lane: { ...holder.lane, sequence: holder.lane.sequence + 1 }, expired: false } : undefined;
-}
+};
 
-async function recover({ clientId, model }: Run, action: 'retry' | 'skip'): Promise<void> {
+const recover = async ({ clientId, model }: Run, action: 'retry' | 'skip'): Promise<void> => {
   const rows = await database
     .knex('events')
     .where({ client_id: clientId })
@@ -214,9 +217,9 @@ async function recover({ clientId, model }: Run, action: 'retry' | 'skip'): Prom
     model.done += 1;
   }
   expect(record.status).toBe(event.status);
-}
+};
 
-async function compare({ clientId, model }: Run): Promise<void> {
+const compare = async ({ clientId, model }: Run): Promise<void> => {
   const rows = await database.knex('events').where({ client_id: clientId }).orderBy('sequence');
   expect(rows.map((row) => row.sequence)).toEqual(model.events.map((_, index) => index + 1));
   expect(
@@ -240,9 +243,9 @@ async function compare({ clientId, model }: Run): Promise<void> {
     Array.from({ length: count }, (_, number) => [index + 1, number + 1]),
   );
   expect(attempts.map((row) => [row.sequence, row.attempt])).toEqual(expected);
-}
+};
 
-it('any sequence of storing, claiming, attempts, lost leases, recoveries and generations leaves what the model says', {
+test('any sequence of storing, claiming, attempts, lost leases, recoveries and generations leaves what the model says', {
   timeout: 120_000,
 }, async () => {
   const weighted = fc.oneof(

@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLaneStore } from '../src/deliveries/lane-store.ts';
 import {
   type AttemptOutcome,
@@ -41,7 +41,7 @@ const newLane = async (events: number): Promise<string> => {
   return clientId;
 };
 
-it('a lane that goes on keeps a young lease as it is, and renews an older one', async () => {
+test('a lane that goes on keeps a young lease as it is, and renews an older one', async () => {
   const clientId = await newLane(4);
   const [claim] = await claimDueLanes(database.knex, limits);
   expect(claim?.lane).toMatchObject({ clientId, sequence: 1 });
@@ -82,7 +82,7 @@ it('a lane that goes on keeps a young lease as it is, and renews an older one', 
   expect(renewed.age).toBeLessThan(old.age);
 });
 
-it('a claim comes with the next event, as many attempts as it has had', async () => {
+test('a claim comes with the next event, as many attempts as it has had', async () => {
   const clientId = await newLane(1);
   await database.knex('events').where({ client_id: clientId }).update({ attempts: 3, attempts_in_round: 2 });
   const claims = await claimDueLanes(database.knex, limits);
@@ -90,7 +90,7 @@ it('a claim comes with the next event, as many attempts as it has had', async ()
   expect(own?.content).toMatchObject({ clientId, sequence: 1, generation: 1, attempts: 3, attemptsInRound: 2 });
 });
 
-it('a claim passes over a lane that somebody is changing, and finds it as it was left', async () => {
+test('a claim passes over a lane that somebody is changing, and finds it as it was left', async () => {
   const clientId = await newLane(1);
   const trx = await database.knex.transaction();
   await trx.raw('SELECT 1 FROM lanes WHERE client_id = ? FOR NO KEY UPDATE', [clientId]);
@@ -103,7 +103,7 @@ it('a claim passes over a lane that somebody is changing, and finds it as it was
   expect(own?.content).toMatchObject({ attempts: 1, attemptsInRound: 1 });
 });
 
-it('outcomes that lose a deadlock are written all the same, and no lane waits for its lease', async () => {
+test('outcomes that lose a deadlock are written all the same, and no lane waits for its lease', async () => {
   const clientIds = [await newLane(1), await newLane(1)].sort();
   const claims = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => clientIds.includes(lane.clientId));
   const store = createLaneStore(database.knex, { recall: () => undefined, find: async () => [] });

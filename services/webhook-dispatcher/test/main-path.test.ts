@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { newId, type SubscriptionSnapshot } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   call,
   type Dispatcher,
@@ -70,7 +70,7 @@ const connect = (userId: string, clientId: string, version = 1) =>
   });
 
 describe('from a configuration to a delivery', () => {
-  it('a configuration answers its secret once, and reads back without it', async () => {
+  test('a configuration answers its secret once, and reads back without it', async () => {
     const configured = await call(dispatcher, owner, ['PUT', '', { url: world.receiver.url }]);
     expect(configured.body).toMatchObject({
       client_id: owner.clientId,
@@ -88,7 +88,7 @@ describe('from a configuration to a delivery', () => {
     expect(again.body.signing_secret).not.toBe(configured.body.signing_secret);
   });
 
-  it('a test event is queued, delivered with a signature that verifies, and listed', async () => {
+  test('a test event is queued, delivered with a signature that verifies, and listed', async () => {
     const secret = await configure();
     const queued = await call(dispatcher, owner, ['POST', '/test']);
     expect(queued).toMatchObject({ status: 202, body: { status: 'queued' } });
@@ -122,7 +122,7 @@ describe('from a configuration to a delivery', () => {
     expect(listed.data[0].last_attempt).toMatchObject({ status_code: 204, error: null });
   });
 
-  it('a connection is told, followed by the subscription of its user', async () => {
+  test('a connection is told, followed by the subscription of its user', async () => {
     const secret = await configure();
     const userId = newId('usr');
     world.standIns.snapshots.set(userId, snapshot(4));
@@ -139,7 +139,7 @@ describe('from a configuration to a delivery', () => {
     expect(world.receiver.received.every((received) => isSigned(received, secret))).toBe(true);
   });
 
-  it('failed attempts are repeated in order, with the same body and a fresh signature', async () => {
+  test('failed attempts are repeated in order, with the same body and a fresh signature', async () => {
     const secret = await configure();
     world.receiver.next.push(500, 302, 404);
     await call(dispatcher, owner, ['POST', '/test']);

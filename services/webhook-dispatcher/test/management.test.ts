@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   call,
   type Dispatcher,
@@ -58,17 +58,17 @@ const endpoints: [string, string, unknown?][] = [
 ];
 
 describe('who may not', () => {
-  it.each(endpoints)('unauthenticated: %s %s', async (...request) => {
+  test.each(endpoints)('unauthenticated: %s %s', async (...request) => {
     expect((await call(dispatcher, { clientId: owner.clientId }, request)).status).toBe(401);
   });
 
-  it.each(endpoints)('a personal account: %s %s', async (...request) => {
+  test.each(endpoints)('a personal account: %s %s', async (...request) => {
     const token = await world.tokens.consoleSession({ userId: owner.userId, accountType: 'personal' });
     const answer = await call(dispatcher, { clientId: owner.clientId, token }, request);
     expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'business_account_required' } } });
   });
 
-  it.each(endpoints)('another business, to whom the app does not exist: %s %s', async (...request) => {
+  test.each(endpoints)('another business, to whom the app does not exist: %s %s', async (...request) => {
     await configure();
     const stranger = await newOwner(world);
     const answer = await call(dispatcher, { clientId: owner.clientId, token: stranger.token }, request);
@@ -77,7 +77,7 @@ describe('who may not', () => {
     expect(unknown.body).toEqual(answer.body);
   });
 
-  it.each(endpoints)('anybody while auth cannot be asked: %s %s', async (...request) => {
+  test.each(endpoints)('anybody while auth cannot be asked: %s %s', async (...request) => {
     world.standIns.isDown = true;
     const answer = await call(dispatcher, owner, request).finally(() => {
       world.standIns.isDown = false;
@@ -87,7 +87,7 @@ describe('who may not', () => {
 });
 
 describe('what is invalid', () => {
-  it.each([
+  test.each([
     [{}, 'missing'],
     [{ url: '' }, 'string_too_short'],
     [{ url: `https://hooks.example.com/${'a'.repeat(2048)}` }, 'string_too_long'],
@@ -100,28 +100,28 @@ describe('what is invalid', () => {
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'url'], type }] } });
   });
 
-  it('unknown properties are refused', async () => {
+  test('unknown properties are refused', async () => {
     const answer = await call(dispatcher, owner, ['PUT', '', { url: 'https://hooks.example.com/', secret: 'x' }]);
     expect(answer.body.detail).toMatchObject([{ loc: ['body', 'secret'], type: 'extra_forbidden' }]);
   });
 
-  it.each(['0', '101', 'x'])('a list of %s events is refused', async (limit) => {
+  test.each(['0', '101', 'x'])('a list of %s events is refused', async (limit) => {
     const answer = await call(dispatcher, owner, ['GET', `/events?limit=${limit}`]);
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'limit'] }] } });
   });
 
-  it('a list behind an event of somebody else is refused', async () => {
+  test('a list behind an event of somebody else is refused', async () => {
     const answer = await call(dispatcher, owner, ['GET', `/events?after=${newId('evt')}`]);
     expect(answer.body.detail).toMatchObject([{ loc: ['query', 'after'], type: 'value_error' }]);
   });
 
-  it('an unknown action is refused', async () => {
+  test('an unknown action is refused', async () => {
     expect((await recover(newId('evt'), 'drop')).body.detail).toMatchObject([{ loc: ['body', 'action'] }]);
   });
 });
 
 describe('without a configuration', () => {
-  it('there is none to read, nothing to test, and an empty list', async () => {
+  test('there is none to read, nothing to test, and an empty list', async () => {
     expect((await call(dispatcher, owner, ['GET', ''])).status).toBe(404);
     const tested = await call(dispatcher, owner, ['POST', '/test']);
     expect(tested).toMatchObject({ status: 409, body: { detail: { code: 'webhook_not_configured' } } });
@@ -139,7 +139,7 @@ describe('a failed event', () => {
     return eventId;
   };
 
-  it('has had eight attempts and blocks the later ones', async () => {
+  test('has had eight attempts and blocks the later ones', async () => {
     await configure();
     world.receiver.otherwise = 500;
     const eventId = await queueTest();
@@ -162,7 +162,7 @@ describe('a failed event', () => {
     expect(data[1].last_attempt).toMatchObject({ status_code: 500, error: 'unexpected_status' });
   });
 
-  it('retried, has a fresh set of eight attempts, and the same body', async () => {
+  test('retried, has a fresh set of eight attempts, and the same body', async () => {
     const eventId = await fail();
     expect(await recover(eventId, 'retry')).toMatchObject({
       status: 200,
@@ -177,7 +177,7 @@ describe('a failed event', () => {
     expect((await call(dispatcher, owner, ['GET', ''])).body.state).toBe('ok');
   });
 
-  it('skipped, leaves a gap, and the later ones go on', async () => {
+  test('skipped, leaves a gap, and the later ones go on', async () => {
     const eventId = await fail();
     await queueTest();
     world.receiver.otherwise = 204;
@@ -186,7 +186,7 @@ describe('a failed event', () => {
     expect(await statuses()).toEqual({ 1: 'skipped', 2: 'delivered' });
   });
 
-  it('is cancelled by a new generation, which goes on in sequence', async () => {
+  test('is cancelled by a new generation, which goes on in sequence', async () => {
     await fail();
     await queueTest();
     world.receiver.otherwise = 204;
@@ -196,7 +196,7 @@ describe('a failed event', () => {
     expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'cancelled', 3: 'delivered' });
   });
 
-  it('is the only one that can be recovered', async () => {
+  test('is the only one that can be recovered', async () => {
     await configure();
     const eventId = await queueTest();
     await untilStatus(1, 'delivered');
@@ -211,7 +211,7 @@ describe('a failed event', () => {
 });
 
 describe('the list', () => {
-  it('goes from the newest to the oldest, page by page', async () => {
+  test('goes from the newest to the oldest, page by page', async () => {
     await configure();
     for (let index = 0; index < 5; index += 1) await queueTest();
     const seen: number[] = [];
@@ -224,7 +224,7 @@ describe('the list', () => {
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   });
 
-  it('shows an attempt under way', async () => {
+  test('shows an attempt under way', async () => {
     await configure();
     let answer = (): void => undefined;
     world.receiver.otherwise = (response) => {
@@ -239,20 +239,23 @@ describe('the list', () => {
 });
 
 describe('a new generation during an attempt', () => {
-  it.each([200, 500])('neither revives the old event nor signs it with the new secret (answer %i)', async (status) => {
-    await configure();
-    let answer = (): void => undefined;
-    world.receiver.otherwise = (response) => {
-      answer = () => response.writeHead(status).end();
-    };
-    const eventId = await queueTest();
-    await waitFor(() => received().length === 1);
-    await configure();
-    world.receiver.otherwise = 204;
-    answer();
-    await queueTest();
-    await untilStatus(2, 'delivered');
-    expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'delivered' });
-    expect(received().filter(({ event }) => event.event_id === eventId).length).toBe(1);
-  });
+  test.each([200, 500])(
+    'neither revives the old event nor signs it with the new secret (answer %i)',
+    async (status) => {
+      await configure();
+      let answer = (): void => undefined;
+      world.receiver.otherwise = (response) => {
+        answer = () => response.writeHead(status).end();
+      };
+      const eventId = await queueTest();
+      await waitFor(() => received().length === 1);
+      await configure();
+      world.receiver.otherwise = 204;
+      answer();
+      await queueTest();
+      await untilStatus(2, 'delivered');
+      expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'delivered' });
+      expect(received().filter(({ event }) => event.event_id === eventId).length).toBe(1);
+    },
+  );
 });

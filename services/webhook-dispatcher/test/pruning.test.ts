@@ -1,9 +1,9 @@
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { call, newOwner, startDispatcher, startWorld } from './support/dispatcher.ts';
 
-it('events that are long done are forgotten, open ones are not, and the sequence goes on', async () => {
+test('events that are long done are forgotten, open ones are not, and the sequence goes on', async () => {
   const world = await startWorld();
   const owner = await newOwner(world);
   const first = await startDispatcher(world);

@@ -4,14 +4,14 @@ import { newId } from '@svc/contracts';
 import { createDatabase, migrate } from '@svc/database';
 import { freePort, scratchDirectory, startPostgres } from '@svc/embedded-servers';
 import { waitFor } from '@svc/testing';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { MIGRATIONS, publishFact, seedApps, seedEvents, startDispatcher, startWorld } from './support/dispatcher.ts';
 import { startWorkerProcess } from './support/worker-process.ts';
 
 const APPS = 20;
 const EVENTS_PER_APP = 60;
 
-it('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lost, no gap, in order', {
+test('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lost, no gap, in order', {
   timeout: 120_000,
 }, async () => {
   const scratch = await scratchDirectory();

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimDueLanes, storeEvents } from '../src/events/index.ts';
 import { MIGRATIONS } from './support/dispatcher.ts';
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('schema.sql is what the migrations make', async () => {
+test('schema.sql is what the migrations make', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await dumpSchema(database.url)).toMatchFileSnapshot(file);
 });
@@ -23,7 +23,7 @@ it('schema.sql is what the migrations make', async () => {
 describe('one blocked app with 100,000 waiting events', () => {
   const WAITING = 100_000;
 
-  it('slows no claim: due lanes are found by their index, and no event is read', { timeout: 60_000 }, async () => {
+  test('slows no claim: due lanes are found by their index, and no event is read', { timeout: 60_000 }, async () => {
     const { knex } = database;
     const blocked = newId('app');
     await knex('lanes').insert({ client_id: blocked, generation: 1, last_sequence: WAITING + 1, blocked_sequence: 1 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reencryptSecrets } from '../src/configurations/reencrypt-secrets.ts';
 import { createSecretBox, parseEncryptionKeys } from '../src/signatures/index.ts';
 import {
@@ -36,7 +36,7 @@ const everythingStored = async (): Promise<string> => {
   );
 };
 
-it('no secret, token, query or answer of a receiver is stored or logged', async () => {
+test('no secret, token, query or answer of a receiver is stored or logged', async () => {
   const dispatcher = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: FIRST } });
   const owner = await newOwner(world);
   world.receiver.next.push((response) => response.writeHead(500, { 'x-note': 'canary-header' }).end('canary-answer'));
@@ -71,7 +71,7 @@ it('no secret, token, query or answer of a receiver is stored or logged', async 
   expect(logged.includes('canary-query')).toBe(false);
 });
 
-it('a rotation of the encryption key by command changes no secret, and frees the old key', async () => {
+test('a rotation of the encryption key by command changes no secret, and frees the old key', async () => {
   const owner: Owner = await newOwner(world);
   const before = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: FIRST } });
   await call(before, owner, ['PUT', '', { url: world.receiver.url }]);
@@ -91,7 +91,7 @@ it('a rotation of the encryption key by command changes no secret, and frees the
   expect(await open(boxOf(SECOND))).toBe(secret);
 });
 
-it('an event whose secret cannot be opened waits, and uses up no attempt', async () => {
+test('an event whose secret cannot be opened waits, and uses up no attempt', async () => {
   const owner = await newOwner(world);
   const other = `third:${randomBytes(32).toString('base64')}`;
   const first = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: other } });

@@ -1,5 +1,5 @@
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedApps, seedEvents, startWorld, type World } from './support/dispatcher.ts';
 import { startWorkerProcess } from './support/worker-process.ts';
 
@@ -32,7 +32,7 @@ const arrivals = () => {
   return { first, again };
 };
 
-it('three workers, one killed and one paused for longer than its lease, receivers that fail: nothing lost, no gap, in order', {
+test('three workers, one killed and one paused for longer than its lease, receivers that fail: nothing lost, no gap, in order', {
   timeout: 120_000,
 }, async () => {
   const random = seeded(20_261_120);
@@ -68,7 +68,7 @@ it('three workers, one killed and one paused for longer than its lease, receiver
   expect(again - failures).toBeLessThanOrEqual(18);
 });
 
-it('a worker that is stopped ends its attempts, and leaves its lanes to others at once', {
+test('a worker that is stopped ends its attempts, and leaves its lanes to others at once', {
   timeout: 60_000,
 }, async () => {
   world.receiver.received.length = 0;

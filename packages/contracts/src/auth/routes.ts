@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ICON_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
+import { ICON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import {
   accountSchema,
   changeEmailRequestSchema,
@@ -199,7 +199,7 @@ const appRoutes = {
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/rotate-secret',
     summary: 'Rotate the client secret',
-    request: { params: clientIdParams, body: jsonBody(rotateSecretRequestSchema, JSON_BYTES_MAX, false) },
+    request: { params: clientIdParams, body: optionalJsonBody(rotateSecretRequestSchema) },
     responses: { 200: json('The new secret, this once.', secretRotatedSchema) },
     errors: ['public_client_has_no_secret'],
   }),

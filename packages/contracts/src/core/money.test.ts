@@ -1,17 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { costOfAudio, costOfTokens } from './money.ts';
 
 const price = { input_micros_per_million: 200_000, output_micros_per_million: 600_000 };
 
 describe('costOfTokens', () => {
-  it('rounds the sum up once, not each part', () => {
+  test('rounds the sum up once, not each part', () => {
     expect(costOfTokens(price, { input: 1, output: 1 })).toBe(1);
     expect(costOfTokens(price, { input: 5, output: 0 })).toBe(1);
     expect(costOfTokens(price, { input: 6, output: 0 })).toBe(2);
     expect(costOfTokens(price, { input: 0, output: 0 })).toBe(0);
   });
 
-  it('is exact where floating point is not', () => {
+  test('is exact where floating point is not', () => {
     expect(
       costOfTokens(
         { input_micros_per_million: 9_007_199_254, output_micros_per_million: 1 },
@@ -20,14 +20,14 @@ describe('costOfTokens', () => {
     ).toBe(9_007_190_247);
   });
 
-  it('refuses counts that are not whole', () => {
+  test('refuses counts that are not whole', () => {
     expect(() => costOfTokens(price, { input: 0.5, output: 0 })).toThrow(RangeError);
     expect(() => costOfTokens(price, { input: -1, output: 0 })).toThrow(RangeError);
   });
 });
 
 describe('costOfAudio', () => {
-  it('rounds up to whole micros', () => {
+  test('rounds up to whole micros', () => {
     expect(costOfAudio(100, 1000)).toBe(100);
     expect(costOfAudio(100, 1001)).toBe(101);
   });

@@ -77,16 +77,21 @@ interface JsonBody<S extends z.ZodType, Q extends boolean> {
   bytesMax: number;
 }
 
-/** A JSON request body, of ordinary size unless another is named. */
-export function jsonBody<S extends z.ZodType>(schema: S, bytesMax?: number): JsonBody<S, true>;
-export function jsonBody<S extends z.ZodType>(schema: S, bytesMax: number, required: false): JsonBody<S, false>;
-export function jsonBody<S extends z.ZodType>(
-  schema: S,
-  bytesMax: number = JSON_BYTES_MAX,
-  required = true,
-): JsonBody<S, boolean> {
-  return { contentType: 'application/json', schema, required, bytesMax };
-}
+/** A required JSON request body. */
+export const jsonBody = <S extends z.ZodType>(schema: S, bytesMax: number = JSON_BYTES_MAX): JsonBody<S, true> => ({
+  contentType: 'application/json',
+  schema,
+  required: true,
+  bytesMax,
+});
+
+/** A JSON request body that the caller may leave out. */
+export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
+  contentType: 'application/json',
+  schema,
+  required: false,
+  bytesMax: JSON_BYTES_MAX,
+});
 
 /** A JSON answer. */
 export const json = <S extends z.ZodType>(description: string, schema: S) =>

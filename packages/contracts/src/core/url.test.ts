@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isBrowserReturnUrl } from './url.ts';
 
 describe('a URL to which a browser is sent back', () => {
-  it.each([
+  test.each([
     'https://a.example',
     'HTTPS://a.example/ok?x=1#part',
     'https://a.example/caffè?x=è',
@@ -13,7 +13,7 @@ describe('a URL to which a browser is sent back', () => {
   ])('may be %s', (url) => {
     expect(isBrowserReturnUrl(url)).toBe(true);
   });
-  it.each([
+  test.each([
     '',
     'a.example',
     '//a.example',

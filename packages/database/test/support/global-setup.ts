@@ -1,7 +1,7 @@
 import { scratchDirectory, startPostgres } from '@svc/embedded-servers';
 
 /** One PostgreSQL for the run. `@svc/testing` has a fuller one, but that package builds on this one. */
-export async function setup(): Promise<() => Promise<void>> {
+export const setup = async (): Promise<() => Promise<void>> => {
   const scratch = await scratchDirectory();
   const server = await startPostgres({
     dataDir: `${scratch.path}/postgres`,
@@ -14,4 +14,4 @@ export async function setup(): Promise<() => Promise<void>> {
     await server.stop();
     scratch.remove();
   };
-}
+};

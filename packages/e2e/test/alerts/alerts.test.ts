@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { waitFor } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chat, connect } from '../support/partner.ts';
 import { registerApp, signUp, subscribe } from '../support/people.ts';
 import { type Caller, fundedCaller } from './callers.ts';
@@ -98,7 +98,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
   });
   afterAll(() => product.close());
 
-  it('a product that does its work is no reason for any', async () => {
+  test('a product that does its work is no reason for any', async () => {
     const app = await registerApp(await signUp('business'));
     const user = await signUp('personal');
     await subscribe(user);
@@ -111,7 +111,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     }
   });
 
-  it.each(names)('%s', async (name) => {
+  test.each(names)('%s', async (name) => {
     const { minutes, conditions } = scenes(caller)[name] ?? { minutes: 0, conditions: [] };
     const expected = conditions.flatMap(({ alerts }) => alerts).toSorted();
     const isActive = (alert: string) => watch.active().includes(alert);
@@ -132,11 +132,11 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     expect(expected.filter((alert) => !told.has(alert))).toEqual([]);
   });
 
-  it('every alert has fired', () => {
+  test('every alert has fired', () => {
     expect(rules.map(({ alert }) => alert).filter((alert) => !fired.has(alert))).toEqual([]);
   });
 
-  it('every query of a runbook can be asked', async () => {
+  test('every query of a runbook can be asked', async () => {
     const pages = readdirSync(RUNBOOKS).map((file) => readFileSync(`${RUNBOOKS}${file}`, 'utf8'));
     const queries = pages.flatMap((page) => [...page.matchAll(/`(SELECT [^`<]+)`/g)].map(([, query = '']) => query));
     expect(queries.length).toBeGreaterThan(0);
@@ -150,7 +150,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     }
   });
 
-  it('Prometheus itself finds the same', (context) => {
+  test('Prometheus itself finds the same', (context) => {
     if (!hasPromtool()) {
       process.stderr.write(
         'SKIPPED: no promtool on this machine, so Prometheus has not judged the rules and our evaluation of them',

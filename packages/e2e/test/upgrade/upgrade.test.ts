@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '@svc/testing';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from '../support/api.ts';
 import { chat, connect } from '../support/partner.ts';
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from '../support/people.ts';
@@ -95,7 +95,7 @@ describe.skipIf(releases === undefined)('an upgrade from the previous release, o
     await work();
   };
 
-  it('previous code, previous schema', async () => {
+  test('previous code, previous schema', async () => {
     const { token } = await signUp('personal');
     const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
     const body = { amount_micros: 50_000_000, ...urls };
@@ -106,19 +106,19 @@ describe.skipIf(releases === undefined)('an upgrade from the previous release, o
     earlier = await work();
   });
 
-  it('previous code, new schema, while it runs', async () => {
+  test('previous code, new schema, while it runs', async () => {
     await migrate();
     await workAsBefore();
     await upgrade('previous', ['auth', 'billing']);
     await workAsBefore();
   });
 
-  it('a new gateway and dispatcher beside a previous auth and billing', async () => {
+  test('a new gateway and dispatcher beside a previous auth and billing', async () => {
     await upgrade('present', ['inference-gateway', 'webhook-dispatcher']);
     await workAsBefore();
   });
 
-  it('a new auth and billing beside a previous gateway and dispatcher', async () => {
+  test('a new auth and billing beside a previous gateway and dispatcher', async () => {
     await Promise.all([
       upgrade('previous', ['inference-gateway', 'webhook-dispatcher']),
       upgrade('present', ['auth', 'billing']),
@@ -126,7 +126,7 @@ describe.skipIf(releases === undefined)('an upgrade from the previous release, o
     await workAsBefore();
   });
 
-  it('new code throughout', async () => {
+  test('new code throughout', async () => {
     await upgrade('present', ['inference-gateway', 'webhook-dispatcher']);
     await workAsBefore();
   });

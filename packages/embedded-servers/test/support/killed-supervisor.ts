@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** Lets another process start both servers, and kills it. With `orphan` its watchdogs are killed before. */
-export async function killSupervisor(directory: string, options: { orphan: boolean }) {
+export const killSupervisor = async (directory: string, options: { orphan: boolean }) => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./start-and-wait.ts', import.meta.url)), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -15,30 +15,30 @@ export async function killSupervisor(directory: string, options: { orphan: boole
   child.kill('SIGKILL');
   await gone;
   return pids;
-}
+};
 
 /** Whether the process is there (a zombie is not). */
-export function isAlive(pid: number): boolean {
+export const isAlive = (pid: number): boolean => {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
   } catch {
     return false;
   }
-}
+};
 
 /** Waits, at most for some seconds, until none of the processes is there. */
-export async function allGone(pids: readonly number[]): Promise<boolean> {
+export const allGone = async (pids: readonly number[]): Promise<boolean> => {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (!pids.some(isAlive)) return true;
     await sleep(25);
   }
   return false;
-}
+};
 
-function watchdogsOf(parent: number): number[] {
+const watchdogsOf = (parent: number): number[] => {
   const list = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' });
   return list
     .split('\n')
     .filter((line) => line.includes('/bin/sh'))
     .map((line) => Number.parseInt(line, 10));
-}
+};

@@ -66,7 +66,7 @@ interface ConnectionState {
  * Connects, trying for at most 30 s, and makes streams and bucket. A connection lost later is restored forever.
  * Throws the last failure when NATS cannot be reached.
  */
-export async function connectMessaging(options: ConnectOptions): Promise<Messaging> {
+export const connectMessaging = async (options: ConnectOptions): Promise<Messaging> => {
   const connection = await connectWithin(options);
   const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
@@ -97,10 +97,10 @@ export async function connectMessaging(options: ConnectOptions): Promise<Messagi
   void followStatus(messaging, state, listeners);
   await ensureTopologyPatiently(messaging);
   return messaging;
-}
+};
 
 /** Not a race with one promise for all: each race would stay in that one's memory for as long as the connection lasts. */
-async function untilDisconnect<T>({ connected, waiting }: ConnectionState, work: Promise<T>): Promise<T> {
+const untilDisconnect = async <T>({ connected, waiting }: ConnectionState, work: Promise<T>): Promise<T> => {
   const lost = Promise.withResolvers<never>();
   if (!connected) lost.reject(new ConnectionLost());
   const leave = waiting.add(lost.reject);
@@ -109,9 +109,9 @@ async function untilDisconnect<T>({ connected, waiting }: ConnectionState, work:
   } finally {
     leave();
   }
-}
+};
 
-async function connectWithin(options: ConnectOptions): Promise<NatsConnection> {
+const connectWithin = async (options: ConnectOptions): Promise<NatsConnection> => {
   const deadline = Date.now() + (options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
   for (;;) {
     try {
@@ -132,10 +132,10 @@ async function connectWithin(options: ConnectOptions): Promise<NatsConnection> {
       await sleep(RETRY_MS);
     }
   }
-}
+};
 
 /** A broker that has just started may refuse JetStream requests for a moment. */
-async function ensureTopologyPatiently(messaging: Messaging): Promise<void> {
+const ensureTopologyPatiently = async (messaging: Messaging): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await messaging.ensureTopology();
@@ -149,9 +149,9 @@ async function ensureTopologyPatiently(messaging: Messaging): Promise<void> {
       throw error;
     }
   }
-}
+};
 
-async function followStatus(messaging: Messaging, state: ConnectionState, listeners: Set<() => void>) {
+const followStatus = async (messaging: Messaging, state: ConnectionState, listeners: Set<() => void>) => {
   for await (const status of messaging.connection.status()) {
     if (status.type === Events.Disconnect && state.connected) {
       state.connected = false;
@@ -164,12 +164,12 @@ async function followStatus(messaging: Messaging, state: ConnectionState, listen
       for (const listener of listeners) listener();
     }
   }
-}
+};
 
-async function closeConnection(connection: NatsConnection): Promise<void> {
+const closeConnection = async (connection: NatsConnection): Promise<void> => {
   const timer = new AbortController();
   const timeout = sleep(DRAIN_TIMEOUT_MS, undefined, { signal: timer.signal }).catch(() => undefined);
   await Promise.race([connection.drain().catch(() => undefined), timeout]);
   timer.abort();
   await connection.close();
-}
+};

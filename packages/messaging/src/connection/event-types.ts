@@ -28,9 +28,9 @@ export type EventOf<S extends EventSubject> = {
 export type ReceivedEvent = EventOf<EventSubject>;
 
 /** Whether the fact is of this subject, for consumers of several. */
-export function hasSubject<S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> {
+export const hasSubject = <S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> => {
   return event.subject === subject;
-}
+};
 
 /** Subject prefix under which a key-value bucket stores its entries. */
 export const REVOCATION_SUBJECT_PREFIX = `$KV.${REVOCATIONS_BUCKET}.`;
@@ -46,14 +46,14 @@ const streamNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** The contract's entry for a subject; undefined for one that it does not know. */
-export function findEvent(subject: string): EventDefinition | undefined {
+export const findEvent = (subject: string): EventDefinition | undefined => {
   return definitions.get(subject);
-}
+};
 
 /** The stream that keeps this subject. Throws RangeError when none does. */
-export function streamOf(subject: string): string {
+export const streamOf = (subject: string): string => {
   if (subject.startsWith(REVOCATION_SUBJECT_PREFIX)) return REVOCATIONS_STREAM;
   const stream = streamNames.get(subject.split('.', 1)[0] ?? '');
   if (stream === undefined) throw new RangeError(`no stream keeps the subject ${subject}`);
   return stream;
-}
+};

@@ -27,7 +27,7 @@ export interface MessagingMeters {
 export type ConsumedOutcome = 'handled' | 'duplicate' | 'stale' | 'retried' | 'dead_lettered';
 
 /** Binds our metrics to the service's registry; without one they go nowhere. */
-export function createMeters(metrics: MessagingMetrics | undefined): MessagingMeters {
+export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMeters => {
   const gauge = (name: string, help: string) => {
     const made = metrics?.gauge({ name, help, labelNames: [] });
     return (value: number) => made?.set({}, value);
@@ -63,4 +63,4 @@ export function createMeters(metrics: MessagingMetrics | undefined): MessagingMe
     revocationsConnected: (value) => connected(value ? 1 : 0),
     revocationsKept: kept,
   };
-}
+};

@@ -22,7 +22,7 @@ const BUCKET_BYTES_MAX = GIB / 4;
 const REVOCATION_VALUE_BYTES_MAX = 1024;
 
 /** Makes the streams and the bucket that are missing, and brings those that differ up to date. */
-export async function ensureTopology(jsm: JetStreamManager, js: JetStreamClient, replicas: number): Promise<void> {
+export const ensureTopology = async (jsm: JetStreamManager, js: JetStreamClient, replicas: number): Promise<void> => {
   for (const { name, subjects } of Object.values(streams)) {
     await ensureStream(jsm, streamConfig(name, subjects, replicas));
   }
@@ -37,9 +37,9 @@ export async function ensureTopology(jsm: JetStreamManager, js: JetStreamClient,
   // The client makes a bucket, and leaves one that is there as it is.
   const { config } = await jsm.streams.info(REVOCATIONS_STREAM);
   if (config.num_replicas !== replicas) await jsm.streams.update(REVOCATIONS_STREAM, { num_replicas: replicas });
-}
+};
 
-function streamConfig(name: string, subjects: readonly string[], replicas: number) {
+const streamConfig = (name: string, subjects: readonly string[], replicas: number) => {
   return {
     name,
     subjects: [...subjects],
@@ -53,9 +53,9 @@ function streamConfig(name: string, subjects: readonly string[], replicas: numbe
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
     num_replicas: replicas,
   } satisfies Partial<StreamConfig>;
-}
+};
 
-async function ensureStream(jsm: JetStreamManager, config: ReturnType<typeof streamConfig>): Promise<void> {
+const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof streamConfig>): Promise<void> => {
   const existing = await findStream(jsm, config.name);
   if (existing === undefined) {
     await jsm.streams.add(config);
@@ -66,21 +66,21 @@ async function ensureStream(jsm: JetStreamManager, config: ReturnType<typeof str
     return JSON.stringify(current) !== JSON.stringify(value);
   });
   if (changed) await jsm.streams.update(config.name, config);
-}
+};
 
 /** The stream's state; undefined when there is no such stream. */
-export async function findStream(jsm: JetStreamManager, name: string) {
+export const findStream = async (jsm: JetStreamManager, name: string) => {
   try {
     return await jsm.streams.info(name);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
-}
+};
 
 /** Whether JetStream says that a stream, consumer or message does not exist. */
-export function isNotFound(error: unknown): boolean {
+export const isNotFound = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const apiError: unknown = Reflect.get(error, 'api_error');
   return typeof apiError === 'object' && apiError !== null && Reflect.get(apiError, 'code') === 404;
-}
+};

@@ -18,34 +18,34 @@ export interface ReceivedMessage extends TracedMessage {
 }
 
 /** Begins the step in which a fact is sent, within the trace that caused it. */
-export function beginPublishing(message: TracedMessage, parent: string): TraceSpan | undefined {
+export const beginPublishing = (message: TracedMessage, parent: string): TraceSpan | undefined => {
   const subject = subjectFamily(message);
   const attributes = attributesOf(message, 'send');
   return activeTracing()?.begin({ name: `send ${subject}`, kind: 'producer', parent, attributes });
-}
+};
 
 /** Options of a publication that carry its trace. */
-export function traceHeaders(traceparent: string | null): { readonly headers?: MsgHdrs } {
+export const traceHeaders = (traceparent: string | null): { readonly headers?: MsgHdrs } => {
   if (traceparent === null) return {};
   const made = headers();
   made.set(TRACE_HEADER, traceparent);
   return { headers: made };
-}
+};
 
 /** The trace in which a message was sent. */
-export function traceparentOf(message: { readonly headers?: MsgHdrs | undefined }): string | undefined {
+export const traceparentOf = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined => {
   return message.headers?.get(TRACE_HEADER) || undefined;
-}
+};
 
 /**
  * Runs the handling of messages as a step of each of their traces. What is done for all of them together is told within the
  * first. Messages without a trace have none.
  */
-export async function traceHandling<T>(
+export const traceHandling = async <T>(
   consumer: string,
   messages: readonly ReceivedMessage[],
   work: () => Promise<T>,
-): Promise<T> {
+): Promise<T> => {
   const tracing = activeTracing();
   if (tracing === undefined) return await work();
   const spans = messages.flatMap((message) => {
@@ -69,17 +69,17 @@ export async function traceHandling<T>(
     for (const span of spans) span.end(errorCodeOf(error));
     throw error;
   }
-}
+};
 
-function attributesOf(message: TracedMessage, operation: 'send' | 'process'): SpanAttributes {
+const attributesOf = (message: TracedMessage, operation: 'send' | 'process'): SpanAttributes => {
   return {
     'messaging.system': 'nats',
     'messaging.operation.type': operation,
     'messaging.destination.name': subjectFamily(message),
     'messaging.message.id': message.id,
   };
-}
+};
 
-function subjectFamily({ subject }: TracedMessage): string {
+const subjectFamily = ({ subject }: TracedMessage): string => {
   return subject.replace(BUCKET, '$1');
-}
+};

@@ -7,7 +7,7 @@ const ACK_PENDING_MAX = 1_000;
 const SPARE_DELIVERIES = 20;
 
 /** Makes the durable consumer when it is missing (and its stream, when that is), or brings it up to date. */
-export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects: readonly string[]): Promise<void> {
+export const ensureConsumer = async (deps: HandlerDeps, stream: string, subjects: readonly string[]): Promise<void> => {
   const { manager } = deps.messaging;
   if ((await findStream(manager, stream)) === undefined) await deps.messaging.ensureTopology();
   const config = {
@@ -28,17 +28,17 @@ export async function ensureConsumer(deps: HandlerDeps, stream: string, subjects
   }
   const changed = Object.entries(config).some(([key, value]) => !isSame(Reflect.get(current, key), value));
   if (changed) await manager.consumers.update(stream, deps.consumer, config);
-}
+};
 
-async function findConsumerConfig(deps: HandlerDeps, stream: string): Promise<ConsumerConfig | undefined> {
+const findConsumerConfig = async (deps: HandlerDeps, stream: string): Promise<ConsumerConfig | undefined> => {
   try {
     return (await deps.messaging.manager.consumers.info(stream, deps.consumer)).config;
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
-}
+};
 
-function isSame(current: unknown, wanted: unknown): boolean {
+const isSame = (current: unknown, wanted: unknown): boolean => {
   return JSON.stringify(current) === JSON.stringify(wanted);
-}
+};

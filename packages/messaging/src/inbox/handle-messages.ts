@@ -33,7 +33,7 @@ export interface HandleResult {
 }
 
 /** Handles messages in one transaction or, when that fails, each in its own. Every one is acknowledged in some way. */
-export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> {
+export const handleTogether = async (deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> => {
   const deliveries: Delivery[] = [];
   const together: JsMsg[] = [];
   for (const message of messages) {
@@ -58,10 +58,10 @@ export async function handleTogether(deps: HandlerDeps, messages: readonly JsMsg
     if ((await handleOne(deps, message)).databaseDown) return await giveBack(messages);
   }
   return { databaseDown: false };
-}
+};
 
 /** Handles one message: effect, parking, or another try later. */
-export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<HandleResult> {
+export const handleOne = async (deps: HandlerDeps, message: JsMsg): Promise<HandleResult> => {
   const event = parseMessage(message);
   if (event === undefined) {
     return await park(deps, message, { retriable: false, databaseDown: false, code: 'messaging.invalid_message' });
@@ -78,9 +78,9 @@ export async function handleOne(deps: HandlerDeps, message: JsMsg): Promise<Hand
   } catch (error) {
     return await settleFailure(deps, message, error);
   }
-}
+};
 
-async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> {
+const commitOne = async (deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> => {
   const { consumer } = deps;
   return await inTracedTransaction(deps, [delivery], async (trx) => {
     const { event } = delivery;
@@ -90,22 +90,22 @@ async function commitOne(deps: HandlerDeps, delivery: Delivery): Promise<Consume
     await deps.effect(trx, [delivery]);
     return 'handled';
   });
-}
+};
 
-async function inTracedTransaction<T>(
+const inTracedTransaction = async <T>(
   { database, consumer }: HandlerDeps,
   deliveries: readonly Delivery[],
   work: (trx: Knex.Transaction) => Promise<T>,
-): Promise<T> {
+): Promise<T> => {
   return await traceHandling(consumer, deliveries.map(toReceived), () => database.transaction(work));
-}
+};
 
-function toReceived({ event: { id, subject }, traceparent }: Delivery): ReceivedMessage {
+const toReceived = ({ event: { id, subject }, traceparent }: Delivery): ReceivedMessage => {
   return { id, subject, traceparent };
-}
+};
 
 /** Answers how many had an effect. */
-async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> {
+const commit = async (deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> => {
   return await inTracedTransaction(deps, deliveries, async (trx) => {
     const ids = deliveries.map(({ event }) => event.id);
     const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
@@ -117,9 +117,9 @@ async function commit(deps: HandlerDeps, deliveries: readonly Delivery[]): Promi
     if (inTurn.length > 0) await deps.effect(trx, inTurn);
     return inTurn.length;
   });
-}
+};
 
-async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown): Promise<HandleResult> {
+const settleFailure = async (deps: HandlerDeps, message: JsMsg, error: unknown): Promise<HandleResult> => {
   const failure = classifyFailure(error);
   if (failure.databaseDown) return await giveBack([message]);
   if (error instanceof VersionGap) return retryAfter(deps, message, gapDelayMs(message.info.deliveryCount));
@@ -133,19 +133,19 @@ async function settleFailure(deps: HandlerDeps, message: JsMsg, error: unknown):
   const delayMs = retryDelayMs(attempt);
   deps.messaging.logger.warn({ ...fields, delay_ms: delayMs }, 'a message could not be handled; it will come again');
   return retryAfter(deps, message, delayMs);
-}
+};
 
-function retryAfter(deps: HandlerDeps, message: JsMsg, delayMs: number): HandleResult {
+const retryAfter = (deps: HandlerDeps, message: JsMsg, delayMs: number): HandleResult => {
   message.nak(delayMs);
   count(deps, 'retried', 1);
   return { databaseDown: false };
-}
+};
 
 /**
  * How often the message has failed. Deliveries tell, unless some of them only waited for an earlier version: then the
  * failures are counted, which also tells those behind it that it will come. Undefined when the database is away.
  */
-async function countAttempts(deps: HandlerDeps, message: JsMsg): Promise<number | undefined> {
+const countAttempts = async (deps: HandlerDeps, message: JsMsg): Promise<number | undefined> => {
   const event = deps.ordered ? parseMessage(message) : undefined;
   if (event === undefined) return message.info.deliveryCount;
   try {
@@ -154,9 +154,9 @@ async function countAttempts(deps: HandlerDeps, message: JsMsg): Promise<number 
   } catch {
     return undefined;
   }
-}
+};
 
-async function park(deps: HandlerDeps, message: JsMsg, failure: Failure): Promise<HandleResult> {
+const park = async (deps: HandlerDeps, message: JsMsg, failure: Failure): Promise<HandleResult> => {
   const { database, consumer } = deps;
   const event = parseMessage(message);
   try {
@@ -182,34 +182,34 @@ async function park(deps: HandlerDeps, message: JsMsg, failure: Failure): Promis
   message.term(failure.code);
   count(deps, 'dead_lettered', 1);
   return { databaseDown: false };
-}
+};
 
 /** Leaves them to a later delivery, as nothing can be done now. Settling a message twice has no effect. */
-async function giveBack(messages: readonly JsMsg[]): Promise<HandleResult> {
+const giveBack = async (messages: readonly JsMsg[]): Promise<HandleResult> => {
   for (const message of messages) message.nak(GIVE_BACK_MS);
   return { databaseDown: true };
-}
+};
 
-function isExhausted(deps: HandlerDeps, message: JsMsg): boolean {
+const isExhausted = (deps: HandlerDeps, message: JsMsg): boolean => {
   return message.info.deliveryCount > deliveriesGranted(deps);
-}
+};
 
 /** How often a message is delivered before it is given up without a try. */
-export function deliveriesGranted(deps: { readonly maxDeliver: number; readonly ordered: boolean }): number {
+export const deliveriesGranted = (deps: { readonly maxDeliver: number; readonly ordered: boolean }): number => {
   const waits = deps.ordered ? GAP_QUICK_DELIVERIES + deps.maxDeliver : 0;
   return deps.maxDeliver + waits + UNANSWERED_DELIVERIES_MAX;
-}
+};
 
 /** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */
-function readableText(message: JsMsg): string {
+const readableText = (message: JsMsg): string => {
   return message.string().replaceAll('\0', '').slice(0, PAYLOAD_CHARACTERS_MAX);
-}
+};
 
-function describe(deps: HandlerDeps, message: JsMsg) {
+const describe = (deps: HandlerDeps, message: JsMsg) => {
   const { subject, seq, info } = message;
   return { consumer: deps.consumer, subject, stream: info.stream, sequence: seq, attempt: info.deliveryCount };
-}
+};
 
-function count(deps: HandlerDeps, outcome: ConsumedOutcome, amount: number): void {
+const count = (deps: HandlerDeps, outcome: ConsumedOutcome, amount: number): void => {
   if (amount > 0) deps.messaging.meters.consumed(deps.consumer, outcome, amount);
-}
+};

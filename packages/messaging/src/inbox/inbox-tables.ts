@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** Creates `inbox`, `inbox_versions` and `dead_letters`; called from a service's migration. */
-export async function inboxMigration(knex: Knex): Promise<void> {
+export const inboxMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     CREATE TABLE inbox (
       consumer text NOT NULL,
@@ -36,4 +36,4 @@ export async function inboxMigration(knex: Knex): Promise<void> {
     CREATE INDEX dead_letters_unresolved ON dead_letters (created_at) WHERE resolved_at IS NULL;
     COMMENT ON TABLE dead_letters IS 'Messages that could not be handled; somebody is to look at each.';
   `);
-}
+};

@@ -6,15 +6,15 @@ const INTERVAL_MS = 15_000;
 const COUNTED_MAX = 10_000;
 
 /** Tells the metrics, now and every 15 s, how many messages wait for a consumer and how many it has given up. Answers how to stop. */
-export function measureConsumer(deps: HandlerDeps, streams: readonly string[]): () => void {
+export const measureConsumer = (deps: HandlerDeps, streams: readonly string[]): (() => void) => {
   void measure(deps, streams);
   const timer = setInterval(() => void measure(deps, streams), INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
+};
 
 /** Of what cannot be asked now, the last value stays: brokers and databases away have alerts of their own. */
-async function measure({ messaging, database, consumer }: HandlerDeps, streams: readonly string[]): Promise<void> {
+const measure = async ({ messaging, database, consumer }: HandlerDeps, streams: readonly string[]): Promise<void> => {
   const infos = await Promise.all(
     streams.map((stream) => askBroker(messaging, () => messaging.manager.consumers.info(stream, consumer))),
   );
@@ -24,4 +24,4 @@ async function measure({ messaging, database, consumer }: HandlerDeps, streams: 
   }
   const unresolved = await countDeadLettersOf(database, consumer, COUNTED_MAX).catch(() => undefined);
   if (unresolved !== undefined) messaging.meters.deadLetters(consumer, unresolved);
-}
+};

@@ -19,12 +19,12 @@ export interface Delivery {
 }
 
 /** Reads a message as the contract says; unknown fields are dropped. Undefined when it is not such a fact. */
-export function parseMessage(message: JsMsg): ReceivedEvent | undefined {
+export const parseMessage = (message: JsMsg): ReceivedEvent | undefined => {
   return parseFact(message.subject, message.string());
-}
+};
 
 /** Reads a message's text, as `parseMessage` does. */
-export function parseFact(subject: string, text: string): ReceivedEvent | undefined {
+export const parseFact = (subject: string, text: string): ReceivedEvent | undefined => {
   const definition = findEvent(subject);
   if (definition === undefined) return undefined;
   const envelope = eventEnvelopeSchema.safeParse(parseJson(text));
@@ -33,21 +33,21 @@ export function parseFact(subject: string, text: string): ReceivedEvent | undefi
   if (!data.success) return undefined;
   // The definition was found by this very subject, so `data` has the type that belongs to it.
   return { ...envelope.data, data: data.data } as ReceivedEvent;
-}
+};
 
 /** A fact with what is known of its message. */
-export function toDelivery(event: ReceivedEvent, message: JsMsg): Delivery {
+export const toDelivery = (event: ReceivedEvent, message: JsMsg): Delivery => {
   return { event, meta: metaOf(message), traceparent: traceparentOf(message) };
-}
+};
 
-function metaOf({ info, seq }: JsMsg): DeliveryMeta {
+const metaOf = ({ info, seq }: JsMsg): DeliveryMeta => {
   return { deliveries: info.deliveryCount, stream: info.stream, streamSequence: seq };
-}
+};
 
-function parseJson(text: string): unknown {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
+};

@@ -41,7 +41,7 @@ interface LoopState {
 }
 
 /** Starts the loop at once. */
-export function createPullLoop(options: PullLoopOptions): PullLoop {
+export const createPullLoop = (options: PullLoopOptions): PullLoop => {
   const state: LoopState = { halt: new AbortController(), pulling: undefined, durable: undefined };
   let running = runLoop(options, state);
   let stopped = false;
@@ -67,9 +67,9 @@ export function createPullLoop(options: PullLoopOptions): PullLoop {
       await pause();
     },
   };
-}
+};
 
-async function runLoop(options: PullLoopOptions, state: LoopState): Promise<void> {
+const runLoop = async (options: PullLoopOptions, state: LoopState): Promise<void> => {
   const { messaging, consumer } = options.deps;
   const { signal } = state.halt;
   let failures = 0;
@@ -85,9 +85,9 @@ async function runLoop(options: PullLoopOptions, state: LoopState): Promise<void
       await pauseFor(Math.min(RETRY_MS * 2 ** Math.min(failures - 1, 10), RETRY_MS_MAX), signal);
     }
   }
-}
+};
 
-async function pullOnce(options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> {
+const pullOnce = async (options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> => {
   const { messaging, consumer } = options.deps;
   if (!messaging.isConnected()) return await pauseFor(RETRY_MS, signal);
   if (state.durable === undefined) {
@@ -111,13 +111,13 @@ async function pullOnce(options: PullLoopOptions, state: LoopState, signal: Abor
     state.pulling = undefined;
     void messages.close();
   }
-}
+};
 
 /**
  * Hands messages over as they come: a full chunk, or whatever has come meanwhile. What the server says is pending may go to
  * another replica, so nothing waits for it.
  */
-async function drain(options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) {
+const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) => {
   let taken = 0;
   let databaseDown = false;
   let waiting: JsMsg[] = [];
@@ -138,10 +138,10 @@ async function drain(options: PullLoopOptions, messages: ConsumerMessages, signa
   // Taken but not begun: another replica may have them at once.
   for (const message of waiting) message.nak();
   return { taken, databaseDown };
-}
+};
 
 /** While messages are handled the server is told so, lest it deliver them again. */
-async function keepWorking(messages: readonly JsMsg[], options: PullLoopOptions): Promise<HandleResult> {
+const keepWorking = async (messages: readonly JsMsg[], options: PullLoopOptions): Promise<HandleResult> => {
   const timer = setInterval(() => {
     for (const message of messages) message.working();
   }, options.deps.ackWaitMs / WORKING_PER_ACK_WAIT);
@@ -150,10 +150,10 @@ async function keepWorking(messages: readonly JsMsg[], options: PullLoopOptions)
   } finally {
     clearInterval(timer);
   }
-}
+};
 
 /** Nothing is taken while our database is away: deliveries are counted, and are not to be used up by an outage. */
-async function waitForDatabase(options: PullLoopOptions, signal: AbortSignal): Promise<void> {
+const waitForDatabase = async (options: PullLoopOptions, signal: AbortSignal): Promise<void> => {
   const { database, messaging, consumer } = options.deps;
   messaging.logger.warn({ consumer }, 'the database cannot be reached; no messages are taken until it can');
   for (let delayMs = RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
@@ -165,8 +165,8 @@ async function waitForDatabase(options: PullLoopOptions, signal: AbortSignal): P
       // Still away.
     }
   }
-}
+};
 
-async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+const pauseFor = async (milliseconds: number, signal: AbortSignal): Promise<void> => {
   await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
-}
+};

@@ -22,44 +22,44 @@ export interface DeadLetter {
 }
 
 /** Notes events as handled; answers the ids of those that were not yet. Waits for a competitor's open transaction. */
-export async function insertInbox(
+export const insertInbox = async (
   trx: Knex.Transaction,
   consumer: string,
   eventIds: readonly string[],
-): Promise<Set<string>> {
+): Promise<Set<string>> => {
   // In one order everywhere, so that two batches with common events cannot wait for each other in a circle.
   const inserted = await runPrepared<{ event_id: string }>(trx, INSERT_INBOX, [consumer, [...eventIds].sort()]);
   return new Set(inserted.map(({ event_id }) => event_id));
-}
+};
 
 /** The newest handled version of an aggregate, locked; 0 while its first is being tried, undefined when never seen. */
-export async function findVersion(
+export const findVersion = async (
   trx: Knex.Transaction,
   consumer: string,
   aggregate: string,
-): Promise<number | undefined> {
+): Promise<number | undefined> => {
   const row = await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('version');
   return row?.version;
-}
+};
 
 /** Notes the newest handled version of an aggregate; never goes back. */
-export async function upsertVersion(
+export const upsertVersion = async (
   database: Knex,
   key: { readonly consumer: string; readonly aggregate: string },
   version: number,
-): Promise<void> {
+): Promise<void> => {
   await database('inbox_versions')
     .insert({ ...key, version })
     .onConflict(['consumer', 'aggregate'])
     .merge({ version: database.raw('greatest(inbox_versions.version, excluded.version)'), failures: 0 });
-}
+};
 
 /** Counts a failure of the version that comes next; answers how many there were, undefined when it is not the next. */
-export async function insertVersionFailure(
+export const insertVersionFailure = async (
   database: Knex,
   key: { readonly consumer: string; readonly aggregate: string },
   version: number,
-): Promise<number | undefined> {
+): Promise<number | undefined> => {
   const [row] = await database('inbox_versions')
     .insert({ ...key, version: version - 1, failures: 1 })
     .onConflict(['consumer', 'aggregate'])
@@ -67,12 +67,12 @@ export async function insertVersionFailure(
     .where('inbox_versions.version', version - 1)
     .returning('failures');
   return row?.failures;
-}
+};
 
 /** Parks a message; parking it again changes nothing. */
-export async function insertDeadLetter(database: Knex, letter: DeadLetter): Promise<void> {
+export const insertDeadLetter = async (database: Knex, letter: DeadLetter): Promise<void> => {
   await database('dead_letters').insert(letter).onConflict().ignore();
-}
+};
 
 /** A parked message that somebody may still resolve. */
 export interface StoredDeadLetter extends DeadLetter {
@@ -87,29 +87,29 @@ const STORED = [
 ];
 
 /** Unresolved dead letters after an id, in the order in which they were parked. */
-export async function listDeadLetters(
+export const listDeadLetters = async (
   database: Knex,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<StoredDeadLetter[]> {
+): Promise<StoredDeadLetter[]> => {
   return await database('dead_letters')
     .select(database.raw('id::text AS id'), ...STORED)
     .whereNull('resolved_at')
     .where('dead_letters.id', '>', after)
     .orderBy('dead_letters.id')
     .limit(limit);
-}
+};
 
 /** How many are unresolved, counted no further than a bound. */
-export async function countDeadLetters(database: Knex, countedMax: number): Promise<number> {
+export const countDeadLetters = async (database: Knex, countedMax: number): Promise<number> => {
   const { rows } = await database.raw<{ rows: { total: number }[] }>(
     `SELECT count(*)::int AS total FROM (SELECT 1 FROM dead_letters WHERE resolved_at IS NULL LIMIT ?) AS unresolved`,
     [countedMax],
   );
   return rows[0]?.total ?? 0;
-}
+};
 
 /** As `countDeadLetters`, of one consumer. */
-export async function countDeadLettersOf(database: Knex, consumer: string, countedMax: number): Promise<number> {
+export const countDeadLettersOf = async (database: Knex, consumer: string, countedMax: number): Promise<number> => {
   const { rows } = await database.raw<{ rows: { total: number }[] }>(
     `SELECT count(*)::int AS total FROM (
        SELECT 1 FROM dead_letters WHERE resolved_at IS NULL AND consumer = ? LIMIT ?
@@ -117,33 +117,33 @@ export async function countDeadLettersOf(database: Knex, consumer: string, count
     [consumer, countedMax],
   );
   return rows[0]?.total ?? 0;
-}
+};
 
 /** The consumer of a dead letter, resolved or not. */
-export async function findDeadLetterConsumer(database: Knex, id: string): Promise<string | undefined> {
+export const findDeadLetterConsumer = async (database: Knex, id: string): Promise<string | undefined> => {
   const row = await database('dead_letters').where({ id }).first('consumer');
   return row?.consumer;
-}
+};
 
 /** A dead letter, locked until the transaction ends. */
-export async function findDeadLetterForUpdate(
+export const findDeadLetterForUpdate = async (
   trx: Knex.Transaction,
   id: string,
-): Promise<StoredDeadLetter | undefined> {
+): Promise<StoredDeadLetter | undefined> => {
   return await trx('dead_letters')
     .select(trx.raw('id::text AS id'), ...STORED)
     .where({ id })
     .forUpdate()
     .first();
-}
+};
 
 /** Nothing more is to be done about a dead letter. */
-export async function updateDeadLetterResolved(trx: Knex.Transaction, id: string): Promise<void> {
+export const updateDeadLetterResolved = async (trx: Knex.Transaction, id: string): Promise<void> => {
   await trx('dead_letters').where({ id }).update({ resolved_at: trx.fn.now() });
-}
+};
 
 /** Forgets one batch of events handled longer ago than this. Answers how many. */
-export async function deleteInboxBefore(database: Knex, consumer: string, ageSeconds: number): Promise<number> {
+export const deleteInboxBefore = async (database: Knex, consumer: string, ageSeconds: number): Promise<number> => {
   return await database('inbox')
     .whereIn(
       ['consumer', 'event_id'],
@@ -154,4 +154,4 @@ export async function deleteInboxBefore(database: Knex, consumer: string, ageSec
         .limit(PRUNE_BATCH),
     )
     .delete();
-}
+};

@@ -15,7 +15,7 @@ import {
  * Handles a parked message again: effect, inbox row and resolution commit together, so twice has one effect. What fails
  * again stays parked. Of an ordered consumer, a fact older than a version handled since has no effect any more.
  */
-export async function replayDeadLetter(deps: HandlerDeps, id: string): Promise<DeadLetterOutcome> {
+export const replayDeadLetter = async (deps: HandlerDeps, id: string): Promise<DeadLetterOutcome> => {
   try {
     return await deps.database.transaction(async (trx) => {
       const letter = await findDeadLetterForUpdate(trx, id);
@@ -27,9 +27,13 @@ export async function replayDeadLetter(deps: HandlerDeps, id: string): Promise<D
     deps.messaging.logger.error({ consumer: deps.consumer, code, err: error }, 'a dead letter failed again');
     return { id, outcome: 'failed', error_code: code };
   }
-}
+};
 
-async function replay(trx: Knex.Transaction, deps: HandlerDeps, letter: StoredDeadLetter): Promise<DeadLetterOutcome> {
+const replay = async (
+  trx: Knex.Transaction,
+  deps: HandlerDeps,
+  letter: StoredDeadLetter,
+): Promise<DeadLetterOutcome> => {
   const event = parseFact(letter.subject, letter.payload);
   if (event === undefined) return { id: letter.id, outcome: 'failed', error_code: 'messaging.invalid_message' };
   const { stream, stream_seq, deliveries } = letter;
@@ -41,17 +45,17 @@ async function replay(trx: Knex.Transaction, deps: HandlerDeps, letter: StoredDe
   }
   await updateDeadLetterResolved(trx, letter.id);
   return resolution(letter.id, outcome);
-}
+};
 
 /** Parking it has let those behind it go on: only while none of them was handled is it still the newest. */
-async function isStale(
+const isStale = async (
   trx: Knex.Transaction,
   { ordered, consumer }: HandlerDeps,
   event: { readonly aggregate: string; readonly version: number },
-): Promise<boolean> {
+): Promise<boolean> => {
   if (!ordered) return false;
   return ((await findVersion(trx, consumer, event.aggregate)) ?? 0) > event.version;
-}
+};
 
 const resolution = (id: string, outcome: DeadLetterOutcome['outcome']): DeadLetterOutcome => ({
   id,

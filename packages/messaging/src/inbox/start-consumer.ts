@@ -69,34 +69,34 @@ export interface Consumer {
  * Starts a durable consumer that handles facts one by one. An error of kind `limit`, `unavailable` or `internal` (or
  * without a kind) brings the message again later; any other one, or the last delivery, parks it in `dead_letters`.
  */
-export function startConsumer<S extends EventSubject>(options: ConsumerOptions<S>): Consumer {
+export const startConsumer = <S extends EventSubject>(options: ConsumerOptions<S>): Consumer => {
   const deps = handlerDeps(options, async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
   });
   return run(options, deps, { chunk: 1, together: false });
-}
+};
 
 /** Starts a durable consumer that handles many facts in one transaction, falling back to one by one. */
-export function startBatchConsumer<S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer {
+export const startBatchConsumer = <S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer => {
   const deps = handlerDeps(options, async (trx, deliveries) => {
     const metas = deliveries.map(({ meta }) => meta);
     await options.handle(trx, deliveries.map(eventOf<S>), metas);
   });
   return run(options, deps, { chunk: options.batch ?? BATCH_MAX, together: true });
-}
+};
 
-function handlerDeps<S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps {
+const handlerDeps = <S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps => {
   const { messaging, database, name } = options;
   const ordered = options.ordered === true;
   const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
   return { messaging, database, consumer: name, effect, ordered, ...limits };
-}
+};
 
-function run<S extends EventSubject>(
+const run = <S extends EventSubject>(
   options: CommonOptions<S>,
   deps: HandlerDeps,
   mode: { readonly chunk: number; readonly together: boolean },
-): Consumer {
+): Consumer => {
   const byStream = Map.groupBy(options.subjects, streamOf);
   const loops = [...byStream].map(([stream, subjects]) =>
     createPullLoop({
@@ -126,17 +126,17 @@ function run<S extends EventSubject>(
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
-}
+};
 
-async function handleEach(deps: HandlerDeps, messages: Parameters<typeof handleTogether>[1]) {
+const handleEach = async (deps: HandlerDeps, messages: Parameters<typeof handleTogether>[1]) => {
   for (const message of messages) {
     const result = await handleOne(deps, message);
     if (result.databaseDown) return result;
   }
   return { databaseDown: false };
-}
+};
 
-async function prune(deps: HandlerDeps): Promise<void> {
+const prune = async (deps: HandlerDeps): Promise<void> => {
   try {
     for (let batch = 0; batch < PRUNE_BATCHES_MAX; batch += 1) {
       if ((await deleteInboxBefore(deps.database, deps.consumer, INBOX_KEPT_SECONDS)) === 0) return;
@@ -144,9 +144,9 @@ async function prune(deps: HandlerDeps): Promise<void> {
   } catch (error) {
     deps.messaging.logger.warn({ consumer: deps.consumer, err: error }, 'old inbox rows could not be deleted');
   }
-}
+};
 
-function eventOf<S extends EventSubject>(delivery: Delivery): EventOf<S> {
+const eventOf = <S extends EventSubject>(delivery: Delivery): EventOf<S> => {
   // The durable consumer filters on these very subjects, and the parsed event was found by its subject.
   return delivery.event as EventOf<S>;
-}
+};

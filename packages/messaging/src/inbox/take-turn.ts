@@ -18,11 +18,11 @@ export class VersionGap extends Error {
  * Whether a fact is next in its aggregate, in the handling transaction: `stale` when a newer version was handled. Throws
  * VersionGap while an earlier one is missing, until that has had its last delivery, by which it is handled or parked.
  */
-export async function takeTurn(
+export const takeTurn = async (
   trx: Knex.Transaction,
   { consumer, maxDeliver }: { readonly consumer: string; readonly maxDeliver: number },
   { event, meta }: Delivery,
-): Promise<'next' | 'stale'> {
+): Promise<'next' | 'stale'> => {
   const { aggregate, version } = event;
   const handled = await findVersion(trx, consumer, aggregate);
   if (handled !== undefined && version < handled) return 'stale';
@@ -30,4 +30,4 @@ export async function takeTurn(
   if (version > (handled ?? 0) + 1 && meta.deliveries < patience) throw new VersionGap();
   await upsertVersion(trx, { consumer, aggregate }, version);
   return 'next';
-}
+};

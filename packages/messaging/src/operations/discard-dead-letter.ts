@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/queries.ts';
 
 /** Gives a dead letter up; its row stays. Undefined when there is none with this id. */
-export async function discardDeadLetter(database: Knex, id: string): Promise<DeadLetterOutcome | undefined> {
+export const discardDeadLetter = async (database: Knex, id: string): Promise<DeadLetterOutcome | undefined> => {
   return await database.transaction(async (trx) => {
     const letter = await findDeadLetterForUpdate(trx, id);
     if (letter === undefined) return undefined;
@@ -11,4 +11,4 @@ export async function discardDeadLetter(database: Knex, id: string): Promise<Dea
     await updateDeadLetterResolved(trx, id);
     return { id, outcome: 'discarded', error_code: null };
   });
-}
+};

@@ -19,7 +19,7 @@ export interface InboxRoutesDeps {
 }
 
 /** The operator's routes over consumers and dead letters, for the internal application. */
-export function inboxRoutes(deps: InboxRoutesDeps): Binding[] {
+export const inboxRoutes = (deps: InboxRoutesDeps): Binding[] => {
   const { database, service } = deps;
   const routes = inboxOperations[service];
   return [
@@ -41,9 +41,9 @@ export function inboxRoutes(deps: InboxRoutesDeps): Binding[] {
       return { status: 200, body: outcome };
     }),
   ];
-}
+};
 
-async function readConsumers({ messaging, consumers }: InboxRoutesDeps): Promise<ConsumerHealth[]> {
+const readConsumers = async ({ messaging, consumers }: InboxRoutesDeps): Promise<ConsumerHealth[]> => {
   const places = consumers().flatMap(({ name, streams }) => streams.map((stream) => ({ consumer: name, stream })));
   return await Promise.all(
     places.map(async ({ consumer, stream }) => {
@@ -56,16 +56,21 @@ async function readConsumers({ messaging, consumers }: InboxRoutesDeps): Promise
       };
     }),
   );
-}
+};
 
-async function findConsumer({ database, consumers }: InboxRoutesDeps, id: string): Promise<Consumer> {
+const findConsumer = async ({ database, consumers }: InboxRoutesDeps, id: string): Promise<Consumer> => {
   const name = await findDeadLetterConsumer(database, id);
   const consumer = consumers().find((candidate) => candidate.name === name);
   // One that only an earlier release had handles nothing any more: its letters can but be discarded.
   if (consumer === undefined) throw new AppError('not_found');
   return consumer;
-}
+};
 
-function toWire({ payload: _payload, resolved_at: _resolvedAt, created_at, ...shown }: StoredDeadLetter): DeadLetter {
+const toWire = ({
+  payload: _payload,
+  resolved_at: _resolvedAt,
+  created_at,
+  ...shown
+}: StoredDeadLetter): DeadLetter => {
   return { ...shown, created_at: created_at.toISOString() };
-}
+};

@@ -18,7 +18,7 @@ export interface OutboxRoutesDeps {
 }
 
 /** The operator's routes over the outbox, for the internal application. */
-export function outboxRoutes(deps: OutboxRoutesDeps): Binding[] {
+export const outboxRoutes = (deps: OutboxRoutesDeps): Binding[] => {
   const routes = outboxOperations[deps.service];
   return [
     bind(routes.getOutboxHealth, async () => ({ status: 200, body: await readOutboxHealth(deps) })),
@@ -27,9 +27,9 @@ export function outboxRoutes(deps: OutboxRoutesDeps): Binding[] {
       return { status: 202, body: { status: 'asked' } };
     }),
   ];
-}
+};
 
-async function readOutboxHealth({ database, messaging, relay }: OutboxRoutesDeps): Promise<OutboxHealth> {
+const readOutboxHealth = async ({ database, messaging, relay }: OutboxRoutesDeps): Promise<OutboxHealth> => {
   const streams = await listOutboxStreams(database, COUNTED_MAX);
   return {
     broker_connected: messaging.isConnected(),
@@ -37,10 +37,10 @@ async function readOutboxHealth({ database, messaging, relay }: OutboxRoutesDeps
     oldest_unpublished_seconds: Math.max(0, ...streams.map(({ oldestSeconds }) => oldestSeconds)),
     streams: await Promise.all(streams.map((stream) => compareStream(messaging, stream))),
   };
-}
+};
 
 /** Whether the stream still has what it acknowledged. */
-async function compareStream(messaging: Messaging, known: OutboxStream): Promise<OutboxHealth['streams'][number]> {
+const compareStream = async (messaging: Messaging, known: OutboxStream): Promise<OutboxHealth['streams'][number]> => {
   const { stream, unpublished, created, lastStreamSeq } = known;
   const state = { stream, unpublished, acknowledged_through: lastStreamSeq };
   const found = await askBroker(messaging, () => findStream(messaging.manager, stream));
@@ -48,4 +48,4 @@ async function compareStream(messaging: Messaging, known: OutboxStream): Promise
   const endsAt = found?.state.last_seq ?? 0;
   const isSame = created === null || created === String(found?.created);
   return { ...state, stream_ends_at: endsAt, in_step: isSame && endsAt >= (lastStreamSeq ?? 0) };
-}
+};

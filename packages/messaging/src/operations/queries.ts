@@ -11,7 +11,7 @@ export interface OutboxStream {
 }
 
 /** Every stream that the outbox has sent to or waits for; what waits is counted no further than a bound. */
-export async function listOutboxStreams(database: Knex, countedMax: number): Promise<OutboxStream[]> {
+export const listOutboxStreams = async (database: Knex, countedMax: number): Promise<OutboxStream[]> => {
   const { rows } = await database.raw<{ rows: OutboxStream[] }>(
     `WITH waiting AS (
        SELECT stream, count(*)::int AS unpublished, extract(epoch FROM now() - min(occurred_at))::float8 AS seconds
@@ -23,4 +23,4 @@ export async function listOutboxStreams(database: Knex, countedMax: number): Pro
     [countedMax],
   );
   return rows;
-}
+};

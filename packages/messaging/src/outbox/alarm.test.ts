@@ -3,11 +3,11 @@ import { createAlarm } from './alarm.ts';
 
 const LONG_MS = 10_000;
 
-async function elapsedMs(work: Promise<void>): Promise<number> {
+const elapsedMs = async (work: Promise<void>): Promise<number> => {
   const start = performance.now();
   await work;
   return performance.now() - start;
-}
+};
 
 test('a ring cuts a wait short, also one that came before it, and only one', async () => {
   const alarm = createAlarm();

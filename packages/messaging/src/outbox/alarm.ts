@@ -7,7 +7,7 @@ export interface Alarm {
 }
 
 /** Makes an alarm for one waiter. */
-export function createAlarm(): Alarm {
+export const createAlarm = (): Alarm => {
   let rung = false;
   let silenced = false;
   let wake: (() => void) | undefined;
@@ -36,4 +36,4 @@ export function createAlarm(): Alarm {
       rung = false;
     },
   };
-}
+};

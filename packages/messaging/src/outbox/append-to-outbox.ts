@@ -37,13 +37,13 @@ export interface OutboxRevocation {
  * Writes facts and revocations into the caller's transaction, in the order given. They reach the broker after the
  * commit, if it happens. Throws when one is not as the contract says: nothing wrong is to leave this service.
  */
-export async function appendToOutbox(
+export const appendToOutbox = async (
   trx: Knex.Transaction,
   ...entries: readonly (OutboxEvent | OutboxRevocation)[]
-): Promise<void> {
+): Promise<void> => {
   if (entries.length === 0) return;
   await trx('outbox').insert(entries.map((entry) => ('revocation' in entry ? revocationRow(entry) : eventRow(entry))));
-}
+};
 
 /**
  * What `appendToOutbox` runs for one fact, for a writer that makes it part of a statement of its own: its values are that statement's
@@ -55,31 +55,31 @@ export const outboxInsert = (firstParameter: number): string => {
 };
 
 /** The values of `outboxInsert`. Throws when the fact is not as the contract says. */
-export function outboxValues(event: OutboxEvent): readonly (string | number | null)[] {
+export const outboxValues = (event: OutboxEvent): readonly (string | number | null)[] => {
   const row = eventRow(event);
   return COLUMNS.map((column) => row[column]);
-}
+};
 
-function eventRow(event: OutboxEvent) {
+const eventRow = (event: OutboxEvent) => {
   const definition = findEvent(event.subject);
   if (definition === undefined) throw new RangeError(`${event.subject} is not in the contract`);
   const data = definition.schema.parse(event.data);
   return row({ subject: event.subject, aggregate: event.aggregate, version: event.version, payload: data });
-}
+};
 
-function revocationRow({ revocation }: OutboxRevocation) {
+const revocationRow = ({ revocation }: OutboxRevocation) => {
   const { key, value } = revocation;
   if (!REVOCATION_KEY.test(key)) throw new RangeError('not a revocation key');
   const isRange = key.startsWith('app.') || key.startsWith('account.');
   if (isRange !== (value !== undefined)) throw new RangeError('revoked_through belongs to app. and account. keys');
   const subject = `${REVOCATION_SUBJECT_PREFIX}${key}`;
   return row({ subject, aggregate: `revocation:${key}`, version: 1, payload: value ?? {} });
-}
+};
 
-function row(entry: { subject: string; aggregate: string; version: number; payload: object }) {
+const row = (entry: { subject: string; aggregate: string; version: number; payload: object }) => {
   const payload = JSON.stringify(entry.payload);
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX) throw new RangeError(`${entry.subject} is too large to publish`);
   const span = currentSpan();
   const traceparent = span?.isSampled === true ? span.traceparent : null;
   return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload, traceparent };
-}
+};

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
  * Creates `outbox` and `outbox_streams`; called from a service's migration. `seq` alone orders rows within an aggregate,
  * whose row the writer has locked: commit order across aggregates is not `seq` order, so nobody reads by a cursor.
  */
-export async function outboxMigration(knex: Knex): Promise<void> {
+export const outboxMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     CREATE TABLE outbox (
       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -28,12 +28,12 @@ export async function outboxMigration(knex: Knex): Promise<void> {
     );
     COMMENT ON TABLE outbox_streams IS 'The last message that each stream acknowledged, to see when a broker lost what it had.';
   `);
-}
+};
 
 /** Adds the trace in which a fact came to be; called from a later migration. Instant, whatever the table's size. */
-export async function outboxTraceMigration(knex: Knex): Promise<void> {
+export const outboxTraceMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     ALTER TABLE outbox ADD COLUMN traceparent text;
     COMMENT ON COLUMN outbox.traceparent IS 'W3C Trace Context of the request that caused the fact, where it is traced.';
   `);
-}
+};

@@ -21,11 +21,11 @@ export interface BatchResult {
  * Sends the first unpublished rows of one stream and marks those that were acknowledged. Aggregates go side by side, but
  * within one each waits for the acknowledgement of the one before: a message that was refused must not be overtaken.
  */
-export async function publishBatch(
+export const publishBatch = async (
   session: DatabaseSession,
   messaging: Messaging,
   stream: { readonly name: string; readonly created: string },
-): Promise<BatchResult> {
+): Promise<BatchResult> => {
   const rows = await listUnpublished(session, stream.name, BATCH);
   const acknowledged: AcknowledgedRow[] = [];
   let failure: unknown;
@@ -41,9 +41,9 @@ export async function publishBatch(
   );
   if (acknowledged.length > 0) await markPublished(session, stream, acknowledged);
   return { isFull: rows.length === BATCH, acknowledged, failure };
-}
+};
 
-async function publishRow(messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> {
+const publishRow = async (messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> => {
   const body = stream === REVOCATIONS_STREAM ? row.payload : envelope(row);
   const span = row.traceparent === null ? undefined : beginPublishing(row, row.traceparent);
   const headers = traceHeaders(span?.traceparent ?? row.traceparent);
@@ -57,11 +57,11 @@ async function publishRow(messaging: Messaging, stream: string, row: Unpublished
     span?.end(errorCodeOf(error));
     throw error;
   }
-}
+};
 
 /** The contract's envelope around the payload, which is already JSON text. */
-function envelope(row: UnpublishedRow): string {
+const envelope = (row: UnpublishedRow): string => {
   const { id, subject, aggregate, version } = row;
   const head = JSON.stringify({ id, subject, aggregate, version, occurred_at: row.occurred_at.toISOString() });
   return `${head.slice(0, -1)},"data":${row.payload}}`;
-}
+};

@@ -35,18 +35,18 @@ export interface StreamRecord {
 }
 
 /** Takes the lock that one relay per service holds, for as long as the session lives. */
-export async function tryRelayLock(session: DatabaseSession): Promise<boolean> {
+export const tryRelayLock = async (session: DatabaseSession): Promise<boolean> => {
   const [row] = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [RELAY_LOCK]);
   return row?.locked === true;
-}
+};
 
 /**
  * The session's own commits do not wait for the disk. What a crash of the server takes back is only that something was sent,
  * or was to be sent again, and in the order of its commits: it is then done once more, and the broker or the inbox knows it.
  */
-export async function commitWithoutWaiting(session: DatabaseSession): Promise<void> {
+export const commitWithoutWaiting = async (session: DatabaseSession): Promise<void> => {
   await session.query('SET synchronous_commit = off');
-}
+};
 
 const LIST_UNPUBLISHED = {
   name: 'list_unpublished',
@@ -55,9 +55,9 @@ const LIST_UNPUBLISHED = {
 };
 
 /** The first rows that a stream has not acknowledged. */
-export async function listUnpublished(session: DatabaseSession, stream: string, limit: number) {
+export const listUnpublished = async (session: DatabaseSession, stream: string, limit: number) => {
   return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
-}
+};
 
 const MARK_PUBLISHED = {
   name: 'mark_published',
@@ -73,39 +73,39 @@ const MARK_PUBLISHED = {
 };
 
 /** Marks rows as published and notes the newest of them as what the stream is known to have. */
-export async function markPublished(
+export const markPublished = async (
   session: DatabaseSession,
   stream: { readonly name: string; readonly created: string },
   rows: readonly AcknowledgedRow[],
-): Promise<void> {
+): Promise<void> => {
   const newest = rows.reduce((a, b) => (b.streamSeq > a.streamSeq ? b : a));
   await session.run(MARK_PUBLISHED, [
     rows.map((row) => row.seq),
     rows.map((row) => row.streamSeq),
     ...[stream.name, stream.created, newest.streamSeq, newest.id],
   ]);
-}
+};
 
 /** What is known of a stream, once anything was acknowledged by it. */
-export async function findStreamRecord(session: DatabaseSession, stream: string): Promise<StreamRecord | undefined> {
+export const findStreamRecord = async (session: DatabaseSession, stream: string): Promise<StreamRecord | undefined> => {
   const [row] = await session.query<StreamRecord>('SELECT * FROM outbox_streams WHERE stream = $1', [stream]);
   return row;
-}
+};
 
 /** Forgets what is known of a stream; its next acknowledgement is the new knowledge. */
-export async function deleteStreamRecord(session: DatabaseSession, stream: string): Promise<void> {
+export const deleteStreamRecord = async (session: DatabaseSession, stream: string): Promise<void> => {
   await session.query('DELETE FROM outbox_streams WHERE stream = $1', [stream]);
-}
+};
 
 /**
  * Turns rows that the stream acknowledged after `afterStreamSeq` back to unpublished, oldest first and in batches.
  * What is older than `ageSecondsMax` stays as it is. Answers how many.
  */
-export async function unpublishAfter(
+export const unpublishAfter = async (
   session: DatabaseSession,
   stream: string,
   { afterStreamSeq, ageSecondsMax }: { afterStreamSeq: number; ageSecondsMax: number },
-): Promise<number> {
+): Promise<number> => {
   let count = 0;
   for (let afterSeq = 0; ; ) {
     const rows = await session.query<{ seq: number }>(
@@ -121,19 +121,21 @@ export async function unpublishAfter(
     count += rows.length;
     afterSeq = Math.max(...rows.map(({ seq }) => seq));
   }
-}
+};
 
 /** How much waits, counted no further than a bound, and how long the oldest has. */
-export async function measureBacklog(session: DatabaseSession): Promise<{ count: number; oldestAgeSeconds: number }> {
+export const measureBacklog = async (
+  session: DatabaseSession,
+): Promise<{ count: number; oldestAgeSeconds: number }> => {
   const [row] = await session.query<{ count: number; oldest: number | null }>(
     `SELECT count(*) AS count, extract(epoch FROM now() - min(occurred_at))::float8 AS oldest
      FROM (SELECT occurred_at FROM outbox WHERE published_at IS NULL LIMIT ${BACKLOG_COUNTED_MAX}) waiting`,
   );
   return { count: row?.count ?? 0, oldestAgeSeconds: Math.max(0, row?.oldest ?? 0) };
-}
+};
 
 /** Deletes one small batch of rows sent longer ago than this; only the oldest rows are looked at. Answers how many. */
-export async function deleteSentBefore(session: DatabaseSession, ageSeconds: number): Promise<number> {
+export const deleteSentBefore = async (session: DatabaseSession, ageSeconds: number): Promise<number> => {
   const rows = await session.query(
     `DELETE FROM outbox WHERE seq IN (
        SELECT seq FROM (SELECT seq, published_at FROM outbox ORDER BY seq LIMIT ${PRUNE_BATCH}) oldest
@@ -142,4 +144,4 @@ export async function deleteSentBefore(session: DatabaseSession, ageSeconds: num
     [ageSeconds],
   );
   return rows.length;
-}
+};

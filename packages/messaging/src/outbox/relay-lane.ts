@@ -16,7 +16,7 @@ export interface RelayLane {
 }
 
 /** Makes the lane of one stream. */
-export function createLane(messaging: Messaging, stream: string): RelayLane {
+export const createLane = (messaging: Messaging, stream: string): RelayLane => {
   let created = '';
   let verifiedUntil = 0;
   let failures = 0;
@@ -57,4 +57,4 @@ export function createLane(messaging: Messaging, stream: string): RelayLane {
       }
     },
   };
-}
+};

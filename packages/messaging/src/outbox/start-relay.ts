@@ -49,7 +49,7 @@ interface RelayState {
 }
 
 /** Starts relaying; returns at once. Failures are logged and tried again forever. */
-export function startRelay(options: RelayOptions): Relay {
+export const startRelay = (options: RelayOptions): Relay => {
   const { messaging, service } = options;
   const stopping = new AbortController();
   const alarm = createAlarm();
@@ -92,9 +92,9 @@ export function startRelay(options: RelayOptions): Relay {
       await running;
     },
   };
-}
+};
 
-async function runRelay(options: RelayOptions, state: RelayState): Promise<void> {
+const runRelay = async (options: RelayOptions, state: RelayState): Promise<void> => {
   const { messaging } = options;
   while (!state.signal.aborted) {
     let waitMs = LOCK_RETRY_MS;
@@ -113,12 +113,12 @@ async function runRelay(options: RelayOptions, state: RelayState): Promise<void>
   await state.session?.close();
   state.session = undefined;
   messaging.meters.relayLeading(false);
-}
+};
 
 const isLeading = ({ session, hasLock }: RelayState): boolean => hasLock && session?.isOpen() === true;
 
 /** The session that holds the lock of this service; undefined while another replica does. */
-async function ensureLeading(options: RelayOptions, state: RelayState): Promise<DatabaseSession | undefined> {
+const ensureLeading = async (options: RelayOptions, state: RelayState): Promise<DatabaseSession | undefined> => {
   if (isLeading(state)) return state.session;
   state.hasLock = false;
   // Hints wake every replica, and one that does not lead has nothing to do for them.
@@ -135,9 +135,9 @@ async function ensureLeading(options: RelayOptions, state: RelayState): Promise<
   state.hasLock = true;
   for (const lane of state.lanes) lane.distrust();
   return session;
-}
+};
 
-async function relayOnce(options: RelayOptions, state: RelayState, session: DatabaseSession): Promise<boolean> {
+const relayOnce = async (options: RelayOptions, state: RelayState, session: DatabaseSession): Promise<boolean> => {
   const now = performance.now();
   if (now > state.backlogDueAt) {
     state.backlogDueAt = now + BACKLOG_INTERVAL_MS;
@@ -150,15 +150,15 @@ async function relayOnce(options: RelayOptions, state: RelayState, session: Data
     await prune(session, options.sentKeptSeconds ?? SENT_KEPT_SECONDS);
   }
   return results.includes(true);
-}
+};
 
-async function prune(session: DatabaseSession, keptSeconds: number): Promise<void> {
+const prune = async (session: DatabaseSession, keptSeconds: number): Promise<void> => {
   for (let batch = 0; batch < PRUNE_BATCHES_MAX; batch += 1) {
     if ((await deleteSentBefore(session, keptSeconds)) === 0) return;
   }
-}
+};
 
-function streamsOf(service: ServiceName): string[] {
+const streamsOf = (service: ServiceName): string[] => {
   const own = Object.entries(streams).find(([name]) => name === service)?.[1].name;
   return own === undefined ? [REVOCATIONS_STREAM] : [REVOCATIONS_STREAM, own];
-}
+};

@@ -11,7 +11,7 @@ const SENT_KEPT_SECONDS = 7 * 24 * 3600;
  * Compares a stream with what it is known to have acknowledged. When it was made anew, or ends before that, whatever the
  * outbox still keeps of the lost part becomes unpublished again. Makes a missing stream. Answers when it was created.
  */
-export async function verifyStream(session: DatabaseSession, messaging: Messaging, name: string): Promise<string> {
+export const verifyStream = async (session: DatabaseSession, messaging: Messaging, name: string): Promise<string> => {
   const info = await messaging.untilDisconnect(findOrMakeStream(messaging, name));
   const created = String(info.created);
   const record = await findStreamRecord(session, name);
@@ -25,30 +25,30 @@ export async function verifyStream(session: DatabaseSession, messaging: Messagin
   messaging.meters.outboxRepublished(name, count);
   messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
   return created;
-}
+};
 
-async function findOrMakeStream(messaging: Messaging, name: string) {
+const findOrMakeStream = async (messaging: Messaging, name: string) => {
   const info = await findStream(messaging.manager, name);
   if (info !== undefined) return info;
   await messaging.ensureTopology();
   return await messaging.manager.streams.info(name);
-}
+};
 
 /** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */
-async function findIntactEnd(
+const findIntactEnd = async (
   messaging: Messaging,
   record: StreamRecord,
   found: { readonly created: string; readonly lastSeq: number },
-): Promise<number | undefined> {
+): Promise<number | undefined> => {
   if (found.created !== record.created) return 0;
   if (found.lastSeq < record.last_stream_seq) return found.lastSeq;
   const id = await findMessageId(messaging, record.stream, record.last_stream_seq);
   // Another message in its place: the stream was set back and has grown again since, from an unknown point.
   return id === undefined || id === record.last_event_id ? undefined : 0;
-}
+};
 
 /** The event id of a stored message; undefined once age or a newer entry has removed it. */
-async function findMessageId(messaging: Messaging, stream: string, seq: number): Promise<string | undefined> {
+const findMessageId = async (messaging: Messaging, stream: string, seq: number): Promise<string | undefined> => {
   try {
     const message = await messaging.manager.streams.getMessage(stream, { seq });
     return message?.header.get('Nats-Msg-Id');
@@ -56,4 +56,4 @@ async function findMessageId(messaging: Messaging, stream: string, seq: number):
     if (isNotFound(error)) return undefined;
     throw error;
   }
-}
+};

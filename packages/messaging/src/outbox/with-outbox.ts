@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
 /** Runs `work` in a transaction and, once that has committed, wakes the relay instead of leaving it to its next poll. */
-export async function withOutbox<T>(
+export const withOutbox = async <T>(
   deps: { readonly database: Knex; readonly relay: { hint(): void } },
   work: (trx: Knex.Transaction) => Promise<T>,
-): Promise<T> {
+): Promise<T> => {
   const result = await deps.database.transaction(work);
   deps.relay.hint();
   return result;
-}
+};

@@ -40,7 +40,10 @@ interface ViewState {
  * Loads every revocation, then follows new ones; resolves once all are loaded, trying as long as it takes. Loses nothing
  * that it knows while NATS is away, and loads everything again afterwards, also from a bucket made anew.
  */
-export async function openRevocations(messaging: Messaging, options: RevocationsOptions = {}): Promise<RevocationView> {
+export const openRevocations = async (
+  messaging: Messaging,
+  options: RevocationsOptions = {},
+): Promise<RevocationView> => {
   const clock = options.clock ?? (() => new Date());
   const stopping = new AbortController();
   const entries = createEntries(clock);
@@ -65,10 +68,10 @@ export async function openRevocations(messaging: Messaging, options: Revocations
       await following;
     },
   };
-}
+};
 
 /** Starts a watch and waits until it has delivered all that is there; repeats until that succeeds. */
-async function load(state: ViewState): Promise<void> {
+const load = async (state: ViewState): Promise<void> => {
   while (!state.signal.aborted) {
     try {
       if (state.messaging.isConnected()) {
@@ -85,9 +88,9 @@ async function load(state: ViewState): Promise<void> {
     setLive(state, false);
     await sleep(RETRY_MS, undefined, { signal: state.signal }).catch(() => undefined);
   }
-}
+};
 
-async function startWatchWhileConnected(state: ViewState): Promise<Watch> {
+const startWatchWhileConnected = async (state: ViewState): Promise<Watch> => {
   const starting = startWatch(state);
   try {
     return await state.messaging.untilDisconnect(starting);
@@ -98,9 +101,9 @@ async function startWatchWhileConnected(state: ViewState): Promise<Watch> {
     );
     throw error;
   }
-}
+};
 
-async function startWatch(state: ViewState): Promise<Watch> {
+const startWatch = async (state: ViewState): Promise<Watch> => {
   const { messaging } = state;
   await messaging.ensureTopology();
   const info = await messaging.manager.streams.info(REVOCATIONS_STREAM);
@@ -120,9 +123,9 @@ async function startWatch(state: ViewState): Promise<Watch> {
   } finally {
     clearTimeout(timer);
   }
-}
+};
 
-async function read(state: ViewState, watch: Watch): Promise<void> {
+const read = async (state: ViewState, watch: Watch): Promise<void> => {
   try {
     for await (const entry of watch.iterator) {
       watch.lastSeq = Math.max(watch.lastSeq, entry.revision);
@@ -133,10 +136,10 @@ async function read(state: ViewState, watch: Watch): Promise<void> {
   } catch (error) {
     state.messaging.logger.warn({ bucket: REVOCATIONS_BUCKET, err: error }, 'the watch of revocations broke');
   }
-}
+};
 
 /** Replaces a watch that ended or fell behind, until stopped. */
-async function follow(state: ViewState, checkIntervalMs: number): Promise<void> {
+const follow = async (state: ViewState, checkIntervalMs: number): Promise<void> => {
   while (!state.signal.aborted) {
     const { watch } = state;
     if (watch === undefined) {
@@ -154,10 +157,10 @@ async function follow(state: ViewState, checkIntervalMs: number): Promise<void> 
       await load(state);
     }
   }
-}
+};
 
 /** Whether the watch follows the bucket that exists, to its end. */
-async function isCurrent(state: ViewState, watch: Watch): Promise<boolean> {
+const isCurrent = async (state: ViewState, watch: Watch): Promise<boolean> => {
   if (!state.messaging.isConnected()) return false;
   try {
     const info = await state.messaging.untilDisconnect(state.messaging.manager.streams.info(REVOCATIONS_STREAM));
@@ -167,14 +170,14 @@ async function isCurrent(state: ViewState, watch: Watch): Promise<boolean> {
   } catch {
     return false;
   }
-}
+};
 
-function endWatch(state: ViewState): void {
+const endWatch = (state: ViewState): void => {
   state.watch?.iterator.stop();
   state.watch = undefined;
-}
+};
 
-function setLive(state: ViewState, live: boolean): void {
+const setLive = (state: ViewState, live: boolean): void => {
   state.live = live;
   state.messaging.meters.revocationsConnected(live);
-}
+};

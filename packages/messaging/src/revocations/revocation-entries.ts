@@ -38,7 +38,7 @@ export interface RevocationEntries {
 }
 
 /** Makes an empty collection. */
-export function createEntries(clock: () => Date): RevocationEntries {
+export const createEntries = (clock: () => Date): RevocationEntries => {
   const entries = new Map<string, Entry>();
   const find = (key: string) => {
     const entry = entries.get(key);
@@ -75,9 +75,9 @@ export function createEntries(clock: () => Date): RevocationEntries {
       return entries.size;
     },
   };
-}
+};
 
-function revokedThroughOf(key: string, value: string): string | undefined {
+const revokedThroughOf = (key: string, value: string): string | undefined => {
   if (/^(grant|session|key)\../.test(key)) return '';
   if (!/^(app|account)\../.test(key)) return undefined;
   try {
@@ -85,8 +85,8 @@ function revokedThroughOf(key: string, value: string): string | undefined {
   } catch {
     return undefined;
   }
-}
+};
 
-function greatest(a: string, b: string | undefined): string {
+const greatest = (a: string, b: string | undefined): string => {
   return b !== undefined && b > a ? b : a;
-}
+};

@@ -3,42 +3,42 @@ import type { Knex } from 'knex';
 import { appendToOutbox, type Messaging } from '../../src/index.ts';
 
 /** Registers an app: its row is locked by being made, so this fact is version 1. Answers the client id. */
-export async function registerApp(knex: Knex): Promise<string> {
+export const registerApp = async (knex: Knex): Promise<string> => {
   const clientId = newId('app');
   await knex.transaction(async (trx) => {
     await trx('app').insert({ client_id: clientId, version: 1 });
     await appendToOutbox(trx, appFact('auth.app.registered.v1', clientId, 1));
   });
   return clientId;
-}
+};
 
 /** Changes an app: locks its row, raises its version and writes the fact. */
-export async function updateApp(knex: Knex, clientId: string): Promise<void> {
+export const updateApp = async (knex: Knex, clientId: string): Promise<void> => {
   await knex.transaction(async (trx) => {
     const row = await trx('app').where({ client_id: clientId }).forUpdate().first('version');
     const version = row.version + 1;
     await trx('app').where({ client_id: clientId }).update({ version });
     await appendToOutbox(trx, appFact('auth.app.updated.v1', clientId, version));
   });
-}
+};
 
 /** A fact about an app. */
-export function appFact(
+export const appFact = (
   subject: 'auth.app.registered.v1' | 'auth.app.updated.v1' | 'auth.app.deleted.v1',
   clientId: string,
   version: number,
-) {
+) => {
   const data = { client_id: clientId, owner_user_id: newId('usr'), name: 'An app', active: true };
   return { subject, aggregate: `app:${clientId}`, version, data };
-}
+};
 
 /** Notes in `effect` that an event was handled, as a service would change its state. */
-export async function noteEffect(trx: Knex.Transaction, event: { id: string; aggregate: string; version: number }) {
+export const noteEffect = async (trx: Knex.Transaction, event: { id: string; aggregate: string; version: number }) => {
   await trx('effect').insert({ event_id: event.id, aggregate: event.aggregate, version: event.version });
-}
+};
 
 /** Every effect must have happened once, and in order of version within its aggregate. */
-export async function readEffects(knex: Knex) {
+export const readEffects = async (knex: Knex) => {
   const rows = await knex('effect').orderBy('seq');
   const versions = Map.groupBy(rows, (row) => row.aggregate);
   return {
@@ -46,10 +46,10 @@ export async function readEffects(knex: Knex) {
     distinct: new Set(rows.map((row) => row.event_id)).size,
     inOrder: [...versions.values()].every((list) => list.every((row, index) => row.version === index + 1)),
   };
-}
+};
 
 /** Whether the stream first tells each aggregate's versions in order; a message sent twice counts where it stood first. */
-export async function isStreamInOrder(messaging: Messaging): Promise<boolean> {
+export const isStreamInOrder = async (messaging: Messaging): Promise<boolean> => {
   const { state } = await messaging.manager.streams.info('AUTH');
   const newest = new Map<string, number>();
   for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
@@ -60,4 +60,4 @@ export async function isStreamInOrder(messaging: Messaging): Promise<boolean> {
     newest.set(event.aggregate, Math.max(known, event.version));
   }
   return true;
-}
+};

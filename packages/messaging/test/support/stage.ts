@@ -5,7 +5,7 @@ import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, st
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
 /** Builds the stage of one test file. */
-export async function createStage() {
+export const createStage = async () => {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
   const nats = await testNats({ own: true });
   const logs = captureLogs();
@@ -35,4 +35,4 @@ export async function createStage() {
       await database.drop();
     },
   };
-}
+};

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConnectError, ConnectionEndedError, type TokenSet } from '../connect/index.ts';
 import { createMemoryTokenStore } from './memory-token-store.ts';
 import { createUserTokens } from './user-tokens.ts';
@@ -30,12 +30,12 @@ const setUp = async (stored: TokenSet | undefined, refresh: (old: TokenSet) => P
 const neverAsked = (): Promise<TokenSet> => Promise.reject(new Error('not to be refreshed'));
 
 describe('accessToken', () => {
-  it('gives a token that lives long enough as it is', async () => {
+  test('gives a token that lives long enough as it is', async () => {
     const { userTokens } = await setUp(tokensOf('1', 61), neverAsked);
     expect(await userTokens.accessToken(USER)).toBe('at_1');
   });
 
-  it('refreshes some seconds before the expiry, once for all who ask', async () => {
+  test('refreshes some seconds before the expiry, once for all who ask', async () => {
     const { userTokens, refreshed, store } = await setUp(tokensOf('1', 60), async () => tokensOf('2', 3600));
     const given = await Promise.all(Array.from({ length: 50 }, () => userTokens.accessToken(USER)));
     expect(new Set(given)).toEqual(new Set(['at_2']));
@@ -43,7 +43,7 @@ describe('accessToken', () => {
     expect((await store.load(USER))?.tokens).toEqual(tokensOf('2', 3600));
   });
 
-  it('refreshes a token that was refused, once, and not the one that has replaced it', async () => {
+  test('refreshes a token that was refused, once, and not the one that has replaced it', async () => {
     const { userTokens, refreshed } = await setUp(tokensOf('1', 3600), async () => tokensOf('2', 3600));
     const given = await Promise.all(
       Array.from({ length: 10 }, () => userTokens.accessToken(USER, { rejected: 'at_1' })),
@@ -53,7 +53,7 @@ describe('accessToken', () => {
     expect(refreshed).toEqual(['rt_1']);
   });
 
-  it('takes what another process has stored meanwhile, and drops its own', async () => {
+  test('takes what another process has stored meanwhile, and drops its own', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.save(tokensOf('other', 3600));
       return tokensOf('2', 3600);
@@ -62,7 +62,7 @@ describe('accessToken', () => {
     expect((await store.load(USER))?.tokens.refreshToken).toBe('rt_other');
   });
 
-  it('does not take its own late refusal for the end, when another process has refreshed', async () => {
+  test('does not take its own late refusal for the end, when another process has refreshed', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.save(tokensOf('other', 3600));
       throw new ConnectionEndedError(USER);
@@ -70,7 +70,7 @@ describe('accessToken', () => {
     expect(await userTokens.accessToken(USER)).toBe('at_other');
   });
 
-  it('does not bring back a user who was forgotten during the refresh', async () => {
+  test('does not bring back a user who was forgotten during the refresh', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.remove(USER);
       return tokensOf('2', 3600);
@@ -79,7 +79,7 @@ describe('accessToken', () => {
     expect(await store.load(USER)).toBeUndefined();
   });
 
-  it('goes on with a token that is good for some seconds while the service cannot be reached', async () => {
+  test('goes on with a token that is good for some seconds while the service cannot be reached', async () => {
     const { userTokens, refreshed } = await setUp(tokensOf('1', 5), async () => {
       throw new ConnectError('unavailable');
     });
@@ -87,7 +87,7 @@ describe('accessToken', () => {
     expect(refreshed).toEqual(['rt_1', 'rt_1', 'rt_1']);
   });
 
-  it('fails where the service cannot be reached and the token is over, and keeps what is stored', async () => {
+  test('fails where the service cannot be reached and the token is over, and keeps what is stored', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       throw new ConnectError('unavailable');
     });
@@ -95,12 +95,12 @@ describe('accessToken', () => {
     expect(await store.load(USER)).toBeDefined();
   });
 
-  it('says of a user who never connected that the connection has ended', async () => {
+  test('says of a user who never connected that the connection has ended', async () => {
     const { userTokens } = await setUp(undefined, neverAsked);
     await expect(userTokens.accessToken(USER)).rejects.toMatchObject({ svcUserId: USER });
   });
 
-  it('tries anew after a failure: no failed flight is kept', async () => {
+  test('tries anew after a failure: no failed flight is kept', async () => {
     let calls = 0;
     const { userTokens } = await setUp(tokensOf('1', 0), async () => {
       calls += 1;
@@ -113,7 +113,7 @@ describe('accessToken', () => {
 });
 
 describe('the memory store', () => {
-  it('never repeats a version', async () => {
+  test('never repeats a version', async () => {
     const store = createMemoryTokenStore();
     await store.save(tokensOf('1', 0));
     const old = await store.load(USER);

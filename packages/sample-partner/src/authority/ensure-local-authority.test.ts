@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ensureLocalAuthority } from './ensure-local-authority.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('ensureLocalAuthority', () => {
-  it('certifies localhost, for the owner of the folder alone, and keeps no key of the authority', async () => {
+  test('certifies localhost, for the owner of the folder alone, and keeps no key of the authority', async () => {
     const folder = newFolder();
     const { caFile, certificateFile, keyFile } = await ensureLocalAuthority(folder);
     const ca = new X509Certificate(readFileSync(caFile));
@@ -35,7 +35,7 @@ describe('ensureLocalAuthority', () => {
     for (const file of [caFile, certificateFile, keyFile]) expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it('keeps what is good, and makes anew what is damaged, mixed or about to end', async () => {
+  test('keeps what is good, and makes anew what is damaged, mixed or about to end', async () => {
     const folder = newFolder();
     const files = await ensureLocalAuthority(folder);
     const first = readFileSync(files.caFile, 'utf8');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createInbox, type InboxEntry } from './inbox.ts';
 
 const verified = (integrationId: string) => ({
@@ -10,7 +10,7 @@ const unverified = { isVerified: false, envelope: null, raw: { signature: null, 
 const ids = (entries: readonly InboxEntry[]): number[] => entries.map(({ id }) => id);
 
 describe('the inbox', () => {
-  it('lists newest first, by app and after an entry', () => {
+  test('lists newest first, by app and after an entry', () => {
     const inbox = createInbox({ clock: () => new Date() });
     for (const app of ['app_a', 'app_b', 'app_a']) inbox.add(verified(app));
     inbox.add(unverified);
@@ -19,7 +19,7 @@ describe('the inbox', () => {
     expect(ids(inbox.list({ integrationId: 'app_a', after: 1 }))).toEqual([3]);
   });
 
-  it('keeps a hundred of each kind: what is not verified pushes nothing verified out', () => {
+  test('keeps a hundred of each kind: what is not verified pushes nothing verified out', () => {
     const inbox = createInbox({ clock: () => new Date() });
     inbox.add(verified('app_a'));
     for (let count = 0; count < 150; count += 1) inbox.add(unverified);
@@ -27,7 +27,7 @@ describe('the inbox', () => {
     expect(inbox.list({ integrationId: 'app_a' })).toHaveLength(1);
   });
 
-  it('waits for what is wanted, and no longer than it is told', async () => {
+  test('waits for what is wanted, and no longer than it is told', async () => {
     const inbox = createInbox({ clock: () => new Date() });
     const signal = AbortSignal.timeout(10_000);
     const waiting = inbox.waitFor({ integrationId: 'app_b' }, signal);

@@ -1,5 +1,5 @@
 import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { en, it as italian } from '../texts/index.ts';
 import { describeProblem } from './problem.ts';
 
@@ -8,7 +8,7 @@ const problemOf = (code: string, status: number, more: object = {}) =>
   describeProblem(new SvcError({ code, status, message: `It was ${code}.`, ...more }), VIEW);
 
 describe('describing a problem', () => {
-  it('sends those who are not connected to connect', () => {
+  test('sends those who are not connected to connect', () => {
     expect(describeProblem(new ConnectionEndedError('usr_1'), VIEW)).toMatchObject({
       status: 401,
       action: { href: '/connect' },
@@ -17,7 +17,7 @@ describe('describing a problem', () => {
     expect(describeProblem(new ConnectError('unavailable'), VIEW)).toMatchObject({ status: 503 });
   });
 
-  it.each([
+  test.each([
     ['subscription_inactive', 402, /Choose a plan/],
     ['subscription_requests_pending', 429, /under way already/],
     ['not_implemented', 501, /does not offer transcription here/],
@@ -28,12 +28,12 @@ describe('describing a problem', () => {
     expect(problemOf(code, status)).toMatchObject({ status, message: expect.stringMatching(words) });
   });
 
-  it('tells when a limit ends', () => {
+  test('tells when a limit ends', () => {
     const resetsAt = new Date('2026-11-27T12:00:00Z');
     expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026 12:00:00 GMT');
   });
 
-  it('suggests another try only where nothing was billed', () => {
+  test('suggests another try only where nothing was billed', () => {
     expect(problemOf('upstream_unavailable', 503, { isRetryable: true }).message).toContain('Try again');
     const unknown = new OutcomeUnknownError({ code: 'outcome_unknown', message: '', requestId: 'req_1' });
     const { message, status } = describeProblem(unknown, VIEW);
@@ -41,13 +41,13 @@ describe('describing a problem', () => {
     expect(message).toMatch(/before you try again \(request req_1\)/);
   });
 
-  it('speaks Italian too', () => {
+  test('speaks Italian too', () => {
     const { message, action } = describeProblem(new ConnectError('denied'), { ...VIEW, texts: italian });
     expect(message).toContain('Hai scelto di non collegarti');
     expect(action?.label).toBe('Collegati di nuovo');
   });
 
-  it('leaves faults of our own alone', () => {
+  test('leaves faults of our own alone', () => {
     expect(() => describeProblem(new TypeError('ours'), VIEW)).toThrow('ours');
   });
 });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defineRoute, json, jsonBody, type RouteDefinition } from '@svc/contracts';
+import { defineRoute, json, jsonBody, optionalJsonBody, type RouteDefinition } from '@svc/contracts';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
@@ -83,7 +83,7 @@ export const testRoutes = {
     method: 'POST',
     path: '/v1/things/fixed/rotate',
     caller: 'public',
-    request: { body: jsonBody(z.strictObject({ overlap_seconds: z.int().min(0).optional() }), 1_000, false) },
+    request: { body: optionalJsonBody(z.strictObject({ overlap_seconds: z.int().min(0).optional() })) },
     responses: { 200: json('ok', z.unknown()) },
   }),
   infer: defineRoute({

@@ -79,7 +79,7 @@ const SOURCES = `
   )`;
 
 /** Every running total that is not what it should be, as of one instant; at most `limit`. */
-export async function listDiscrepancies(database: Knex, limit: number): Promise<Discrepancy[]> {
+export const listDiscrepancies = async (database: Knex, limit: number): Promise<Discrepancy[]> => {
   const parts = Object.entries(CHECKS).map(
     ([total, query]) => `SELECT '${total}' AS total, t.* FROM (${query}) AS t (subject, recorded, derived)`,
   );
@@ -90,4 +90,4 @@ export async function listDiscrepancies(database: Knex, limit: number): Promise<
     [limit],
   );
   return rows;
-}
+};

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withSessionId } from './checkout-session.ts';
 
 describe('the session id in a success URL', () => {
-  it.each([
+  test.each([
     ['https://a.example/ok', 'https://a.example/ok?session_id=cs_1'],
     ['https://a.example/ok?', 'https://a.example/ok?session_id=cs_1'],
     ['https://a.example/ok?a=b%20c', 'https://a.example/ok?a=b%20c&session_id=cs_1'],

@@ -16,7 +16,7 @@ export interface NewCheckoutSession {
 }
 
 /** Stores a session and answers when it expires. */
-export async function insertCheckoutSession(database: Knex, session: NewCheckoutSession): Promise<Date> {
+export const insertCheckoutSession = async (database: Knex, session: NewCheckoutSession): Promise<Date> => {
   const [row] = await database('checkout_sessions')
     .insert({
       id: session.id,
@@ -33,33 +33,33 @@ export async function insertCheckoutSession(database: Knex, session: NewCheckout
     })
     .returning('expires_at');
   return row.expires_at;
-}
+};
 
 /** Notes the provider's id of a session, unless it is known already. */
-export async function updateProviderSession(database: Knex, id: string, providerSessionId: string): Promise<void> {
+export const updateProviderSession = async (database: Knex, id: string, providerSessionId: string): Promise<void> => {
   await database('checkout_sessions')
     .where({ id, provider_session_id: null })
     .update({ provider_session_id: providerSessionId });
-}
+};
 
 /** A session by its id. */
-export async function findCheckoutSession(database: Knex, id: string): Promise<CheckoutSession | undefined> {
+export const findCheckoutSession = async (database: Knex, id: string): Promise<CheckoutSession | undefined> => {
   const row = await database('checkout_sessions').where({ id }).first();
   return row === undefined ? undefined : toSession(row);
-}
+};
 
 /** A session by its id, locked until the transaction ends. */
-export async function lockCheckoutSession(trx: Knex.Transaction, id: string): Promise<CheckoutSession | undefined> {
+export const lockCheckoutSession = async (trx: Knex.Transaction, id: string): Promise<CheckoutSession | undefined> => {
   const row = await trx('checkout_sessions').where({ id }).forUpdate().first();
   return row === undefined ? undefined : toSession(row);
-}
+};
 
 /** Ends a session that is open: paid, paid in vain, or expired. */
-export async function updateSessionStatus(
+export const updateSessionStatus = async (
   database: Knex,
   id: string,
   end: { status: 'complete' | 'void' | 'expired'; subscriptionId?: string },
-): Promise<void> {
+): Promise<void> => {
   await database('checkout_sessions')
     .where({ id, status: 'open' })
     .update({
@@ -67,7 +67,7 @@ export async function updateSessionStatus(
       subscription_id: end.subscriptionId ?? null,
       completed_at: end.status === 'expired' ? null : database.raw('billing_now()'),
     });
-}
+};
 
 interface SessionRow {
   id: string;
@@ -82,7 +82,7 @@ interface SessionRow {
   expires_at: Date;
 }
 
-function toSession(row: SessionRow): CheckoutSession {
+const toSession = (row: SessionRow): CheckoutSession => {
   return {
     id: row.id,
     userId: row.svc_user_id,
@@ -95,4 +95,4 @@ function toSession(row: SessionRow): CheckoutSession {
     subscriptionId: row.subscription_id,
     expiresAt: row.expires_at,
   };
-}
+};

@@ -11,19 +11,19 @@ export interface TopUpRefund {
 }
 
 /** A refund by the id that its caller gave it. */
-export async function findRefund(database: Knex, id: string): Promise<TopUpRefund | undefined> {
+export const findRefund = async (database: Knex, id: string): Promise<TopUpRefund | undefined> => {
   const row = await database('wallet_refunds').where({ id }).first();
   return row === undefined ? undefined : toRefund(row);
-}
+};
 
 /** As `findRefund`, locked until the transaction ends. */
-export async function lockRefund(trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> {
+export const lockRefund = async (trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> => {
   const row = await trx('wallet_refunds').where({ id }).forUpdate().first();
   return row === undefined ? undefined : toRefund(row);
-}
+};
 
 /** Stores a refund of which the payment provider is yet to be told; false where the id is taken. */
-export async function insertRefund(trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<boolean> {
+export const insertRefund = async (trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<boolean> => {
   const inserted = await trx('wallet_refunds')
     .insert({
       id: refund.id,
@@ -36,32 +36,32 @@ export async function insertRefund(trx: Knex.Transaction, refund: Omit<TopUpRefu
     .ignore()
     .returning('id');
   return inserted.length > 0;
-}
+};
 
 /** Notes what the payment provider has made of a refund. */
-export async function updateRefundState(
+export const updateRefundState = async (
   trx: Knex.Transaction,
   id: string,
   state: Exclude<Refund['state'], 'pending'>,
-): Promise<void> {
+): Promise<void> => {
   await trx('wallet_refunds')
     .where({ id })
     .update({ state, ended_at: trx.raw('billing_now()') });
-}
+};
 
 /** What was refunded of a top-up, or is about to be. */
-export async function sumRefunds(database: Knex, sessionId: string): Promise<number> {
+export const sumRefunds = async (database: Knex, sessionId: string): Promise<number> => {
   const row = await database('wallet_refunds')
     .where({ session_id: sessionId })
     .whereNot({ state: 'refused' })
     .first(database.raw('coalesce(sum(amount_micros), 0)::bigint AS total'));
   return row?.total ?? 0;
-}
+};
 
 /** Refunds that the payment provider has not answered yet, oldest first. */
-export async function listPendingRefunds(database: Knex, limit: number): Promise<string[]> {
+export const listPendingRefunds = async (database: Knex, limit: number): Promise<string[]> => {
   return await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');
-}
+};
 
 interface RefundRow {
   id: string;
@@ -71,7 +71,7 @@ interface RefundRow {
   state: TopUpRefund['state'];
 }
 
-function toRefund(row: RefundRow): TopUpRefund {
+const toRefund = (row: RefundRow): TopUpRefund => {
   return {
     id: row.id,
     userId: row.svc_user_id,
@@ -79,4 +79,4 @@ function toRefund(row: RefundRow): TopUpRefund {
     amountMicros: row.amount_micros,
     state: row.state,
   };
-}
+};

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadPlans } from './load-plans.ts';
 
 const EUROS = { currency: 'EUR', needsStripePrice: false };
@@ -27,13 +27,13 @@ describe('the file of plans', () => {
     return loadPlans(path, EUROS);
   };
 
-  it('is read whole', () => {
+  test('is read whole', () => {
     expect(load(`plans:${PLAN}`)).toMatchObject([
       { id: 'basic', weekly_limit_micros: 1000, price: { interval: 'month' } },
     ]);
   });
 
-  it('may use an alias for what stands twice, as programs that write YAML do', () => {
+  test('may use an alias for what stands twice, as programs that write YAML do', () => {
     const aliased = PLAN.replace('price: {', 'price: &price {');
     const other = PLAN.replace('id: basic', 'id: other').replace(/price: \{.*\}/, 'price: *price');
     expect(load(`plans:${aliased}${other}`)).toMatchObject([
@@ -42,7 +42,7 @@ describe('the file of plans', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['a missing file', undefined, /cannot be read/],
     ['text that is not YAML', 'plans: [', /invalid/],
     ['an alias of nothing', `plans:${PLAN.replace('name: Basic', 'name: *nothing')}`, /invalid/],
@@ -57,7 +57,7 @@ describe('the file of plans', () => {
     expect(act).toThrow(fault);
   });
 
-  it('must name a price at Stripe for each plan where Stripe is paid through', () => {
+  test('must name a price at Stripe for each plan where Stripe is paid through', () => {
     const path = join(directory, 'plans.yaml');
     writeFileSync(path, `plans:${PLAN}`);
     expect(() => loadPlans(path, { ...EUROS, needsStripePrice: true })).toThrow(
@@ -65,14 +65,14 @@ describe('the file of plans', () => {
     );
   });
 
-  it('must not name one price for two plans', () => {
+  test('must not name one price for two plans', () => {
     const priced = `${PLAN}    stripe_price_id: price_1\n`;
     expect(() => load(`plans:${priced}${priced.replace('id: basic', 'id: other')}`)).toThrow(
       /price_1 stands for more than one plan/,
     );
   });
 
-  it('is refused with all faults at once', () => {
+  test('is refused with all faults at once', () => {
     const text = `plans:${PLAN.replace('name: Basic', 'name: ""').replace('1000\n', '-1\n')}`;
     expect(() => load(text)).toThrow(/plans\.0\.name.*\n.*plans\.0\.weekly_limit_micros/s);
   });

@@ -22,7 +22,7 @@ interface PlanRow {
 }
 
 /** Takes over what is configured; plans that are no longer in the file are kept for those who have them. */
-export async function replaceOffer(trx: Knex.Transaction, plans: readonly ConfiguredPlan[]): Promise<void> {
+export const replaceOffer = async (trx: Knex.Transaction, plans: readonly ConfiguredPlan[]): Promise<void> => {
   const rows = plans.map((plan) => ({
     id: plan.id,
     name: plan.name,
@@ -41,10 +41,10 @@ export async function replaceOffer(trx: Knex.Transaction, plans: readonly Config
   if (prices.length > 0) await trx('stripe_catalog').insert(prices).onConflict('stripe_id').merge();
   const ids = plans.map(({ id }) => id);
   await trx('plans').whereNotIn('id', ids).andWhere({ is_offered: true }).update({ is_offered: false });
-}
+};
 
 /** The terms of a plan, offered or not. */
-export async function findPlanById(database: Knex, id: string): Promise<PlanTerms | undefined> {
+export const findPlanById = async (database: Knex, id: string): Promise<PlanTerms | undefined> => {
   const row: PlanRow | undefined = await database('plans').where({ id }).first();
   if (row === undefined) return undefined;
   return {
@@ -55,25 +55,25 @@ export async function findPlanById(database: Knex, id: string): Promise<PlanTerm
     weeklyLimitMicros: row.weekly_limit_micros,
     monthlyLimitMicros: row.monthly_limit_micros,
   };
-}
+};
 
 /** The plan for which a price at Stripe stands, or else the only plan that its product was ever sold as. */
-export async function findPlanIdByStripe(
+export const findPlanIdByStripe = async (
   database: Knex,
   stripe: { readonly priceId: string; readonly productId: string },
-): Promise<string | undefined> {
+): Promise<string | undefined> => {
   const rows: { stripe_id: string; plan_id: string | null }[] = await database('stripe_catalog')
     .whereIn('stripe_id', [stripe.priceId, stripe.productId])
     .select('stripe_id', 'plan_id');
   const planOf = (id: string) => rows.find(({ stripe_id }) => stripe_id === id)?.plan_id ?? undefined;
   return planOf(stripe.priceId) ?? planOf(stripe.productId);
-}
+};
 
 /** Remembers as which plan a product at Stripe is sold; one that is sold as several stands for none. */
-export async function upsertStripeProduct(database: Knex, productId: string, planId: string): Promise<void> {
+export const upsertStripeProduct = async (database: Knex, productId: string, planId: string): Promise<void> => {
   await database.raw(
     `INSERT INTO stripe_catalog AS c (stripe_id, plan_id) VALUES (?, ?)
      ON CONFLICT (stripe_id) DO UPDATE SET plan_id = NULL WHERE c.plan_id <> excluded.plan_id`,
     [productId, planId],
   );
-}
+};

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Admission, type AdmissionRequest, newId } from '@svc/contracts';
 import { AppError, createLogger } from '@svc/service-kit';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerAdmissions } from './answer-admissions.ts';
 
 const log = createLogger({ service: 'billing', level: 'silent' });
@@ -31,7 +31,7 @@ const linesOf = (text: string | undefined) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-it('answers whoever is decided while others still wait', async () => {
+test('answers whoever is decided while others still wait', async () => {
   const slow = Promise.withResolvers<Admission>();
   const { pieces, ended } = ask([question(), question()], (place) =>
     place === 0 ? slow.promise : Promise.resolve({ verdict: 'insufficient_balance' }),
@@ -45,7 +45,7 @@ it('answers whoever is decided while others still wait', async () => {
   expect(linesOf(pieces[1])).toEqual([{ place: 0, admission: { verdict: 'admitted' } }]);
 });
 
-it('lets a request fail alone, and one that is no request too', async () => {
+test('lets a request fail alone, and one that is no request too', async () => {
   const { pieces, ended } = ask([question(), question(), null], (place) =>
     place === 0 ? Promise.reject(new AppError('service_unavailable')) : Promise.resolve({ verdict: 'admitted' }),
   );
@@ -58,14 +58,14 @@ it('lets a request fail alone, and one that is no request too', async () => {
   ]);
 });
 
-it('fails as one where nothing is decided', async () => {
+test('fails as one where nothing is decided', async () => {
   const { pieces, ended } = ask([question(), question()], () => Promise.reject(new AppError('service_unavailable')));
   await expect(ended).rejects.toMatchObject({ code: 'service_unavailable' });
   await nextTurn();
   expect(pieces).toEqual([]);
 });
 
-it('writes nothing to a caller that has left', async () => {
+test('writes nothing to a caller that has left', async () => {
   const { pieces, ended } = ask(
     [question()],
     () => Promise.resolve({ verdict: 'admitted' }),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { groupCalls } from './group-calls.ts';
 
 interface Call {
@@ -21,7 +21,7 @@ const heldGroups = () => {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('grouped calls', () => {
-  it('that arrive together are made as one and answered each with its own answer', async () => {
+  test('that arrive together are made as one and answered each with its own answer', async () => {
     const { groups, call } = heldGroups();
     const answers = ['a', 'b', 'c'].map((name) => call({ owner: name, name }));
     await turn();
@@ -29,7 +29,7 @@ describe('grouped calls', () => {
     groups[0]?.end();
     expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to c']);
   });
-  it('of one owner wait for its group under way, and nobody else waits for it', async () => {
+  test('of one owner wait for its group under way, and nobody else waits for it', async () => {
     const { groups, call } = heldGroups();
     void call({ owner: 'hot', name: 'hot 1' });
     await turn();
@@ -44,7 +44,7 @@ describe('grouped calls', () => {
     await turn();
     expect(groups.at(-1)?.names).toEqual(['hot 2']);
   });
-  it('of a crowd travel alone, behind whoever came before and before whoever comes after', async () => {
+  test('of a crowd travel alone, behind whoever came before and before whoever comes after', async () => {
     const { groups, call } = heldGroups();
     void call({ owner: 'first', name: 'first' });
     for (let count = 1; count <= 40; count += 1) void call({ owner: 'hot', name: `hot ${count}` });
@@ -53,7 +53,7 @@ describe('grouped calls', () => {
     expect(groups.map(({ names }) => names.length)).toEqual([2, 40]);
     expect(groups[0]?.names).toEqual(['first', 'last']);
   });
-  it('beyond what may wait are refused, for one owner long before for all', async () => {
+  test('beyond what may wait are refused, for one owner long before for all', async () => {
     const { call } = heldGroups();
     const flood = await Promise.allSettled(
       Array.from({ length: 600 }, (_, count) =>
@@ -65,7 +65,7 @@ describe('grouped calls', () => {
       'waits',
     );
   });
-  it('of a group that fails are made again, each alone, so that only the one at fault fails', async () => {
+  test('of a group that fails are made again, each alone, so that only the one at fault fails', async () => {
     const made: string[] = [];
     const makeOne = async ({ name }: Call) => {
       made.push(name);
@@ -81,7 +81,7 @@ describe('grouped calls', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(made).toEqual(['a', 'bad', 'c', 'a', 'bad', 'c']);
   });
-  it('that wait for a row alone hold up only those of their own row', async () => {
+  test('that wait for a row alone hold up only those of their own row', async () => {
     const made: string[] = [];
     const held = Promise.withResolvers<void>();
     const lockTimeout = Object.assign(new Error('held'), { code: '55P03' });

@@ -36,20 +36,20 @@ const ADMIT_DELEGATED_MANY = {
 };
 
 /** Decides on a delegated request in one round trip. */
-export async function admitDelegated(
+export const admitDelegated = async (
   database: Knex,
   question: DelegatedQuestion,
   graceDays: number,
-): Promise<DelegatedAnswer> {
+): Promise<DelegatedAnswer> => {
   return onlyRow(await runPrepared<DelegatedAnswer>(database, ADMIT_DELEGATED, delegatedValues(question, graceDays)));
-}
+};
 
 /** Decides on delegated requests in one round trip; answers in their order. Gives up soon where a row is held. */
-export async function admitDelegatedMany(
+export const admitDelegatedMany = async (
   database: Knex,
   questions: readonly DelegatedQuestion[],
   graceDays: number,
-): Promise<DelegatedAnswer[]> {
+): Promise<DelegatedAnswer[]> => {
   const [only] = questions;
   if (only !== undefined && questions.length === 1) {
     return await runPrepared<DelegatedAnswer>(database, ADMIT_ONE_DELEGATED, delegatedValues(only, graceDays));
@@ -64,7 +64,7 @@ export async function admitDelegatedMany(
     graceDays,
   ]);
   return inOrder(rows);
-}
+};
 
 const delegatedValues = (question: DelegatedQuestion, graceDays: number) => [
   ...[question.requestId, question.userId, question.clientId, question.service],
@@ -97,12 +97,12 @@ const ADMIT_KEYED_MANY = {
 };
 
 /** Decides on an API-key request in one round trip. */
-export async function admitKeyed(database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> {
+export const admitKeyed = async (database: Knex, question: KeyedQuestion): Promise<KeyedAnswer> => {
   return onlyRow(await runPrepared<KeyedAnswer>(database, ADMIT_KEYED, keyedValues(question)));
-}
+};
 
 /** As `admitDelegatedMany`, for API-key requests. */
-export async function admitKeyedMany(database: Knex, questions: readonly KeyedQuestion[]): Promise<KeyedAnswer[]> {
+export const admitKeyedMany = async (database: Knex, questions: readonly KeyedQuestion[]): Promise<KeyedAnswer[]> => {
   const [only] = questions;
   if (only !== undefined && questions.length === 1) {
     return await runPrepared<KeyedAnswer>(database, ADMIT_ONE_KEYED, keyedValues(only));
@@ -116,7 +116,7 @@ export async function admitKeyedMany(database: Knex, questions: readonly KeyedQu
     questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
   ]);
   return inOrder(rows);
-}
+};
 
 const keyedValues = (question: KeyedQuestion) => [
   ...[question.requestId, question.userId, question.keyId],
@@ -145,11 +145,11 @@ interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
 }
 
 /** Ends reservations, in the order given. Together: those of several callers, given up soon where a row is held. */
-export async function settleMany(
+export const settleMany = async (
   database: Knex,
   settlements: readonly SettlementInput[],
   { currency, isTogether = false }: { currency: string; isTogether?: boolean },
-): Promise<SettledRequest[]> {
+): Promise<SettledRequest[]> => {
   const [only] = settlements;
   const isAlone = isTogether && settlements.length === 1 && only !== undefined;
   const rows = isAlone
@@ -164,35 +164,35 @@ export async function settleMany(
     ...{ requestId: request_id, state, effect },
     overHoldMicros: over_hold_micros ?? 0,
   }));
-}
+};
 
 /** Takes the ids of requests that were given up before they were admitted; answers those that were admitted meanwhile. */
-export async function giveUpRequests(database: Knex, requestIds: readonly string[]): Promise<string[]> {
+export const giveUpRequests = async (database: Knex, requestIds: readonly string[]): Promise<string[]> => {
   const { rows } = await database.raw<{ rows: { id: string }[] }>('SELECT give_up_requests(?::text[]) AS id', [
     [...requestIds],
   ]);
   return rows.map(({ id }) => id);
-}
+};
 
 /** Requests that have been without an outcome for longer than this, oldest first. */
-export async function listOverdueReserved(database: Knex, ageSeconds: number, limit: number): Promise<string[]> {
+export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
   return await database('reservations')
     .where({ state: 'reserved' })
     .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
     .orderBy('created_at')
     .limit(limit)
     .pluck('request_id');
-}
+};
 
 /** Requests that have been uncertain for longer than this, oldest first. */
-export async function listOverdueUncertain(database: Knex, ageSeconds: number, limit: number): Promise<string[]> {
+export const listOverdueUncertain = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
   return await database('reservations')
     .where({ state: 'uncertain' })
     .whereRaw('uncertain_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
     .orderBy('uncertain_at')
     .limit(limit)
     .pluck('request_id');
-}
+};
 
 interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'estimate_micros'> {
   readonly kind: string;
@@ -202,10 +202,10 @@ interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_us
 }
 
 /** A page of uncertain reservations on the wire, oldest first; `after` names the last one already seen. */
-export async function listUncertain(
+export const listUncertain = async (
   database: Knex,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
-): Promise<UncertainReservation[]> {
+): Promise<UncertainReservation[]> => {
   const rows: UncertainRow[] = await database('reservations')
     .where({ state: 'uncertain' })
     .modify((query) => {
@@ -222,28 +222,31 @@ export async function listUncertain(
     created_at: created_at.toISOString(),
     uncertain_at: uncertain_at.toISOString(),
   }));
-}
+};
 
 /** The state of a reservation; undefined where there is none. */
-export async function findReservationState(database: Knex, requestId: string): Promise<ReservationState | undefined> {
+export const findReservationState = async (
+  database: Knex,
+  requestId: string,
+): Promise<ReservationState | undefined> => {
   const row = await database('reservations').where({ request_id: requestId }).first('state');
   return row?.state;
-}
+};
 
 /** How many reservations are open, for the metrics. */
-export async function countOpen(database: Knex): Promise<{ reserved: number; uncertain: number }> {
+export const countOpen = async (database: Knex): Promise<{ reserved: number; uncertain: number }> => {
   const { rows } = await database.raw<{ rows: { reserved: number; uncertain: number }[] }>(
     `SELECT (SELECT count(*) FROM reservations WHERE state = 'reserved') AS reserved,
             (SELECT count(*) FROM reservations WHERE state = 'uncertain') AS uncertain`,
   );
   return onlyRow(rows);
-}
+};
 
 /** Keeps usage told of requests that were never admitted; the same telling is kept once. */
-export async function insertUnadmitted(
+export const insertUnadmitted = async (
   trx: Knex.Transaction,
   usage: readonly { requestId: string; eventId: string; fact: object }[],
-): Promise<void> {
+): Promise<void> => {
   if (usage.length === 0) return;
   const rows = usage.map(({ requestId, eventId, fact }) => ({
     request_id: requestId,
@@ -252,14 +255,14 @@ export async function insertUnadmitted(
     received_at: trx.raw('billing_now()'),
   }));
   await trx('unadmitted_usage').insert(rows).onConflict().ignore();
-}
+};
 
 /** A delegated request of this user through this app. */
-export async function findRequestByOwner(
+export const findRequestByOwner = async (
   database: Knex,
   requestId: string,
   owner: { userId: string; clientId: string },
-): Promise<RequestRecord | undefined> {
+): Promise<RequestRecord | undefined> => {
   const row = await database('reservations')
     .where({ request_id: requestId, svc_user_id: owner.userId, client_id: owner.clientId })
     .first('state', 'cost_micros', 'created_at', 'ended_at');
@@ -271,13 +274,13 @@ export async function findRequestByOwner(
     createdAt: row.created_at,
     endedAt: row.ended_at,
   };
-}
+};
 
 /** How requests stand, in the given order; null where one was never admitted. */
-export async function listRequestStates(
+export const listRequestStates = async (
   database: Knex,
   requestIds: readonly string[],
-): Promise<(Pick<RequestRecord, 'state' | 'costMicros'> | null)[]> {
+): Promise<(Pick<RequestRecord, 'state' | 'costMicros'> | null)[]> => {
   const rows: { request_id: string; state: ReservationState; cost_micros: number | null }[] = await database(
     'reservations',
   )
@@ -285,7 +288,7 @@ export async function listRequestStates(
     .select('request_id', 'state', 'cost_micros');
   const found = new Map(rows.map((row) => [row.request_id, { state: row.state, costMicros: row.cost_micros }]));
   return requestIds.map((requestId) => found.get(requestId) ?? null);
-}
+};
 
 /** What one app used of one service on one day. */
 export interface DayUse {
@@ -298,11 +301,11 @@ export interface DayUse {
 }
 
 /** Use of an account by day, app and service, oldest day first, from so many days up to today; and what day today is. */
-export async function listDayUse(
+export const listDayUse = async (
   database: Knex,
   userId: string,
   days: number,
-): Promise<{ today: string; uses: DayUse[] }> {
+): Promise<{ today: string; uses: DayUse[] }> => {
   const { rows } = await database.raw<{ rows: { today: string; uses: DayUse[] }[] }>(
     `SELECT to_char(t.day, 'YYYY-MM-DD') AS today, (
        SELECT coalesce(jsonb_agg(jsonb_build_object('day', to_char(d.day, 'YYYY-MM-DD'), 'clientId', d.client_id,
@@ -312,7 +315,7 @@ export async function listDayUse(
     [userId, days],
   );
   return onlyRow(rows);
-}
+};
 
 /** An account's row, with the database's time at which it was read. */
 export interface AccountRow {
@@ -327,7 +330,11 @@ export interface AccountRow {
 }
 
 /** Reads an account's row. */
-export async function findAccount(database: Knex, userId: string, graceDays: number): Promise<AccountRow | undefined> {
+export const findAccount = async (
+  database: Knex,
+  userId: string,
+  graceDays: number,
+): Promise<AccountRow | undefined> => {
   const row = await database('accounts')
     .where({ svc_user_id: userId })
     .first(
@@ -352,7 +359,7 @@ export async function findAccount(database: Knex, userId: string, graceDays: num
     month: { end: row.month_end, usedMicros: row.month_used_micros },
     pending: row.pending,
   };
-}
+};
 
 /** What an account is entitled to, as its current subscription says. */
 export interface AccountEntitlement {
@@ -364,7 +371,7 @@ export interface AccountEntitlement {
 }
 
 /** Takes over an entitlement into the row that admission decides on. */
-export async function entitleAccount(trx: Knex.Transaction, entitlement: AccountEntitlement): Promise<void> {
+export const entitleAccount = async (trx: Knex.Transaction, entitlement: AccountEntitlement): Promise<void> => {
   const { userId, status, planId, pastDueSince, terms } = entitlement;
   await trx.raw('SELECT entitle_account(?, ?, ?, ?, ?, ?, ?, ?)', [
     ...[userId, status, planId],
@@ -372,10 +379,10 @@ export async function entitleAccount(trx: Knex.Transaction, entitlement: Account
     pastDueSince as Date,
     ...[terms.anchor, terms.interval, terms.period.start, terms.period.end],
   ]);
-}
+};
 
-function onlyRow<T>(rows: readonly T[]): T {
+const onlyRow = <T>(rows: readonly T[]): T => {
   const [row] = rows;
   if (row === undefined) throw new Error('the database answered no row where there always is one');
   return row;
-}
+};

@@ -11,98 +11,101 @@ export interface Customer {
 }
 
 /** A number greater than every one before it, taken before a provider is asked. */
-export async function nextProviderTicket(database: Knex): Promise<number> {
+export const nextProviderTicket = async (database: Knex): Promise<number> => {
   const { rows } = await database.raw<{ rows: { ticket: number }[] }>("SELECT nextval('provider_tickets') AS ticket");
   const [row] = rows;
   if (row === undefined) throw new Error('a sequence answered nothing');
   return row.ticket;
-}
+};
 
 /** Locks an account's customer row until the transaction ends, making it at the first purchase. */
-export async function lockCustomer(trx: Knex.Transaction, userId: string): Promise<Customer> {
+export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promise<Customer> => {
   await trx('customers')
     .insert({ svc_user_id: userId, created_at: trx.raw('billing_now()') })
     .onConflict('svc_user_id')
     .ignore();
   const row = await trx('customers').where({ svc_user_id: userId }).forUpdate().first();
   return { userId, revision: row.revision, currentSubscriptionId: row.current_subscription_id };
-}
+};
 
 /** Whether the account has ever bought anything. */
-export async function isCustomer(database: Knex, userId: string): Promise<boolean> {
+export const isCustomer = async (database: Knex, userId: string): Promise<boolean> => {
   return (await database('customers').where({ svc_user_id: userId }).first('svc_user_id')) !== undefined;
-}
+};
 
 /** Notes which subscription is the account's current one, and the newest revision. */
-export async function updateCustomer(trx: Knex.Transaction, customer: Customer): Promise<void> {
+export const updateCustomer = async (trx: Knex.Transaction, customer: Customer): Promise<void> => {
   const { userId, revision, currentSubscriptionId } = customer;
   await trx('customers')
     .where({ svc_user_id: userId })
     .update({ revision, current_subscription_id: currentSubscriptionId });
-}
+};
 
 /** The database's time. */
-export async function readNow(database: Knex): Promise<Date> {
+export const readNow = async (database: Knex): Promise<Date> => {
   const { rows } = await database.raw<{ rows: { now: Date }[] }>('SELECT billing_now() AS now');
   const [row] = rows;
   if (row === undefined) throw new Error('a clock answered nothing');
   return row.now;
-}
+};
 
 /** The subscription that stands for the account: the live one, or else the last. */
-export async function findCurrentSubscription(database: Knex, userId: string): Promise<StoredSubscription | undefined> {
+export const findCurrentSubscription = async (
+  database: Knex,
+  userId: string,
+): Promise<StoredSubscription | undefined> => {
   const row = await database('subscriptions')
     .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
     .where({ 'customers.svc_user_id': userId })
     .first('subscriptions.*');
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** The current subscriptions of these accounts; those without one are missing. */
-export async function listCurrentSubscriptions(
+export const listCurrentSubscriptions = async (
   database: Knex,
   userIds: readonly string[],
-): Promise<StoredSubscription[]> {
+): Promise<StoredSubscription[]> => {
   const rows: SubscriptionRow[] = await database('subscriptions')
     .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
     .whereIn('customers.svc_user_id', userIds)
     .select('subscriptions.*');
   return rows.map(toSubscription);
-}
+};
 
 /** A subscription by our id. */
-export async function findSubscriptionById(database: Knex, id: string): Promise<StoredSubscription | undefined> {
+export const findSubscriptionById = async (database: Knex, id: string): Promise<StoredSubscription | undefined> => {
   const row: SubscriptionRow | undefined = await database('subscriptions').where({ id }).first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** A subscription by the provider's id. */
-export async function findSubscriptionByProvider(
+export const findSubscriptionByProvider = async (
   database: Knex,
   provider: ProviderName,
   providerSubscriptionId: string,
-): Promise<StoredSubscription | undefined> {
+): Promise<StoredSubscription | undefined> => {
   const row: SubscriptionRow | undefined = await database('subscriptions')
     .where({ provider, provider_subscription_id: providerSubscriptionId })
     .first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** The live subscription of an account; the database allows one. */
-export async function findLiveSubscription(database: Knex, userId: string): Promise<StoredSubscription | undefined> {
+export const findLiveSubscription = async (database: Knex, userId: string): Promise<StoredSubscription | undefined> => {
   const row: SubscriptionRow | undefined = await database('subscriptions')
     .where({ svc_user_id: userId })
     .whereNotIn('status', ENDED)
     .first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** Live subscriptions of a provider whose period is over, and of which nothing was heard in the last hour. */
-export async function listSilentSubscriptions(
+export const listSilentSubscriptions = async (
   database: Knex,
   provider: ProviderName,
   limit: number,
-): Promise<string[]> {
+): Promise<string[]> => {
   return await database('subscriptions')
     .where({ provider })
     .whereNotIn('status', ENDED)
@@ -112,10 +115,10 @@ export async function listSilentSubscriptions(
     .orderBy('updated_at')
     .limit(limit)
     .pluck('provider_subscription_id');
-}
+};
 
 /** Stores what is known of a subscription, new or not. */
-export async function upsertSubscription(trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> {
+export const upsertSubscription = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
   const changing = {
     provider_ticket: subscription.providerTicket,
     status: subscription.status,
@@ -140,7 +143,7 @@ export async function upsertSubscription(trx: Knex.Transaction, subscription: St
     })
     .onConflict('id')
     .merge(Object.keys(changing));
-}
+};
 
 interface SubscriptionRow {
   id: string;
@@ -159,7 +162,7 @@ interface SubscriptionRow {
   revision: number;
 }
 
-function toSubscription(row: SubscriptionRow): StoredSubscription {
+const toSubscription = (row: SubscriptionRow): StoredSubscription => {
   return {
     id: row.id,
     userId: row.svc_user_id,
@@ -176,4 +179,4 @@ function toSubscription(row: SubscriptionRow): StoredSubscription {
     endedAt: row.ended_at,
     revision: row.revision,
   };
-}
+};

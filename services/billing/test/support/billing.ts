@@ -53,7 +53,7 @@ export interface TestBilling {
 }
 
 /** Starts the service for one test file. */
-export async function testBilling(settings: Record<string, string> = {}): Promise<TestBilling> {
+export const testBilling = async (settings: Record<string, string> = {}): Promise<TestBilling> => {
   const database: TestDatabase = await testDatabase({ migrations: MIGRATIONS });
   const db = database.knex;
   await useTestClock(db);
@@ -106,7 +106,7 @@ export async function testBilling(settings: Record<string, string> = {}): Promis
       await database.drop();
     },
   };
-}
+};
 
 /** A delegated admission request; everything in it can be replaced. */
 export const delegatedRequest = (userId: string, more: Record<string, unknown> = {}) => ({
@@ -129,7 +129,7 @@ export const RETURNS = { success_url: 'https://shop.example/done', cancel_url: '
 export const SESSION_ID = idPattern('cs');
 
 /** Replaces the clock of billing by one that stands, at the real time until it is set. */
-async function useTestClock(db: Knex): Promise<void> {
+const useTestClock = async (db: Knex): Promise<void> => {
   await db.raw(`
     CREATE TABLE test_clock (at timestamptz);
     INSERT INTO test_clock VALUES (NULL);
@@ -137,13 +137,13 @@ async function useTestClock(db: Knex): Promise<void> {
       SELECT coalesce(at, clock_timestamp()) FROM test_clock
     $$;
   `);
-}
+};
 
-async function subscribe(
+const subscribe = async (
   { call, tokens }: Pick<TestBilling, 'call' | 'tokens'>,
   planId: string,
   userId: string,
-): Promise<{ userId: string; token: string; subscriptionId: string }> {
+): Promise<{ userId: string; token: string; subscriptionId: string }> => {
   const token = await tokens.consoleSession({ userId });
   const checkout = await call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: planId, ...RETURNS } });
   const id = checkout.body.session_id;
@@ -151,9 +151,9 @@ async function subscribe(
   const confirmed = await call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: id } });
   if (confirmed.status !== 200) throw new Error(`could not subscribe: ${confirmed.text}`);
   return { userId, token, subscriptionId: confirmed.body.subscription.id };
-}
+};
 
-async function serve(app: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
+const serve = async (app: RequestListener): Promise<{ url: string; close(): Promise<void> }> => {
   const server = await new Promise<Server>((resolve) => {
     const listening = createServer(app).listen(0, '127.0.0.1', () => resolve(listening));
   });
@@ -167,9 +167,9 @@ async function serve(app: RequestListener): Promise<{ url: string; close(): Prom
         server.closeAllConnections();
       }),
   };
-}
+};
 
-async function send(url: string, method: string, { token, json, form, headers }: Sent): Promise<Answer> {
+const send = async (url: string, method: string, { token, json, form, headers }: Sent): Promise<Answer> => {
   const response = await fetch(url, {
     method,
     redirect: 'manual',
@@ -184,4 +184,4 @@ async function send(url: string, method: string, { token, json, form, headers }:
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
-}
+};

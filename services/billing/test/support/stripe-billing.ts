@@ -6,7 +6,7 @@ import { StripeStandIn } from './stripe-stand-in.ts';
 export const OLD_SECRET = 'whsec_of_yesterday';
 
 /** The service with Stripe's stand-in as its payment provider, and what people and Stripe do. */
-export async function stripeBilling(settings: Record<string, string> = {}) {
+export const stripeBilling = async (settings: Record<string, string> = {}) => {
   const stripe = await new StripeStandIn().start();
   const billing = await testBilling({
     ...{ PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_of_the_tests', STRIPE_API_BASE: stripe.url },
@@ -29,9 +29,9 @@ export async function stripeBilling(settings: Record<string, string> = {}) {
       await stripe.stop();
     },
   };
-}
+};
 
-function actionsOf(billing: TestBilling, stripe: StripeStandIn) {
+const actionsOf = (billing: TestBilling, stripe: StripeStandIn) => {
   const signIn = async (userId = newId('usr')) => ({ userId, token: await billing.tokens.consoleSession({ userId }) });
   const checkout = (token: string, plan_id = 'basic') =>
     billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id, ...RETURNS } });
@@ -65,4 +65,4 @@ function actionsOf(billing: TestBilling, stripe: StripeStandIn) {
       .orderBy('seq')
       .pluck('payload');
   return { signIn, checkout, confirm, current, stripeSessionOf, pay, deliver, subscribe, factsOf };
-}
+};

@@ -237,13 +237,13 @@ export class StripeStandIn {
   }
 }
 
-function answer(res: ServerResponse, status: number, body: Fields): void {
+const answer = (res: ServerResponse, status: number, body: Fields): void => {
   res.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_of_stripe' });
   res.end(JSON.stringify(body));
-}
+};
 
 /** `a[b][0][c]=d` as the object that it stands for. */
-function nested(pairs: URLSearchParams): Fields {
+const nested = (pairs: URLSearchParams): Fields => {
   const root: Fields = {};
   for (const [name, value] of pairs) {
     const keys = name.split(/[[\]]+/).filter((key) => key !== '');
@@ -257,4 +257,4 @@ function nested(pairs: URLSearchParams): Fields {
     }
   }
   return root;
-}
+};

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createPreferences } from './preferences.ts';
 
-it('lasts as long as the page where storage is denied', () => {
+test('lasts as long as the page where storage is denied', () => {
   const preferences = createPreferences(() => {
     throw new Error('denied');
   });

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish } from '../support/furnish.ts';
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
   const options = { colorScheme, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
   const nameOf = (page: string): string => `${page}-${locale}-${colorScheme}`;
 
-  it.each(['sign-in', 'sign-up'])('/%s', async (path) => {
+  test.each(['sign-in', 'sign-up'])('/%s', async (path) => {
     browser.expectComplaints('401');
     const page = await browser.open(`${console.url}/${path}`, options);
     await page.locator('h1').waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
     await inspect(page, nameOf(path));
   });
 
-  it.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
+  test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
     '/%s, with nothing there yet and with everything',
     async (path) => {
       const person = addPerson(console, 'business', locale);
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
     },
   );
 
-  it('the overview of a person and of a business', async () => {
+  test('the overview of a person and of a business', async () => {
     const person = addPerson(console, 'personal', locale);
     const page = await openAs({ browser, console, person }, '/', options);
     await inspect(page, nameOf('overview-empty'));
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
     await inspect(await openAs({ browser, console, person: business }, '/', options), nameOf('overview'));
   });
 
-  it('the pages of an app', async () => {
+  test('the pages of an app', async () => {
     const person = addPerson(console, 'business', locale);
     const app = furnish(console, person);
     for (const path of ['/apps/new', `/apps/${app.client_id}`, `/apps/${app.client_id}/webhook`]) {
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium()).each(looks)('every page in $locale, $colorScheme
     }
   });
 
-  it('menus and dialogs while they are open', async () => {
+  test('menus and dialogs while they are open', async () => {
     const person = addPerson(console, 'personal', locale);
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/keys', options);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newApp } from '../support/furnish.ts';
@@ -13,7 +13,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  it('registers an app, shows its secret once, and copies it', async () => {
+  test('registers an app, shows its secret once, and copies it', async () => {
     const person = addPerson(console, 'business');
     const page = await openAs({ browser, console, person }, '/apps');
     await page.getByRole('link', { name: 'Register an app' }).click();
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  it('edits an app, and keeps what was typed when the service refuses', async () => {
+  test('edits an app, and keeps what was typed when the service refuses', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await expect.poll(() => person.has.apps[0]?.redirect_uris).toEqual(['http://127.0.0.1/callback']);
   });
 
-  it('stores an icon, and says what is wrong with a file that is none', async () => {
+  test('stores an icon, and says what is wrong with a file that is none', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(console.state.icons.has(app.client_id)).toBe(true);
   });
 
-  it('rotates the secret with an overlap, and shows the new one once', async () => {
+  test('rotates the secret with an overlap, and shows the new one once', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await shown.waitFor({ state: 'detached' });
   });
 
-  it('deactivates after asking, activates, and deletes only with the name typed', async () => {
+  test('deactivates after asking, activates, and deletes only with the name typed', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -110,13 +110,13 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(person.has.apps.map(({ name }) => name)).toEqual(['Pocket']);
   });
 
-  it('tells personal accounts what business accounts are for', async () => {
+  test('tells personal accounts what business accounts are for', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/apps');
     await page.getByText('For business accounts').waitFor();
   });
 
-  it('says so when an app does not exist', async () => {
+  test('says so when an app does not exist', async () => {
     const person = addPerson(console, 'business');
     const page = await openAs({ browser, console, person }, '/apps/app_missing');
     await page.getByRole('heading', { name: 'There is no such app' }).waitFor();
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  it('is set up with a secret shown once, and tested', async () => {
+  test('is set up with a secret shown once, and tested', async () => {
     const person = addPerson(console, 'business');
     const app = newApp('Notes');
     person.has.apps = [app];
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByRole('cell', { name: 'delivered' }).waitFor();
   });
 
-  it('recovers a failed event by retrying', async () => {
+  test('recovers a failed event by retrying', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     ]);
   });
 
-  it('skips a failed event after asking once', async () => {
+  test('skips a failed event after asking once', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByRole('cell', { name: 'skipped' }).waitFor();
   });
 
-  it('reads the list again when an event was recovered elsewhere', async () => {
+  test('reads the list again when an event was recovered elsewhere', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'delivered' }).count()).toBe(3);
   });
 
-  it('loads older events page by page', async () => {
+  test('loads older events page by page', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     for (let index = 0; index < 60; index += 1) {
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
   });
 
-  it('shows code that accepts our signatures and refuses others', async () => {
+  test('shows code that accepts our signatures and refuses others', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);

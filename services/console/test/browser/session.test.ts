@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { failNext } from '../support/mock-api/index.ts';
@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
   // A browser reports every answer of 400 and above; here they are the point.
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  it('creates a personal account and arrives on the overview', async () => {
+  test('creates a personal account and arrives on the overview', async () => {
     const page = await browser.open(`${console.url}/`);
     await page.getByRole('link', { name: 'Create one' }).click();
     await page.getByLabel('Your name').fill('Ada Rossi');
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(await page.getByRole('link', { name: 'Apps', exact: true }).count()).toBe(0);
   });
 
-  it('asks a business for its name and shows it its apps', async () => {
+  test('asks a business for its name and shows it its apps', async () => {
     const page = await browser.open(`${console.url}/sign-up`);
     await page.getByRole('radio', { name: /Business/ }).check();
     await page.getByLabel('Email address').fill('office@example.com');
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByRole('link', { name: 'Apps', exact: true }).waitFor();
   });
 
-  it('tells faults at their fields: short password at once, taken address after asking', async () => {
+  test('tells faults at their fields: short password at once, taken address after asking', async () => {
     addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/sign-up`);
     await page.getByLabel('Email address').fill('personal@example.com');
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(await page.getByLabel('Email address').getAttribute('aria-invalid')).toBe('true');
   });
 
-  it('offers single sign-on by its name where there is one, and comes back to where one was going', async () => {
+  test('offers single sign-on by its name where there is one, and comes back to where one was going', async () => {
     console.state.sso.add('Acme');
     const page = await browser.open(`${console.url}/sign-in?next=%2Fconnections`);
     const link = page.getByRole('link', { name: 'Sign in with Acme' });
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(await page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0);
   });
 
-  it('says what to do after a wrong password, and how long to wait after too many', async () => {
+  test('says what to do after a wrong password, and how long to wait after too many', async () => {
     addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/sign-in`);
     await page.getByLabel('Email address').fill('personal@example.com');
@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByText('You can try again in 10 minutes.').waitFor();
   });
 
-  it('returns to the page that was asked for, and never to another site', async () => {
+  test('returns to the page that was asked for, and never to another site', async () => {
     addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/wallet`);
     const signIn = async (): Promise<void> => {
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(page.url()).toBe(`${console.url}/`);
   });
 
-  it('keeps the session over a reload without leaving its token where scripts could read it', async () => {
+  test('keeps the session over a reload without leaving its token where scripts could read it', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.reload();
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(stored).toBe('[{},{},""]');
   });
 
-  it('asks for the session again when it is refused, and signs in where there is none any more', async () => {
+  test('asks for the session again when it is refused, and signs in where there is none any more', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     console.state.sessions.clear();
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByRole('heading', { name: 'Plan', level: 1 }).waitFor();
   });
 
-  it('changes password and address, and stays signed in with the new session', async () => {
+  test('changes password and address, and stays signed in with the new session', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByRole('button', { name: /Account/ }).click();
@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
   });
 
-  it('signs out everywhere', async () => {
+  test('signs out everywhere', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByRole('button', { name: /Account/ }).click();
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium())('signing up, in and out', () => {
     expect(console.state.sessions.size).toBe(0);
   });
 
-  it('follows the language of the account, and the one chosen in this browser before it', async () => {
+  test('follows the language of the account, and the one chosen in this browser before it', async () => {
     const person = addPerson(console, 'personal', 'it');
     const page = await openAs({ browser, console, person });
     await page.getByRole('heading', { name: 'Panoramica' }).waitFor();
@@ -169,7 +169,7 @@ describe.skipIf(!hasChromium())('a release that cannot resume sessions', () => {
   const console = useConsole({ without: ['resumeSession'] });
   const browser = useBrowser();
 
-  it('is signed out at first, and works', async () => {
+  test('is signed out at first, and works', async () => {
     browser.expectComplaints('Failed to load resource');
     addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/keys`);

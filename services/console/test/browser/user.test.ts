@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newUsage } from '../support/furnish.ts';
@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  it('buys a plan: checkout, return, confirmation, and then usage on the overview', async () => {
+  test('buys a plan: checkout, return, confirmation, and then usage on the overview', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByRole('link', { name: 'Choose a plan' }).click();
@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.getByText(/Starts again in 2 days|Starts again in 3 days/).waitFor();
   });
 
-  it('keeps confirming while the payment is still on its way', async () => {
+  test('keeps confirming while the payment is still on its way', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/plans');
     await page.getByRole('button', { name: 'Choose Starter' }).click();
@@ -37,14 +37,14 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.getByText('You are subscribed to Starter').waitFor();
   });
 
-  it('says what to do when a checkout was never paid, or does not exist', async () => {
+  test('says what to do when a checkout was never paid, or does not exist', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/plans/return?session_id=cs_unknown');
     await page.getByText('It does not exist any more').waitFor();
     await page.getByRole('link', { name: 'Look at plans' }).waitFor();
   });
 
-  it('comes back from a checkout that was left, without a charge', async () => {
+  test('comes back from a checkout that was left, without a charge', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/plans');
     await page.getByRole('button', { name: 'Choose Standard' }).click();
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
   });
 
-  it('opens the billing portal, and tells what a failed payment means', async () => {
+  test('opens the billing portal, and tells what a failed payment means', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     if (person.has.subscription !== null) person.has.subscription.status = 'past_due';
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.waitForURL('**/plans?from=portal');
   });
 
-  it('tops up the wallet with an amount typed as people type', async () => {
+  test('tops up the wallet with an amount typed as people type', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/wallet');
     const amount = page.getByLabel('Amount', { exact: true });
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  it('charts cost and requests of all apps or of one, for a period, with the figures in a table', async () => {
+  test('charts cost and requests of all apps or of one, for a period, with the figures in a table', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person });
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     await page.getByText('Show as a table').click();
     expect(await page.getByRole('table', { name: 'Requests of your plan by day' }).getByRole('row').count()).toBe(8);
   });
-  it('names no app as one that left before it knows those that are connected', async () => {
+  test('names no app as one that left before it knows those that are connected', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person });
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     await page.getByRole('row', { name: /App no longer connected/ }).waitFor();
     expect(await page.getByRole('row', { name: /App no longer connected/ }).count()).toBe(1);
   });
-  it('says that nothing was used, and does not show where there is no plan', async () => {
+  test('says that nothing was used, and does not show where there is no plan', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByText('No plan yet').waitFor();
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  it('disconnects an app after asking once', async () => {
+  test('disconnects an app after asking once', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/connections');
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await expect.poll(() => page.locator('main:focus').count()).toBe(1);
   });
 
-  it('creates a key that is shown once, lists it by its first characters, and deletes it', async () => {
+  test('creates a key that is shown once, lists it by its first characters, and deletes it', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -182,7 +182,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('No keys yet').waitFor();
   });
 
-  it('shows requests with their metadata, by page and by key', async () => {
+  test('shows requests with their metadata, by page and by key', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const [report, laptop] = person.has.keys;
@@ -207,7 +207,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('No requests in this period').waitFor();
   });
 
-  it('tries again what may pass, and tells the request id of what does not', async () => {
+  test('tries again what may pass, and tells the request id of what does not', async () => {
     const person = addPerson(console, 'personal');
     failNext(console.faults, 'listConnections', 'service_unavailable');
     const page = await openAs({ browser, console, person }, '/connections');
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('No keys yet').waitFor();
   });
 
-  it('is used by keyboard alone: skip link, navigation, dialog and back to its button', async () => {
+  test('is used by keyboard alone: skip link, navigation, dialog and back to its button', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/keys');
     await page.getByText('No keys yet').waitFor();
@@ -245,7 +245,7 @@ describe.skipIf(!hasChromium())('a release without the API gateway', () => {
   const console = useConsole({ without: ['listKeys', 'getWallet', 'listGatewayUsage'] });
   const browser = useBrowser();
 
-  it('says that these parts are not available, and the rest works', async () => {
+  test('says that these parts are not available, and the rest works', async () => {
     browser.expectComplaints('Failed to load resource');
     const person = addPerson(console, 'personal');
     furnish(console, person);
@@ -264,7 +264,7 @@ describe.skipIf(!hasChromium())('a phone', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  it('opens the navigation behind a button, and closes it at the next page', async () => {
+  test('opens the navigation behind a button, and closes it at the next page', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/', { viewport: { width: 360, height: 780 } });

@@ -16,7 +16,7 @@ declare module 'vitest' {
 }
 
 /** Builds the pages as a release does, so that the tests try what people get. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const directory = await mkdtemp(join(tmpdir(), 'svc-console-'));
   // Vitest says `test`, and libraries would be built with their development checks.
   const { NODE_ENV } = process.env;
@@ -30,4 +30,4 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('assetsDirectory', directory);
   project.provide('chromiumPath', (await findChromium()) ?? '');
   return () => rm(directory, { recursive: true, force: true });
-}
+};

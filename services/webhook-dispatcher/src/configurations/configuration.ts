@@ -10,7 +10,7 @@ export interface Configuration {
 }
 
 /** The configuration as the contract writes it. */
-export function toWireConfiguration(configuration: Configuration, blockedByEventId: string | undefined) {
+export const toWireConfiguration = (configuration: Configuration, blockedByEventId: string | undefined) => {
   return {
     client_id: configuration.clientId,
     url: configuration.url,
@@ -19,4 +19,4 @@ export function toWireConfiguration(configuration: Configuration, blockedByEvent
     state: blockedByEventId === undefined ? ('ok' as const) : ('blocked' as const),
     blocked_by_event_id: blockedByEventId ?? null,
   };
-}
+};

@@ -43,10 +43,10 @@ const FAULTS: Readonly<Record<DestinationFault, string>> = {
  * Sets an app's destination: a new generation with a new secret, in which nothing of the old one is open any more. Throws a
  * 422 fault on `url` for a destination that is not allowed.
  */
-export async function configureWebhook(
+export const configureWebhook = async (
   { clientId, url }: { clientId: string; url: string },
   deps: ConfigureDeps,
-): Promise<ConfiguredWebhook> {
+): Promise<ConfiguredWebhook> => {
   await judgeUrl(url, deps);
   const signingSecret = newSigningSecret();
   const configuration = await inTransaction(deps.database, async (trx) => {
@@ -57,9 +57,9 @@ export async function configureWebhook(
     return created;
   });
   return { configuration, signingSecret };
-}
+};
 
-async function judgeUrl(url: string, { lookup, allowTargets }: ConfigureDeps): Promise<void> {
+const judgeUrl = async (url: string, { lookup, allowTargets }: ConfigureDeps): Promise<void> => {
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
   try {
     await checkDestination(parseDestination(url, allowTargets), { lookup, signal });
@@ -68,4 +68,4 @@ async function judgeUrl(url: string, { lookup, allowTargets }: ConfigureDeps): P
     const fault = error instanceof DestinationError ? error.fault : 'no_public_address';
     throw invalidField(['body', 'url'], 'value_error', `Value error, ${FAULTS[fault]}`);
   }
-}
+};

@@ -28,11 +28,11 @@ export interface GenerationOfApp {
 const REMEMBERED_MAX = 10_000;
 
 /** Reads targets, and remembers the newest of them. `onUnreadable` is told of secrets that no configured key opens. */
-export function createDeliveryTargets(
+export const createDeliveryTargets = (
   database: Knex,
   secretBox: SecretBox,
   onUnreadable: (clientId: string, error: unknown) => void,
-): DeliveryTargets {
+): DeliveryTargets => {
   const remembered = new Map<string, DeliveryTarget>();
   const remember = (target: DeliveryTarget) => {
     remembered.delete(target.clientId);
@@ -65,4 +65,4 @@ export function createDeliveryTargets(
       return requests.map(recall);
     },
   };
-}
+};

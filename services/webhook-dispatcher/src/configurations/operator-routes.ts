@@ -5,11 +5,11 @@ import type { SecretBox } from '../signatures/index.ts';
 import { reencryptSecrets } from './reencrypt-secrets.ts';
 
 /** The operator's routes over signing secrets; for the internal application. */
-export function configurationOperatorRoutes(deps: { database: Knex; secretBox: SecretBox }): Binding[] {
+export const configurationOperatorRoutes = (deps: { database: Knex; secretBox: SecretBox }): Binding[] => {
   return [
     bind(serviceOperations.reencryptSigningSecrets, async () => ({
       status: 200,
       body: { reencrypted: await reencryptSecrets(deps.database, deps.secretBox) },
     })),
   ];
-}
+};

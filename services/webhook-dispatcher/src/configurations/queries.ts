@@ -13,24 +13,24 @@ interface ConfigurationRow {
 }
 
 /** The app's current configuration. */
-export async function findConfigurationByClientId(
+export const findConfigurationByClientId = async (
   database: Knex,
   clientId: string,
-): Promise<Configuration | undefined> {
+): Promise<Configuration | undefined> => {
   const [configuration] = await listConfigurations(database, [clientId]);
   return configuration;
-}
+};
 
 /** The current configurations of these apps. */
-export async function listConfigurations(database: Knex, clientIds: readonly string[]): Promise<Configuration[]> {
+export const listConfigurations = async (database: Knex, clientIds: readonly string[]): Promise<Configuration[]> => {
   const rows: ConfigurationRow[] = await database('configurations').whereRaw('client_id = ANY(?)', [
     sqlArray(clientIds),
   ]);
   return rows.map(toConfiguration);
-}
+};
 
 /** Writes an app's configuration in place of the one before. */
-export async function upsertConfiguration(trx: Knex.Transaction, configuration: Configuration): Promise<void> {
+export const upsertConfiguration = async (trx: Knex.Transaction, configuration: Configuration): Promise<void> => {
   const row: ConfigurationRow = {
     client_id: configuration.clientId,
     url: configuration.url,
@@ -40,14 +40,14 @@ export async function upsertConfiguration(trx: Knex.Transaction, configuration: 
     secret_sealed: configuration.secret.sealed,
   };
   await trx('configurations').insert(row).onConflict('client_id').merge();
-}
+};
 
 /** Up to `limit` configurations whose secret is under another key than this one, locked until `trx` ends. */
-export async function listConfigurationsUnderOtherKeys(
+export const listConfigurationsUnderOtherKeys = async (
   trx: Knex.Transaction,
   keyId: string,
   limit: number,
-): Promise<Configuration[]> {
+): Promise<Configuration[]> => {
   const rows: ConfigurationRow[] = await trx('configurations')
     .whereNot({ secret_key_id: keyId })
     .orderBy('client_id')
@@ -55,23 +55,23 @@ export async function listConfigurationsUnderOtherKeys(
     .forUpdate()
     .skipLocked();
   return rows.map(toConfiguration);
-}
+};
 
 /** Replaces a secret's encryption, not the secret. */
-export async function updateConfigurationSecret(
+export const updateConfigurationSecret = async (
   trx: Knex.Transaction,
   clientId: string,
   { keyId, sealed }: SealedSecret,
-): Promise<void> {
+): Promise<void> => {
   await trx('configurations').where({ client_id: clientId }).update({ secret_key_id: keyId, secret_sealed: sealed });
-}
+};
 
 /** Removes an app's configuration. */
-export async function deleteConfigurationRow(trx: Knex.Transaction, clientId: string): Promise<void> {
+export const deleteConfigurationRow = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('configurations').where({ client_id: clientId }).delete();
-}
+};
 
-function toConfiguration(row: ConfigurationRow): Configuration {
+const toConfiguration = (row: ConfigurationRow): Configuration => {
   return {
     clientId: row.client_id,
     url: row.url,
@@ -79,4 +79,4 @@ function toConfiguration(row: ConfigurationRow): Configuration {
     createdAt: row.created_at,
     secret: { keyId: row.secret_key_id, sealed: row.secret_sealed },
   };
-}
+};

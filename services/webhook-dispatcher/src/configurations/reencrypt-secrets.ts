@@ -9,19 +9,19 @@ const BATCH = 200;
  * Puts every signing secret under the current key, in batches, while the service runs; the secrets themselves stay the same.
  * Answers how many were changed. Afterwards the other keys may be taken out of the configuration.
  */
-export async function reencryptSecrets(database: Knex, secretBox: SecretBox): Promise<number> {
+export const reencryptSecrets = async (database: Knex, secretBox: SecretBox): Promise<number> => {
   for (let total = 0; ; ) {
     const count = await inTransaction(database, (trx) => reencryptBatch(trx, secretBox));
     if (count === 0) return total;
     total += count;
   }
-}
+};
 
-async function reencryptBatch(trx: Knex.Transaction, secretBox: SecretBox): Promise<number> {
+const reencryptBatch = async (trx: Knex.Transaction, secretBox: SecretBox): Promise<number> => {
   const configurations = await listConfigurationsUnderOtherKeys(trx, secretBox.currentKeyId, BATCH);
   for (const { clientId, generation, secret } of configurations) {
     const owner = { clientId, generation };
     await updateConfigurationSecret(trx, clientId, secretBox.seal(secretBox.open(secret, owner), owner));
   }
   return configurations.length;
-}
+};

@@ -12,7 +12,7 @@ export interface ConfigurationRoutesDeps extends ConfigureDeps {
 }
 
 /** Binds the routes of the configuration itself. */
-export function configurationRoutes(deps: ConfigurationRoutesDeps): Binding[] {
+export const configurationRoutes = (deps: ConfigurationRoutesDeps): Binding[] => {
   return [
     bind(routes.configureWebhook, async ({ params, body, caller, requestId, signal }) => {
       const clientId = params.client_id;
@@ -32,4 +32,4 @@ export function configurationRoutes(deps: ConfigurationRoutesDeps): Binding[] {
       };
     }),
   ];
-}
+};

@@ -22,12 +22,12 @@ const UPSERT_CONNECTIONS = {
  * Until `trx` ends, nobody else changes who is told of these users' subscriptions. Without it, a subscription that changes
  * while a connection is being made could be missed: the fact would not see the connection, the snapshot not the change.
  */
-export async function lockUsers(trx: Knex.Transaction, userIds: readonly string[]): Promise<void> {
+export const lockUsers = async (trx: Knex.Transaction, userIds: readonly string[]): Promise<void> => {
   await runPrepared(trx, LOCK_USERS, [userIds]);
-}
+};
 
 /** Inserts connections, or replaces what is known of them. Each may be given once. */
-export async function upsertConnections(trx: Knex.Transaction, connections: readonly Connection[]): Promise<void> {
+export const upsertConnections = async (trx: Knex.Transaction, connections: readonly Connection[]): Promise<void> => {
   const sorted = [...connections].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   await runPrepared(trx, UPSERT_CONNECTIONS, [
     sorted.map(({ userId }) => userId),
@@ -37,33 +37,37 @@ export async function upsertConnections(trx: Knex.Transaction, connections: read
     sorted.map(({ connectedAt }) => connectedAt),
     sorted.map(({ toldRevision }) => toldRevision),
   ]);
-}
+};
 
 /** Marks connections as ended. */
-export async function updateConnectionsEnded(trx: Knex.Transaction, keys: readonly ConnectionKey[]): Promise<void> {
+export const updateConnectionsEnded = async (trx: Knex.Transaction, keys: readonly ConnectionKey[]): Promise<void> => {
   await trx.raw(
     `UPDATE connections SET is_connected = false
      FROM unnest(?::text[], ?::text[]) AS given (svc_user_id, client_id)
      WHERE connections.svc_user_id = given.svc_user_id AND connections.client_id = given.client_id`,
     [sqlColumn(keys, ({ userId }) => userId), sqlColumn(keys, ({ clientId }) => clientId)],
   );
-}
+};
 
 /** Notes that the user's connected apps are told this revision; answers those that were not yet told it, or a newer one. */
-export async function updateToldRevision(trx: Knex.Transaction, userId: string, revision: number): Promise<string[]> {
+export const updateToldRevision = async (
+  trx: Knex.Transaction,
+  userId: string,
+  revision: number,
+): Promise<string[]> => {
   const { rows } = await trx.raw<{ rows: { client_id: string }[] }>(
     `UPDATE connections SET told_revision = :revision
      WHERE svc_user_id = :userId AND is_connected AND told_revision < :revision RETURNING client_id`,
     { userId, revision },
   );
   return rows.map((row) => row.client_id).sort();
-}
+};
 
 /** Forgets everybody's connection to an app. */
-export async function deleteConnectionsOfApp(trx: Knex.Transaction, clientId: string): Promise<void> {
+export const deleteConnectionsOfApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('connections').where({ client_id: clientId }).delete();
-}
+};
 
-function keyOf({ userId, clientId }: ConnectionKey): string {
+const keyOf = ({ userId, clientId }: ConnectionKey): string => {
   return `${userId} ${clientId}`;
-}
+};

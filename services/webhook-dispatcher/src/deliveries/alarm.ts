@@ -8,7 +8,7 @@ export interface Alarm {
 }
 
 /** Makes an alarm that has not rung. */
-export function createAlarm(): Alarm {
+export const createAlarm = (): Alarm => {
   let hasRung = false;
   let wake = (): void => undefined;
   return {
@@ -30,4 +30,4 @@ export function createAlarm(): Alarm {
       });
     },
   };
-}
+};

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createBatcher } from './batcher.ts';
 
-it('what arrives during a batch goes together into the next one, and each gets its own result', async () => {
+test('what arrives during a batch goes together into the next one, and each gets its own result', async () => {
   const batches: number[][] = [];
   const double = createBatcher<number, number>(
     async (items) => {
@@ -16,7 +16,7 @@ it('what arrives during a batch goes together into the next one, and each gets i
   expect(batches).toEqual([[1, 2, 3], [4, 5], [6]]);
 });
 
-it('a batch that fails fails for its own items only', async () => {
+test('a batch that fails fails for its own items only', async () => {
   const batched = createBatcher<number, number>(
     async (items) => {
       if (items.includes(2)) throw new Error('no');

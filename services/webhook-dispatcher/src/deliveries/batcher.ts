@@ -11,10 +11,10 @@ interface Waiting<I, O> {
  * Gathers what arrives while a batch is under way into the next one, so that many concurrent writers share one statement and
  * a lone one waits for nobody. `flush` answers one result per item, in order; its failure is everybody's in the batch.
  */
-export function createBatcher<I, O>(
+export const createBatcher = <I, O>(
   flush: (items: readonly I[]) => Promise<readonly O[]>,
   { itemsMax }: { itemsMax: number },
-): Batched<I, O> {
+): Batched<I, O> => {
   const waiting: Waiting<I, O>[] = [];
   let isRunning = false;
   const run = async (): Promise<void> => {
@@ -29,12 +29,12 @@ export function createBatcher<I, O>(
       waiting.push({ item, resolve, reject });
       if (!isRunning) void run();
     });
-}
+};
 
-async function settle<I, O>(
+const settle = async <I, O>(
   batch: readonly Waiting<I, O>[],
   flush: (items: readonly I[]) => Promise<readonly O[]>,
-): Promise<void> {
+): Promise<void> => {
   try {
     const results = await flush(batch.map(({ item }) => item));
     if (results.length !== batch.length) throw new Error('a batch must answer one result per item');
@@ -42,4 +42,4 @@ async function settle<I, O>(
   } catch (error) {
     for (const { reject } of batch) reject(error);
   }
-}
+};

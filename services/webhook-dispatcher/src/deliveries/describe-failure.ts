@@ -21,7 +21,7 @@ const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_(SIGNATURE|REVOKED|UNTRUSTED|REJECTED|CHAIN)|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
 /** A short, fixed word for why no answer came; never text that the receiver or a library has chosen. */
-export function describeFailure(error: unknown): string {
+export const describeFailure = (error: unknown): string => {
   const code = codeOf(error);
   const cause = CAUSES[code];
   if (cause !== undefined) return cause;
@@ -30,10 +30,10 @@ export function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'HTTPParserError') return 'answer_not_http';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
   return 'connection_failed';
-}
+};
 
 /** With several addresses tried, the first one's failure speaks for all. */
-function codeOf(error: unknown): string {
+const codeOf = (error: unknown): string => {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : '';
-}
+};

@@ -32,7 +32,7 @@ const RECORD_TRIES_MAX = 8;
 const RECORD_RETRY_MS = 250;
 
 /** Reads and writes through batches of concurrent requests. */
-export function createLaneStore(database: Knex, targets: DeliveryTargets): LaneStore {
+export const createLaneStore = (database: Knex, targets: DeliveryTargets): LaneStore => {
   const load = createBatcher((lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes), {
     itemsMax: BATCH_MAX,
   });
@@ -45,13 +45,13 @@ export function createLaneStore(database: Knex, targets: DeliveryTargets): LaneS
       itemsMax: BATCH_MAX,
     }),
   };
-}
+};
 
-async function loadAll(
+const loadAll = async (
   database: Knex,
   targets: DeliveryTargets,
   lanes: readonly ClaimedLane[],
-): Promise<(LaneWork | undefined)[]> {
+): Promise<(LaneWork | undefined)[]> => {
   const [contents, found] = await Promise.all([listQueuedContents(database, lanes), targets.find(lanes)]);
   const byClient = new Map(contents.map((content) => [content.clientId, content]));
   return lanes.map((lane, index) => {
@@ -60,18 +60,18 @@ async function loadAll(
     const isWhole = content?.generation === lane.generation && content.sequence === lane.sequence;
     return isWhole && target !== undefined ? { content, target } : undefined;
   });
-}
+};
 
-async function recordAll(
+const recordAll = async (
   database: Knex,
   outcomes: readonly AttemptOutcome[],
-): Promise<(RecordedOutcome | undefined)[]> {
+): Promise<(RecordedOutcome | undefined)[]> => {
   const recorded = await patiently(() => recordOutcomes(database, outcomes));
   const byClient = new Map(recorded.map((outcome) => [outcome.clientId, outcome]));
   return outcomes.map(({ lane }) => byClient.get(lane.clientId));
-}
+};
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -82,4 +82,4 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
       await sleep(RECORD_RETRY_MS);
     }
   }
-}
+};

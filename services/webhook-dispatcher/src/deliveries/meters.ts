@@ -15,7 +15,7 @@ export interface DeliveryReadings {
 }
 
 /** Makes the meters. */
-export function createDeliveryMeters(metrics: Metrics, read: DeliveryReadings): DeliveryMeters {
+export const createDeliveryMeters = (metrics: Metrics, read: DeliveryReadings): DeliveryMeters => {
   const outcomes = metrics.counter({
     name: 'webhook_attempts_total',
     help: 'Delivery attempts by what they came to; lease_lost ones are repeated by another worker.',
@@ -53,4 +53,4 @@ export function createDeliveryMeters(metrics: Metrics, read: DeliveryReadings): 
       seconds.observe({ outcome }, durationMs / 1_000);
     },
   };
-}
+};

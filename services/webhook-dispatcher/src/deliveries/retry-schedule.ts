@@ -13,21 +13,21 @@ const JITTER = 0.2;
  * Milliseconds from the end of failed attempt number `attempt` (1 for the first) to the next one: base · 4^(attempt − 1),
  * give or take 20 %. A receiver that asks for more by `Retry-After` gets it, up to the length of the step after this one.
  */
-export function retryDelayMs(attempt: number, retryAfterMs: number | undefined, schedule: RetrySchedule): number {
+export const retryDelayMs = (attempt: number, retryAfterMs: number | undefined, schedule: RetrySchedule): number => {
   const stepMs = schedule.baseMs * FACTOR ** (attempt - 1);
   const jitteredMs = stepMs * (1 - JITTER + 2 * JITTER * schedule.random());
   const askedMs = Math.min(retryAfterMs ?? 0, stepMs * FACTOR);
   return Math.round(Math.max(jitteredMs, askedMs));
-}
+};
 
 /**
  * Reads a `Retry-After` header (RFC 9110 section 10.2.3: seconds, or a date) as milliseconds from now; undefined when there
  * is none, or none that can be read.
  */
-export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
+export const parseRetryAfter = (value: string | undefined, now: Date): number | undefined => {
   if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   const dateMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - now.getTime());
-}
+};

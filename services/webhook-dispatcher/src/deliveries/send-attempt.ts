@@ -47,11 +47,11 @@ const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
  * Makes one attempt: look-up, check, connection to a checked address, signed POST. Throws only `stopping`'s reason: everything
  * else that can go wrong is a result.
  */
-export async function sendAttempt(
+export const sendAttempt = async (
   attempt: AttemptRequest,
   deps: AttemptDeps,
   stopping: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<AttemptResult> => {
   const at = deps.clock();
   const startMs = performance.now();
   const { signal, isTimeout, release } = limitTime(ATTEMPT_TIMEOUT_MS, stopping);
@@ -85,10 +85,10 @@ export async function sendAttempt(
   } finally {
     release();
   }
-}
+};
 
 /** One signal for both ends of an attempt's time; composed signals cost more than the request's own work. */
-function limitTime(milliseconds: number, stopping: AbortSignal) {
+const limitTime = (milliseconds: number, stopping: AbortSignal) => {
   const ending = new AbortController();
   let isOver = false;
   const stop = () => ending.abort(stopping.reason);
@@ -103,4 +103,4 @@ function limitTime(milliseconds: number, stopping: AbortSignal) {
     stopping.removeEventListener('abort', stop);
   };
   return { signal: ending.signal, isTimeout: () => isOver, release };
-}
+};

@@ -13,7 +13,7 @@ const SUBJECT = 'lanes_due_hint.webhook-dispatcher';
 const REMOTE_INTERVAL_MS = 20;
 
 /** Joins the replicas: `wake` is called for hints of this one and of every other one. */
-export function shareHints(messaging: Messaging, wake: () => void): SharedHints {
+export const shareHints = (messaging: Messaging, wake: () => void): SharedHints => {
   const own = randomUUID();
   const state: { timer: NodeJS.Timeout | undefined; isDue: boolean } = { timer: undefined, isDue: false };
   const subscription = messaging.connection.subscribe(SUBJECT, {
@@ -43,4 +43,4 @@ export function shareHints(messaging: Messaging, wake: () => void): SharedHints 
       if (!subscription.isClosed()) subscription.unsubscribe();
     },
   };
-}
+};

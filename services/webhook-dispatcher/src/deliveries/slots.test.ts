@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createSlots } from './slots.ts';
 
 const times = (count: number, work: () => void): void => {
   for (let index = 0; index < count; index += 1) work();
 };
 
-it('attempts that hang leave the places of the prompt ones', () => {
+test('attempts that hang leave the places of the prompt ones', () => {
   let freed = 0;
   const slots = createSlots({ slots: 4 }, () => {
     freed += 1;
@@ -16,20 +16,20 @@ it('attempts that hang leave the places of the prompt ones', () => {
   expect([slots.free(), freed]).toEqual([{ prompt: 4, unknown: 2, slow: 8 }, 4]);
 });
 
-it('lanes that are slow, or might be, never take the place of a prompt one', () => {
+test('lanes that are slow, or might be, never take the place of a prompt one', () => {
   const slots = createSlots({ slots: 4 }, () => undefined);
   times(8, () => slots.take('slow'));
   times(2, () => slots.take('unknown'));
   expect(slots.free()).toEqual({ prompt: 4, unknown: 0, slow: 0 });
 });
 
-it('slow lanes keep their places however many others turn out to be slow', () => {
+test('slow lanes keep their places however many others turn out to be slow', () => {
   const slots = createSlots({ slots: 4 }, () => undefined);
   times(200, () => slots.take('prompt').becomeSlow());
   expect([slots.free().prompt, slots.free().slow]).toEqual([4, 8]);
 });
 
-it('nobody of unknown pace is begun while too many have turned out to be slow', () => {
+test('nobody of unknown pace is begun while too many have turned out to be slow', () => {
   const slots = createSlots({ slots: 4 }, () => undefined);
   const taken = Array.from({ length: 56 }, () => slots.take('unknown'));
   for (const slot of taken) slot.becomeSlow();

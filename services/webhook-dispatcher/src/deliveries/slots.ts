@@ -33,7 +33,7 @@ const CLAIM_MAX: Readonly<Record<Pace, number>> = {
 };
 
 /** Makes the places of one process. `onFree` is called when one for others has become free. */
-export function createSlots({ slots }: { readonly slots: number }, onFree: () => void): Slots {
+export const createSlots = ({ slots }: { readonly slots: number }, onFree: () => void): Slots => {
   const counts = { prompt: 0, unknown: 0, slow: 0, turned: 0 };
   const freeOf = (pace: Pace): number => {
     // The places of prompt and slow receivers are theirs, whatever the others do.
@@ -64,4 +64,4 @@ export function createSlots({ slots }: { readonly slots: number }, onFree: () =>
     take,
     takePrompt: () => (freeOf('prompt') > 0 ? take('prompt') : undefined),
   };
-}
+};

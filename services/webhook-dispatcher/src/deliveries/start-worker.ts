@@ -38,7 +38,7 @@ const STOP_GRACE_MS = 8_000;
 const RETRY_HINT_MS_MAX = 60_000;
 
 /** Starts delivering. Any number of processes may do so on one database. */
-export function startWorker(deps: WorkerDeps): Worker {
+export const startWorker = (deps: WorkerDeps): Worker => {
   const alarm = createAlarm();
   const cutOff = new AbortController();
   const underWay = new Bag<Promise<void>>();
@@ -108,9 +108,9 @@ export function startWorker(deps: WorkerDeps): Worker {
       clearTimeout(deadline);
     },
   };
-}
+};
 
-async function deliver(held: HeldLane, database: Knex, deps: WorkLaneDeps): Promise<void> {
+const deliver = async (held: HeldLane, database: Knex, deps: WorkLaneDeps): Promise<void> => {
   try {
     if ((await workLane(held, deps)) === 'gone') return;
     await releaseLanes(database, [held.lane]);
@@ -122,4 +122,4 @@ async function deliver(held: HeldLane, database: Knex, deps: WorkLaneDeps): Prom
       'a lane could not be worked on',
     );
   }
-}
+};

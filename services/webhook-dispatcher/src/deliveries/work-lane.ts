@@ -52,10 +52,10 @@ const SLOW_STEPS = 5;
 const WRITE_BACK_MS = 2_000;
 
 /** Delivers a claimed lane's events one after the other until one fails, none is left, or others have waited enough. */
-export async function workLane(
+export const workLane = async (
   { lane: claimed, content, slot, claimedAtMs }: HeldLane,
   deps: WorkLaneDeps,
-): Promise<LaneEnd> {
+): Promise<LaneEnd> => {
   let lane = claimed;
   let leaseStartMs = claimedAtMs;
   let work = await deps.store.load(claimed, content);
@@ -80,13 +80,13 @@ export async function workLane(
         ? await deps.store.load(lane, undefined)
         : { content: recorded.next, target: work.target };
   }
-}
+};
 
 /** Undefined: the attempt was cut off because the process stops. */
-async function attemptTimed(
+const attemptTimed = async (
   { lane, work, slot }: { lane: ClaimedLane; work: LaneWork; slot: Slot },
   deps: WorkLaneDeps,
-): Promise<Pick<Attempted, 'result' | 'pace'> | undefined> {
+): Promise<Pick<Attempted, 'result' | 'pace'> | undefined> => {
   const { url, secret } = work.target;
   let pace: Pace = 'prompt';
   const stopWatching = afterSteps(() => {
@@ -102,13 +102,13 @@ async function attemptTimed(
   } finally {
     stopWatching();
   }
-}
+};
 
 /**
  * Calls back after SLOW_STEPS · SLOW_STEP_MS of time in which this process could have seen an answer: a step that ends late,
  * because the process was busy, counts no more than another.
  */
-function afterSteps(callback: () => void): () => void {
+const afterSteps = (callback: () => void): (() => void) => {
   let steps = 0;
   const next = (): NodeJS.Timeout =>
     setTimeout(() => {
@@ -118,7 +118,7 @@ function afterSteps(callback: () => void): () => void {
     }, SLOW_STEP_MS);
   let timer = next();
   return () => clearTimeout(timer);
-}
+};
 
 interface Attempted {
   readonly lane: ClaimedLane;
@@ -128,7 +128,7 @@ interface Attempted {
   readonly pace: Pace;
 }
 
-function toOutcome({ lane, work, result, keepLane, pace }: Attempted, schedule: RetrySchedule): AttemptOutcome {
+const toOutcome = ({ lane, work, result, keepLane, pace }: Attempted, schedule: RetrySchedule): AttemptOutcome => {
   const inRound = work.content.attemptsInRound + 1;
   const mayRetry = inRound < WEBHOOK_ATTEMPTS_MAX;
   return {
@@ -143,9 +143,9 @@ function toOutcome({ lane, work, result, keepLane, pace }: Attempted, schedule: 
     error: result.error,
     durationMs: result.durationMs,
   };
-}
+};
 
-function report(outcome: AttemptOutcome, { content }: LaneWork, isRecorded: boolean, deps: WorkLaneDeps): void {
+const report = (outcome: AttemptOutcome, { content }: LaneWork, isRecorded: boolean, deps: WorkLaneDeps): void => {
   const { lane, attempt, result, statusCode, error, durationMs, retryDelayMs: delayMs } = outcome;
   deps.meters.attempted(isRecorded ? result : 'lease_lost', durationMs);
   const fields = {
@@ -166,4 +166,4 @@ function report(outcome: AttemptOutcome, { content }: LaneWork, isRecorded: bool
     deps.logger.info({ ...fields, delay_ms: delayMs }, 'an attempt failed and will be repeated');
     deps.onRetryIn(delayMs);
   } else deps.logger.debug(fields, 'an event was delivered');
-}
+};

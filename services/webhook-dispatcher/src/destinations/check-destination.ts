@@ -19,10 +19,10 @@ const LOCALHOST = /(^|\.)localhost\.?$/;
  * Resolves a destination once and judges every address; an IP address is judged without any look-up. Throws
  * DestinationError, also when there is no answer or one of several answers is not public, and `signal`'s reason.
  */
-export async function checkDestination(
+export const checkDestination = async (
   destination: Destination,
   { lookup, signal }: { lookup: Lookup; signal: AbortSignal },
-): Promise<CheckedDestination> {
+): Promise<CheckedDestination> => {
   const { host, isAllowTarget } = destination;
   if (destination.isAddress) return judge(destination, [host]);
   if (LOCALHOST.test(host) && !isAllowTarget) throw new DestinationError('no_public_address');
@@ -33,9 +33,9 @@ export async function checkDestination(
   signal.throwIfAborted();
   if (answers.length === 0) throw new DestinationError('no_public_address');
   return judge(destination, answers);
-}
+};
 
-function judge(destination: Destination, answers: readonly string[]): CheckedDestination {
+const judge = (destination: Destination, answers: readonly string[]): CheckedDestination => {
   if (!destination.isAllowTarget && !answers.every(isPublicAddress)) throw new DestinationError('no_public_address');
   return { destination, addresses: answers.map((address) => ({ address, family: isIP(address) })) };
-}
+};

@@ -54,7 +54,7 @@ const NAME = /^(?=.{1,254}$)(?!(?:.*\.)?xn--(?:\.|$))[^.]{1,63}(?:\.[^.]{1,63})*
  * Takes a receiver's URL apart and judges all but its addresses. Throws DestinationError. What a URL parser would have to
  * repair (blanks, backslashes, missing slashes, percent-encoded hosts) is refused, so that no other reader sees another host.
  */
-export function parseDestination(text: string, allowTargets: AllowTargets): Destination {
+export const parseDestination = (text: string, allowTargets: AllowTargets): Destination => {
   if (text.length === 0 || text.length > URL_CHARACTERS_MAX) throw new DestinationError('url_invalid');
   const url = URL.parse(text);
   if (url !== null && url.protocol !== 'https:') throw new DestinationError('scheme_not_https');
@@ -79,10 +79,10 @@ export function parseDestination(text: string, allowTargets: AllowTargets): Dest
     path: `${url.pathname}${url.search}`,
     isAllowTarget: allowTargets.has(targetKey(url.hostname, port)),
   };
-}
+};
 
 /** Reads `host:port` entries of configuration. Throws TypeError naming the entry that is not one. */
-export function parseAllowTargets(entries: readonly string[]): AllowTargets {
+export const parseAllowTargets = (entries: readonly string[]): AllowTargets => {
   return new Set(
     entries.map((entry) => {
       const url = URL.parse(`https://${entry}`);
@@ -92,8 +92,8 @@ export function parseAllowTargets(entries: readonly string[]): AllowTargets {
       return targetKey(url.hostname, url.port === '' ? HTTPS_PORT : Number(url.port));
     }),
   );
-}
+};
 
-function targetKey(hostname: string, port: number): string {
+const targetKey = (hostname: string, port: number): string => {
   return `${hostname.replace(/\.$/, '')}:${port}`;
-}
+};

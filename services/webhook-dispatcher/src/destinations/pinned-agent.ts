@@ -26,7 +26,7 @@ const STALE_MAX = 3;
  * Makes the agent for all deliveries. TLS 1.2 at least; certificates are always verified against the destination's name, by
  * the usual authorities and those of `extraCaFile`. Proxy variables of the environment have no effect on it.
  */
-export function createPinnedAgent(options: { extraCaFile?: string | undefined } = {}): PinnedAgent {
+export const createPinnedAgent = (options: { extraCaFile?: string | undefined } = {}): PinnedAgent => {
   const extra = options.extraCaFile === undefined ? [] : [readFileSync(options.extraCaFile, 'utf8')];
   // One context for all: parsing the authorities anew for each connection would cost more than the handshake.
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...extra], minVersion: 'TLSv1.2' });
@@ -69,15 +69,19 @@ export function createPinnedAgent(options: { extraCaFile?: string | undefined } 
       for (const connection of open) connection.destroy(new Error('the process stops'));
     },
   };
-}
+};
 
 /** A kept connection leads to one of the addresses in its key: it serves only attempts that have checked exactly those. */
-function keyOf({ destination, addresses }: CheckedDestination): string {
+const keyOf = ({ destination, addresses }: CheckedDestination): string => {
   const pinned = addresses.map(({ address }) => address).sort();
   return `${destination.authority} ${pinned.join(',')}`;
-}
+};
 
-async function whileAllowed<T>(connection: PinnedConnection, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+const whileAllowed = async <T>(
+  connection: PinnedConnection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> => {
   signal.throwIfAborted();
   const cutOff = () => connection.destroy(signal.reason instanceof Error ? signal.reason : new Error('cut off'));
   signal.addEventListener('abort', cutOff, { once: true });
@@ -86,10 +90,10 @@ async function whileAllowed<T>(connection: PinnedConnection, signal: AbortSignal
   } finally {
     signal.removeEventListener('abort', cutOff);
   }
-}
+};
 
 /** Connections that wait for their next request, the one used last first. */
-function createIdleConnections() {
+const createIdleConnections = () => {
   const byKey = new Map<string, PinnedConnection[]>();
   const keyOfConnection = new Map<PinnedConnection, string>();
   const remove = (connection: PinnedConnection): void => {
@@ -121,4 +125,4 @@ function createIdleConnections() {
       keyOfConnection.set(connection, key);
     },
   };
-}
+};

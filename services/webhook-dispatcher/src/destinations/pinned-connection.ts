@@ -46,10 +46,10 @@ const FINAL_STATUS_MIN = 200;
  * Connects to one of the checked addresses, with the destination's name in SNI and in the certificate. Rejects with Node's or
  * OpenSSL's error, or `signal`'s reason.
  */
-export async function openPinnedConnection(
+export const openPinnedConnection = async (
   checked: CheckedDestination,
   choices: ConnectChoices,
-): Promise<PinnedConnection> {
+): Promise<PinnedConnection> => {
   const socket = await openSocket(checked, choices);
   let isTaken = false;
   const client = new Client(`https://${checked.destination.authority}`, {
@@ -83,9 +83,9 @@ export async function openPinnedConnection(
     hasServed: () => hasServed,
     destroy,
   };
-}
+};
 
-function openSocket(checked: CheckedDestination, choices: ConnectChoices): Promise<TLSSocket> {
+const openSocket = (checked: CheckedDestination, choices: ConnectChoices): Promise<TLSSocket> => {
   const { destination, addresses } = checked;
   const { secureContext, session, onSession, signal } = choices;
   return new Promise((resolve, reject) => {
@@ -120,14 +120,14 @@ function openSocket(checked: CheckedDestination, choices: ConnectChoices): Promi
     });
     socket.once('close', () => signal.removeEventListener('abort', cancel));
   });
-}
+};
 
-function send(
+const send = (
   client: Client,
   path: string,
   { headers, body }: SignedPost,
   destroy: (error: Error) => void,
-): Promise<Answer> {
+): Promise<Answer> => {
   return new Promise((resolve, reject) => {
     let answer: Answer = { statusCode: 0, retryAfter: undefined };
     let bytes = 0;
@@ -153,8 +153,8 @@ function send(
       },
     );
   });
-}
+};
 
-function toError(reason: unknown): Error {
+const toError = (reason: unknown): Error => {
   return reason instanceof Error ? reason : new Error('cut off');
-}
+};

@@ -1,6 +1,10 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+const ranges = (cidrs: readonly string[]): readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] => {
+  return cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+};
+
 /**
  * IPv4 space that is not the public internet: the IANA special-purpose registry (RFC 6890 and its successors), multicast,
  * class E, and addresses that clouds give to their metadata services.
@@ -52,32 +56,31 @@ const ISATAP_MARKS: readonly string[] = ['00005efe', '02005efe'];
  * Says whether an IP address, as the resolver or the URL parser writes it, lies in public space. Addresses that carry an
  * IPv4 address are judged by that one. Text that is no address is not public.
  */
-export function isPublicAddress(text: string): boolean {
+export const isPublicAddress = (text: string): boolean => {
   if (isIP(text) === 0) return false;
   const address = ipaddr.process(text);
   return address instanceof ipaddr.IPv4 ? isPublicIpv4(address) : isPublicIpv6(address);
-}
+};
 
-function isPublicIpv4(address: ipaddr.IPv4): boolean {
+const isPublicIpv4 = (address: ipaddr.IPv4): boolean => {
   return !isWithin(address, NON_PUBLIC_IPV4);
-}
+};
 
-function isPublicIpv6(address: ipaddr.IPv6): boolean {
+const isPublicIpv6 = (address: ipaddr.IPv6): boolean => {
   if (address.zoneId !== undefined && address.zoneId !== '') return false;
   if (isWithin(address, NAT64_PREFIX)) return isPublicIpv4(lastFourBytes(address));
   if (!isWithin(address, GLOBAL_UNICAST_IPV6) || isWithin(address, NON_PUBLIC_IPV6)) return false;
   const interfaceMark = Buffer.from(address.toByteArray().slice(8, 12)).toString('hex');
   return !ISATAP_MARKS.includes(interfaceMark) || isPublicIpv4(lastFourBytes(address));
-}
+};
 
-function lastFourBytes(address: ipaddr.IPv6): ipaddr.IPv4 {
+const lastFourBytes = (address: ipaddr.IPv6): ipaddr.IPv4 => {
   return new ipaddr.IPv4(address.toByteArray().slice(12));
-}
+};
 
-function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]): boolean {
+const isWithin = (
+  address: ipaddr.IPv4 | ipaddr.IPv6,
+  list: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][],
+): boolean => {
   return list.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
-}
-
-function ranges(cidrs: readonly string[]): readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] {
-  return cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
-}
+};

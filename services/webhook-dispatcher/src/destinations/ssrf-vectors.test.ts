@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkDestination, type Lookup } from './check-destination.ts';
 import { DestinationError, parseAllowTargets, parseDestination } from './destination.ts';
@@ -47,7 +47,7 @@ const verdict = async (url: string, lookup: Lookup, checks: number): Promise<str
 };
 
 describe('every published destination gets its verdict', () => {
-  it.each(vectors)('$expect $url: $why', async (vector) => {
+  test.each(vectors)('$expect $url: $why', async (vector) => {
     const lists = toLists(vector.resolves_to);
     expect(await verdict(vector.url, scripted(lists), lists.length)).toBe(vector.expect);
   });
@@ -161,7 +161,7 @@ describe('destinations beyond the published list', () => {
     'gopher://127.0.0.1:6379/_x',
     'blob:https://hooks.example.com/1',
   ].map((each) => (/^\d/.test(each) ? `https://${each}/hook` : each));
-  it.each(rejected)('reject %s', async (url) => {
+  test.each(rejected)('reject %s', async (url) => {
     expect(await verdict(url, scripted([['104.18.32.7']]), 1)).toBe('reject');
   });
 
@@ -173,7 +173,7 @@ describe('destinations beyond the published list', () => {
     'https://hooks.example.com:1024/?a=b@c',
     'https://[2606:4700:4700::1111]:8443/hook',
   ];
-  it.each(allowed)('allow %s', async (url) => {
+  test.each(allowed)('allow %s', async (url) => {
     expect(await verdict(url, scripted([['104.18.32.7', '2606:4700::6812:2007']]), 1)).toBe('allow');
   });
 
@@ -182,22 +182,25 @@ describe('destinations beyond the published list', () => {
     ...['::1', '::', 'fe80::1', 'fd00:ec2::254', '::ffff:10.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '2001:0:1::'],
     ...['fe80::1%eth0', '224.0.0.1', '255.255.255.255', 'not an address', ''],
   ];
-  it.each(privateAnswers)('a name with the answer %j is refused, alone, first, in between and last', async (answer) => {
-    const publicAnswers = ['104.18.32.7', '2606:4700::6812:2007'];
-    for (const place of [0, 1, 2]) {
-      const mixed = publicAnswers.toSpliced(place, 0, answer);
-      expect(await verdict('https://hooks.example.com/hook', scripted([mixed]), 1)).toBe('reject');
-    }
-    expect(await verdict('https://hooks.example.com/hook', scripted([[answer]]), 1)).toBe('reject');
-    // Rebinding: public when it is configured and at a first attempt, then not, then again.
-    const changing = [publicAnswers, publicAnswers, [answer], publicAnswers];
-    const lookup = scripted(changing);
-    const verdicts = [];
-    for (const _ of changing) verdicts.push(await verdict('https://hooks.example.com/hook', lookup, 1));
-    expect(verdicts).toEqual(['allow', 'allow', 'reject', 'allow']);
-  });
+  test.each(privateAnswers)(
+    'a name with the answer %j is refused, alone, first, in between and last',
+    async (answer) => {
+      const publicAnswers = ['104.18.32.7', '2606:4700::6812:2007'];
+      for (const place of [0, 1, 2]) {
+        const mixed = publicAnswers.toSpliced(place, 0, answer);
+        expect(await verdict('https://hooks.example.com/hook', scripted([mixed]), 1)).toBe('reject');
+      }
+      expect(await verdict('https://hooks.example.com/hook', scripted([[answer]]), 1)).toBe('reject');
+      // Rebinding: public when it is configured and at a first attempt, then not, then again.
+      const changing = [publicAnswers, publicAnswers, [answer], publicAnswers];
+      const lookup = scripted(changing);
+      const verdicts = [];
+      for (const _ of changing) verdicts.push(await verdict('https://hooks.example.com/hook', lookup, 1));
+      expect(verdicts).toEqual(['allow', 'allow', 'reject', 'allow']);
+    },
+  );
 
-  it('gives the resolver a name once, and an address never', async () => {
+  test('gives the resolver a name once, and an address never', async () => {
     const asked: string[] = [];
     const lookup: Lookup = async (host) => {
       asked.push(host);
@@ -208,7 +211,7 @@ describe('destinations beyond the published list', () => {
     expect(asked).toEqual(['hooks.example.com']);
   });
 
-  it('refuses a name whose look-up fails', async () => {
+  test('refuses a name whose look-up fails', async () => {
     const failing: Lookup = () => Promise.reject(new Error('queryA ETIMEOUT'));
     expect(await verdict('https://hooks.example.com/hook', failing, 1)).toBe('reject');
   });
@@ -223,7 +226,7 @@ describe('targets that the operator allows', () => {
     });
   };
 
-  it('lifts the address rule for exactly this host and port', async () => {
+  test('lifts the address rule for exactly this host and port', async () => {
     const allowed = await check('https://receiver.test:9443/hook', ['receiver.test:9443']);
     expect(allowed.addresses).toEqual([{ address: '127.0.0.1', family: 4 }]);
     await check('https://localhost:9443/hook', ['localhost:9443']);
@@ -232,7 +235,7 @@ describe('targets that the operator allows', () => {
     await expect(check('https://other.test:9443/hook', ['receiver.test:9443'])).rejects.toThrow('no_public_address');
   });
 
-  it('lifts no other rule', async () => {
+  test('lifts no other rule', async () => {
     await expect(check('http://receiver.test:9443/hook', ['receiver.test:9443'])).rejects.toThrow('scheme_not_https');
     await expect(check('https://receiver.test:22/hook', ['receiver.test:22'])).rejects.toThrow('port_not_allowed');
     await expect(check('https://u@receiver.test:9443/', ['receiver.test:9443'])).rejects.toThrow(
@@ -240,7 +243,7 @@ describe('targets that the operator allows', () => {
     );
   });
 
-  it.each(['receiver.test', 'https://receiver.test:9443', 'receiver.test:9443/path', ''])(
+  test.each(['receiver.test', 'https://receiver.test:9443', 'receiver.test:9443/path', ''])(
     'refuses the entry %j',
     (entry) => {
       expect(() => parseAllowTargets([entry])).toThrow(TypeError);

@@ -19,7 +19,7 @@ interface Answers {
  * long as somebody's name server keeps silent. Names that the operator allows may stand in the hosts file, so they alone go
  * through the system. An answer serves other attempts within its time to live, and for at most 5 s; each of them judges it.
  */
-export function createSystemLookup(nowMs: () => number = () => performance.now()): Lookup {
+export const createSystemLookup = (nowMs: () => number = () => performance.now()): Lookup => {
   const kept = new Map<string, Answers>();
   return async (host, { isAllowTarget, signal }) => {
     const key = `${host} ${isAllowTarget}`;
@@ -32,19 +32,19 @@ export function createSystemLookup(nowMs: () => number = () => performance.now()
     if (kept.size > KEPT_NAMES_MAX && oldest.done !== true) kept.delete(oldest.value);
     return addresses;
   };
-}
+};
 
 interface Found {
   readonly addresses: string[];
   readonly keepMs: number;
 }
 
-async function askSystem(host: string): Promise<Found> {
+const askSystem = async (host: string): Promise<Found> => {
   const addresses = (await dns.lookup(host, { all: true })).map(({ address }) => address);
   return { addresses, keepMs: KEPT_SYSTEM_MS };
-}
+};
 
-async function askDns(host: string, signal: AbortSignal): Promise<Found> {
+const askDns = async (host: string, signal: AbortSignal): Promise<Found> => {
   const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
@@ -62,8 +62,8 @@ async function askDns(host: string, signal: AbortSignal): Promise<Found> {
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-}
+};
 
-function isEmptyAnswer(error: unknown): boolean {
+const isEmptyAnswer = (error: unknown): boolean => {
   return error instanceof Error && 'code' in error && (error.code === NODATA || error.code === NOTFOUND);
-}
+};

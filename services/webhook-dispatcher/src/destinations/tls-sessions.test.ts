@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createTlsSessions } from './tls-sessions.ts';
 
 const MINUTE_MS = 60_000;
 
-it('a session serves its destination for five minutes, and no other', () => {
+test('a session serves its destination for five minutes, and no other', () => {
   let nowMs = 0;
   const sessions = createTlsSessions(() => nowMs);
   sessions.remember('a', Buffer.from('1'));
@@ -13,7 +13,7 @@ it('a session serves its destination for five minutes, and no other', () => {
   expect(sessions.find('a')).toBeUndefined();
 });
 
-it('a session that continues another one ends with it, so that certificates are looked at again', () => {
+test('a session that continues another one ends with it, so that certificates are looked at again', () => {
   let nowMs = 0;
   const sessions = createTlsSessions(() => nowMs);
   sessions.remember('a', Buffer.from('1'));
@@ -27,7 +27,7 @@ it('a session that continues another one ends with it, so that certificates are 
   expect(sessions.find('a')?.toString()).toBe('3');
 });
 
-it('the number of sessions is limited, the oldest goes first', () => {
+test('the number of sessions is limited, the oldest goes first', () => {
   const sessions = createTlsSessions(() => 0);
   for (let index = 0; index <= 1_000; index += 1) sessions.remember(String(index), Buffer.from('x'));
   expect([sessions.find('0'), sessions.find('1')?.toString()]).toEqual([undefined, 'x']);

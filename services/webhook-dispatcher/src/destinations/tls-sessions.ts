@@ -9,7 +9,7 @@ const SESSION_MS_MAX = 300_000;
 const SESSIONS_MAX = 1_000;
 
 /** Keeps the newest session of each destination, each for at most five minutes from when it was given. */
-export function createTlsSessions(nowMs: () => number): TlsSessions {
+export const createTlsSessions = (nowMs: () => number): TlsSessions => {
   const sessions = new Map<string, { session: Buffer; endsAtMs: number }>();
   return {
     find(key) {
@@ -27,4 +27,4 @@ export function createTlsSessions(nowMs: () => number): TlsSessions {
       if (sessions.size > SESSIONS_MAX && oldest.done !== true) sessions.delete(oldest.value);
     },
   };
-}
+};

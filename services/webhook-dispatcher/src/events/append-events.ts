@@ -45,11 +45,11 @@ const APPEND_EVENTS = {
 };
 
 /** Stores events of locked lanes and moves these on, in one statement. A lane that was idle becomes due, or is leased. */
-export async function appendEvents(
+export const appendEvents = async (
   trx: Knex.Transaction,
   events: readonly NewEvent[],
   advances: readonly LaneAdvance[],
-): Promise<void> {
+): Promise<void> => {
   await runPrepared(trx, APPEND_EVENTS, [
     events.map(({ clientId }) => clientId),
     events.map(({ sequence }) => sequence),
@@ -63,4 +63,4 @@ export async function appendEvents(
     advances.map(({ lastSequence }) => lastSequence),
     advances.map(({ isLeased }) => isLeased),
   ]);
-}
+};

@@ -12,7 +12,7 @@ export interface EventPlace {
  * The exact bytes of an event's body: made once, stored, and sent and signed as they are at every attempt. Throws when the
  * envelope is not what the contract promises to receivers.
  */
-export function encodeEnvelope(draft: EventDraft, place: EventPlace): Buffer {
+export const encodeEnvelope = (draft: EventDraft, place: EventPlace): Buffer => {
   const envelope = webhookEventSchema.parse({
     api_version: WEBHOOK_API_VERSION,
     event_id: place.eventId,
@@ -24,4 +24,4 @@ export function encodeEnvelope(draft: EventDraft, place: EventPlace): Buffer {
     data: draft.data,
   } satisfies { [K in keyof WebhookEvent]: unknown });
   return Buffer.from(JSON.stringify(envelope), 'utf8');
-}
+};

@@ -46,7 +46,7 @@ export interface LastAttempt {
 }
 
 /** The record as the contract writes it. */
-export function toWireRecord(record: EventRecord) {
+export const toWireRecord = (record: EventRecord) => {
   return {
     event_id: record.eventId,
     event: record.event,
@@ -67,4 +67,4 @@ export function toWireRecord(record: EventRecord) {
             duration_ms: record.lastAttempt.durationMs,
           },
   };
-}
+};

@@ -59,7 +59,7 @@ const LOCK_LANES = {
 };
 
 /** Locks the lanes of these apps in a fixed order, so that those who lock several never wait in a circle. */
-export async function lockLanes(trx: Knex.Transaction, clientIds: readonly string[]): Promise<LaneHead[]> {
+export const lockLanes = async (trx: Knex.Transaction, clientIds: readonly string[]): Promise<LaneHead[]> => {
   const rows = await runPrepared<LaneHeadRow>(trx, LOCK_LANES, [clientIds]);
   return rows.map((row) => ({
     clientId: row.client_id,
@@ -69,7 +69,7 @@ export async function lockLanes(trx: Knex.Transaction, clientIds: readonly strin
     pace: row.pace,
     isIdle: row.is_idle,
   }));
-}
+};
 
 interface LaneHeadRow {
   client_id: string;
@@ -84,10 +84,10 @@ interface LaneHeadRow {
  * Ends the lane's generation: everything open in it counts as done, and whoever works on it has lost its lease. Makes the
  * lane where there is none. Answers the generation that begins, and the last sequence that is done.
  */
-export async function startLaneGeneration(
+export const startLaneGeneration = async (
   trx: Knex.Transaction,
   clientId: string,
-): Promise<{ generation: number; doneSequence: number }> {
+): Promise<{ generation: number; doneSequence: number }> => {
   await trx.raw('INSERT INTO lanes (client_id, generation) VALUES (?, 0) ON CONFLICT DO NOTHING', [clientId]);
   const locked = await trx.raw<{ rows: { done_sequence: number }[] }>(
     'SELECT done_sequence FROM lanes WHERE client_id = ? FOR NO KEY UPDATE',
@@ -102,20 +102,20 @@ export async function startLaneGeneration(
   const [before, after] = [locked.rows[0], rows[0]];
   if (before === undefined || after === undefined) throw new Error('The lane was removed by somebody else.');
   return { generation: after.generation, doneSequence: before.done_sequence };
-}
+};
 
 /** The event that blocks a lane; undefined when none does. */
-export async function findBlockingEventId(database: Knex, clientId: string): Promise<string | undefined> {
+export const findBlockingEventId = async (database: Knex, clientId: string): Promise<string | undefined> => {
   const { rows } = await database.raw<{ rows: { event_id: string }[] }>(
     `SELECT event_id FROM lanes JOIN events USING (client_id)
      WHERE client_id = ? AND events.sequence = lanes.blocked_sequence`,
     [clientId],
   );
   return rows[0]?.event_id;
-}
+};
 
 /** Lifts the block of a locked lane: `done` passes over the event, otherwise it is the next one again. */
-export async function unblockLane(trx: Knex.Transaction, clientId: string, passOver: boolean): Promise<void> {
+export const unblockLane = async (trx: Knex.Transaction, clientId: string, passOver: boolean): Promise<void> => {
   await trx.raw(
     `UPDATE lanes SET
        blocked_sequence = NULL,
@@ -124,7 +124,7 @@ export async function unblockLane(trx: Knex.Transaction, clientId: string, passO
      WHERE client_id = :clientId`,
     { step: passOver ? 1 : 0, clientId },
   );
-}
+};
 
 const claimable = (pace: Pace, limit: string) =>
   `SELECT client_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
@@ -152,7 +152,7 @@ const CLAIM_DUE_LANES = {
  * its holder is gone, or has lost it. Each comes with its next event, unless the lane has changed since the statement began to
  * look: then the event is not as it was seen.
  */
-export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace, number>>): Promise<Claim[]> {
+export const claimDueLanes = async (database: Knex, limits: Readonly<Record<Pace, number>>): Promise<Claim[]> => {
   const { prompt, unknown, slow } = limits;
   const rows = await runPrepared<ClaimedRow>(database, CLAIM_DUE_LANES, [prompt, unknown, slow]);
   return rows.map((row) => ({
@@ -165,7 +165,7 @@ export async function claimDueLanes(database: Knex, limits: Readonly<Record<Pace
     },
     content: row.event_id === null ? undefined : toContent(row),
   }));
-}
+};
 
 interface ClaimedFields {
   client_id: string;
@@ -179,27 +179,27 @@ interface ClaimedFields {
 type ClaimedRow = ClaimedFields & (ContentRow | { event_id: null });
 
 /** Gives claimed lanes back untouched, due at once for whoever comes next. */
-export async function releaseLanes(database: Knex, lanes: readonly ClaimedLane[]): Promise<void> {
+export const releaseLanes = async (database: Knex, lanes: readonly ClaimedLane[]): Promise<void> => {
   await database.raw(
     `UPDATE lanes SET due_at = now(), leased_until = NULL
      FROM unnest(?::text[], ?::bigint[]) AS given (client_id, lease_token)
      WHERE lanes.client_id = given.client_id AND lanes.lease_token = given.lease_token AND lanes.leased_until IS NOT NULL`,
     [sqlColumn(lanes, ({ clientId }) => clientId), sqlColumn(lanes, ({ leaseToken }) => leaseToken)],
   );
-}
+};
 
 /** How many apps are blocked, and for how long the lane that is due the longest has been waiting. */
-export async function findLaneHealth(database: Knex): Promise<{ blockedApps: number; oldestDueSeconds: number }> {
+export const findLaneHealth = async (database: Knex): Promise<{ blockedApps: number; oldestDueSeconds: number }> => {
   const due = (pace: Pace) => `(SELECT min(due_at) FROM lanes WHERE pace = '${pace}' AND due_at <= now())`;
   const { rows } = await database.raw<{ rows: { blocked: number; seconds: number }[] }>(
     `SELECT (SELECT count(*)::int FROM lanes WHERE blocked_sequence IS NOT NULL) AS blocked,
        coalesce(extract(epoch FROM now() - least(${due('prompt')}, ${due('unknown')}, ${due('slow')})), 0)::float8 AS seconds`,
   );
   return { blockedApps: rows[0]?.blocked ?? 0, oldestDueSeconds: rows[0]?.seconds ?? 0 };
-}
+};
 
 /** How many lanes are due, counted no further than a bound. */
-export async function countDueLanes(database: Knex, countedMax: number): Promise<number> {
+export const countDueLanes = async (database: Knex, countedMax: number): Promise<number> => {
   const due = (pace: Pace) => `SELECT 1 FROM lanes WHERE pace = '${pace}' AND due_at <= now()`;
   const { rows } = await database.raw<{ rows: { total: number }[] }>(
     `SELECT count(*)::int AS total FROM (
@@ -208,13 +208,13 @@ export async function countDueLanes(database: Knex, countedMax: number): Promise
     [countedMax],
   );
   return rows[0]?.total ?? 0;
-}
+};
 
 /** Apps whose events wait behind a failed one, after an app. */
-export async function listBlockedLanes(
+export const listBlockedLanes = async (
   database: Knex,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<{ client_id: string; event_id: string; sequence: number }[]> {
+): Promise<{ client_id: string; event_id: string; sequence: number }[]> => {
   const { rows } = await database.raw<{ rows: { client_id: string; event_id: string; sequence: number }[] }>(
     `SELECT client_id, event_id, blocked_sequence AS sequence FROM lanes JOIN events USING (client_id)
      WHERE blocked_sequence IS NOT NULL AND events.sequence = blocked_sequence AND client_id > ?
@@ -222,9 +222,9 @@ export async function listBlockedLanes(
     [after, limit],
   );
   return rows;
-}
+};
 
 /** Removes a lane; whoever works on it has lost its lease. */
-export async function deleteLane(trx: Knex.Transaction, clientId: string): Promise<void> {
+export const deleteLane = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('lanes').where({ client_id: clientId }).delete();
-}
+};

@@ -6,7 +6,7 @@ import { countDueLanes, findLaneHealth, listBlockedLanes } from './lane-queries.
 const COUNTED_MAX = 100_000;
 
 /** The operator's routes over lanes; for the internal application. */
-export function laneOperatorRoutes({ database }: { database: Knex }): Binding[] {
+export const laneOperatorRoutes = ({ database }: { database: Knex }): Binding[] => {
   return [
     bind(serviceOperations.getLaneHealth, async ({ query: { after = '', limit } }) => {
       const [health, due, blocked] = await Promise.all([
@@ -23,4 +23,4 @@ export function laneOperatorRoutes({ database }: { database: Knex }): Binding[] 
       };
     }),
   ];
-}
+};

@@ -27,7 +27,7 @@ export interface ContentRow {
 }
 
 /** Reads an event's content from its row. */
-export function toContent(row: ContentRow): EventContent {
+export const toContent = (row: ContentRow): EventContent => {
   return {
     clientId: row.client_id,
     sequence: row.sequence,
@@ -38,13 +38,13 @@ export function toContent(row: ContentRow): EventContent {
     attemptsInRound: row.attempts_in_round,
     body: row.body,
   };
-}
+};
 
 /** Reads the queued events at these places. */
-export async function listQueuedContents(
+export const listQueuedContents = async (
   database: Knex,
   places: readonly { clientId: string; sequence: number }[],
-): Promise<EventContent[]> {
+): Promise<EventContent[]> => {
   const { rows } = await database.raw<{ rows: ContentRow[] }>(
     `SELECT client_id, sequence, event_id, event, generation, attempts, attempts_in_round, body
      FROM unnest(?::text[], ?::bigint[]) AS given (client_id, sequence) JOIN events USING (client_id, sequence)
@@ -52,41 +52,45 @@ export async function listQueuedContents(
     [sqlColumn(places, ({ clientId }) => clientId), sqlColumn(places, ({ sequence }) => sequence)],
   );
   return rows.map(toContent);
-}
+};
 
 /** Cancels what is open after this place: queued, or failed and blocking. */
-export async function cancelOpenEvents(trx: Knex.Transaction, clientId: string, afterSequence: number): Promise<void> {
+export const cancelOpenEvents = async (
+  trx: Knex.Transaction,
+  clientId: string,
+  afterSequence: number,
+): Promise<void> => {
   await trx('events')
     .where({ client_id: clientId })
     .where('sequence', '>', afterSequence)
     .whereIn('status', ['queued', 'failed'])
     .update({ status: 'cancelled' });
-}
+};
 
 /** The state and place of one of the app's events; undefined when it has no such event. */
-export async function findEventState(
+export const findEventState = async (
   database: Knex,
   clientId: string,
   eventId: string,
-): Promise<{ sequence: number; status: StoredStatus } | undefined> {
+): Promise<{ sequence: number; status: StoredStatus } | undefined> => {
   return await database('events').where({ client_id: clientId, event_id: eventId }).first('sequence', 'status');
-}
+};
 
 /** Queues a failed event again with a fresh set of attempts, or marks it as skipped. */
-export async function updateRecoveredEvent(
+export const updateRecoveredEvent = async (
   trx: Knex.Transaction,
   eventId: string,
   action: 'retry' | 'skip',
-): Promise<void> {
+): Promise<void> => {
   const change = action === 'retry' ? { status: 'queued', attempts_in_round: 0 } : { status: 'skipped' };
   await trx('events').where({ event_id: eventId }).update(change);
-}
+};
 
 /** The app's events, newest first, from below a place; each with its last attempt. */
-export async function listEventRecords(
+export const listEventRecords = async (
   database: Knex,
   options: { clientId: string; belowSequence?: number | undefined; eventId?: string | undefined; limit: number },
-): Promise<EventRecord[]> {
+): Promise<EventRecord[]> => {
   const { rows } = await database.raw<{ rows: RecordRow[] }>(
     `SELECT e.event_id, e.event, e.sequence, e.generation, e.attempts, e.created, e.delivered_at,
        CASE WHEN is_next AND l.leased_until > now() THEN 'delivering' ELSE e.status END AS status,
@@ -109,10 +113,14 @@ export async function listEventRecords(
     },
   );
   return rows.map(toRecord);
-}
+};
 
 /** Removes up to `limit` events that are done and were stored before this time, with their attempts; answers how many. */
-export async function deleteDoneEventsBefore(database: Knex, createdSeconds: number, limit: number): Promise<number> {
+export const deleteDoneEventsBefore = async (
+  database: Knex,
+  createdSeconds: number,
+  limit: number,
+): Promise<number> => {
   const { rows } = await database.raw<{ rows: { count: number }[] }>(
     `WITH done AS (
        SELECT client_id, sequence FROM events
@@ -126,13 +134,13 @@ export async function deleteDoneEventsBefore(database: Knex, createdSeconds: num
     [createdSeconds, limit],
   );
   return rows[0]?.count ?? 0;
-}
+};
 
 /** Removes all events of an app, with their attempts. */
-export async function deleteEvents(trx: Knex.Transaction, clientId: string): Promise<void> {
+export const deleteEvents = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('delivery_attempts').where({ client_id: clientId }).delete();
   await trx('events').where({ client_id: clientId }).delete();
-}
+};
 
 interface RecordRow {
   event_id: string;
@@ -150,7 +158,7 @@ interface RecordRow {
   duration_ms: number | null;
 }
 
-function toRecord(row: RecordRow): EventRecord {
+const toRecord = (row: RecordRow): EventRecord => {
   return {
     eventId: row.event_id,
     event: row.event,
@@ -166,4 +174,4 @@ function toRecord(row: RecordRow): EventRecord {
         ? null
         : { at: row.at, statusCode: row.status_code, error: row.error, durationMs: row.duration_ms ?? 0 },
   };
-}
+};

@@ -6,11 +6,11 @@ import { type StoreDeps, storeEvents } from './store-events.ts';
 const MESSAGE = 'This is a test event. It was sent because the owner of the app asked for it.';
 
 /** Queues a test event behind what waits already; answers its id. Throws `webhook_not_configured`. */
-export async function queueTestEvent(
+export const queueTestEvent = async (
   database: Knex,
   { clientId, ownerId }: { clientId: string; ownerId: string },
   deps: StoreDeps,
-): Promise<string> {
+): Promise<string> => {
   const draft = {
     clientId,
     userId: ownerId,
@@ -21,4 +21,4 @@ export async function queueTestEvent(
   const [stored] = await inTransaction(database, (trx) => storeEvents(trx, [draft], deps));
   if (stored === undefined) throw new AppError('webhook_not_configured');
   return stored.eventId;
-}
+};

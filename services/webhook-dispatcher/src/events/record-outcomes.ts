@@ -87,7 +87,10 @@ const RECORD_OUTCOMES = {
  * Writes outcomes of any number of lanes in one statement. One whose lease was lost (it ran out and another worker took the
  * lane, or a new generation began) changes nothing and is missing from the answer. Writing one twice is harmless.
  */
-export async function recordOutcomes(database: Knex, outcomes: readonly AttemptOutcome[]): Promise<RecordedOutcome[]> {
+export const recordOutcomes = async (
+  database: Knex,
+  outcomes: readonly AttemptOutcome[],
+): Promise<RecordedOutcome[]> => {
   const rows = await runPrepared<RecordedRow>(database, RECORD_OUTCOMES, columnsOf(outcomes));
   return rows.map((row) => ({
     clientId: row.client_id,
@@ -95,7 +98,7 @@ export async function recordOutcomes(database: Knex, outcomes: readonly AttemptO
     isKept: row.is_kept,
     next: row.event_id === null ? undefined : toContent(row),
   }));
-}
+};
 
 interface RecordedMove {
   client_id: string;
@@ -106,7 +109,7 @@ interface RecordedMove {
 /** Outer join: either the whole next event is there, or nothing of it. */
 type RecordedRow = RecordedMove & (ContentRow | { event_id: null });
 
-function columnsOf(outcomes: readonly AttemptOutcome[]): unknown[][] {
+const columnsOf = (outcomes: readonly AttemptOutcome[]): unknown[][] => {
   return [
     outcomes.map(({ lane }) => lane.clientId),
     outcomes.map(({ lane }) => lane.leaseToken),
@@ -121,4 +124,4 @@ function columnsOf(outcomes: readonly AttemptOutcome[]): unknown[][] {
     outcomes.map(({ error }) => error),
     outcomes.map(({ durationMs }) => durationMs),
   ];
-}
+};

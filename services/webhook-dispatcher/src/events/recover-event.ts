@@ -16,7 +16,7 @@ export interface Recovery {
  * Lifts the block of a failed event: `retry` queues it again with a fresh set of attempts, `skip` passes over it. Throws
  * `not_found` for an event that is not the app's, `event_not_failed` for one in any other state.
  */
-export async function recoverEvent(database: Knex, { clientId, eventId, action }: Recovery): Promise<EventRecord> {
+export const recoverEvent = async (database: Knex, { clientId, eventId, action }: Recovery): Promise<EventRecord> => {
   return await inTransaction(database, async (trx) => {
     await lockLanes(trx, [clientId]);
     const event = await findEventState(trx, clientId, eventId);
@@ -28,4 +28,4 @@ export async function recoverEvent(database: Knex, { clientId, eventId, action }
     if (record === undefined) throw new AppError('not_found');
     return record;
   });
-}
+};

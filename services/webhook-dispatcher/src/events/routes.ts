@@ -17,7 +17,7 @@ export interface EventRoutesDeps extends StoreDeps {
 }
 
 /** Binds the routes of events. */
-export function eventRoutes(deps: EventRoutesDeps): Binding[] {
+export const eventRoutes = (deps: EventRoutesDeps): Binding[] => {
   const { database, auth, worker } = deps;
   return [
     bind(routes.testWebhook, async ({ params, caller, requestId, signal }) => {
@@ -40,4 +40,4 @@ export function eventRoutes(deps: EventRoutesDeps): Binding[] {
       return { status: 200, body: toWireRecord(record) };
     }),
   ];
-}
+};

@@ -16,7 +16,7 @@ const BATCH = 1_000;
 const DAY_MS = 86_400_000;
 
 /** Forgets events that are long done: now, and every hour. Replicas may do so at the same time. */
-export function startEventPruning(deps: PruningDeps): { stop(): Promise<void> } {
+export const startEventPruning = (deps: PruningDeps): { stop(): Promise<void> } => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = (async () => {
@@ -33,13 +33,16 @@ export function startEventPruning(deps: PruningDeps): { stop(): Promise<void> } 
       await running;
     },
   };
-}
+};
 
-async function pruneAll({ database, clock, logger, retentionDays }: PruningDeps, signal: AbortSignal): Promise<void> {
+const pruneAll = async (
+  { database, clock, logger, retentionDays }: PruningDeps,
+  signal: AbortSignal,
+): Promise<void> => {
   const createdSeconds = Math.floor((clock().getTime() - retentionDays * DAY_MS) / 1_000);
   let total = 0;
   for (let count = BATCH; count === BATCH && !signal.aborted; total += count) {
     count = await deleteDoneEventsBefore(database, createdSeconds, BATCH);
   }
   if (total > 0) logger.info({ count: total }, 'old events were removed');
-}
+};

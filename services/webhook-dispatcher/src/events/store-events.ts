@@ -24,11 +24,11 @@ export interface StoreDeps {
  * first that is stored here; the lease token grows, so that every older lease is void; the attempt begins after the commit, and
  * after none when there is none. A process that dies in between loses the lease by time.
  */
-export async function storeEvents(
+export const storeEvents = async (
   trx: Knex.Transaction,
   drafts: readonly EventDraft[],
   deps: StoreDeps,
-): Promise<StoredEvent[]> {
+): Promise<StoredEvent[]> => {
   if (drafts.length === 0) return [];
   const lanes = await lockLanes(trx, [...new Set(drafts.map(({ clientId }) => clientId))]);
   const events = placeEvents(drafts, lanes, deps);
@@ -48,9 +48,9 @@ export async function storeEvents(
   if (advances.some(({ isLeased, becomesDue }) => becomesDue && !isLeased)) hintAfter(trx, deps.worker);
   await appendEvents(trx, events, advances);
   return events.map(({ clientId, eventId, sequence }) => ({ clientId, eventId, sequence }));
-}
+};
 
-function placeEvents(drafts: readonly EventDraft[], lanes: readonly LaneHead[], deps: StoreDeps): NewEvent[] {
+const placeEvents = (drafts: readonly EventDraft[], lanes: readonly LaneHead[], deps: StoreDeps): NewEvent[] => {
   const createdSeconds = Math.floor(deps.clock().getTime() / 1_000);
   const heads = new Map(lanes.map((lane) => [lane.clientId, { lane, sequence: lane.lastSequence }]));
   return drafts.flatMap((draft): NewEvent[] => {
@@ -62,32 +62,32 @@ function placeEvents(drafts: readonly EventDraft[], lanes: readonly LaneHead[], 
     const { generation } = head.lane;
     return [{ ...place, clientId, generation, event, factId, body: encodeEnvelope(draft, place) }];
   });
-}
+};
 
-function toClaim(lane: LaneHead, { sequence, eventId, event, body }: NewEvent): Claim {
+const toClaim = (lane: LaneHead, { sequence, eventId, event, body }: NewEvent): Claim => {
   const { clientId, generation, pace } = lane;
   return {
     lane: { clientId, generation, sequence, leaseToken: lane.leaseToken + 1, pace },
     content: { clientId, sequence, eventId, event, generation, attempts: 0, attemptsInRound: 0, body },
   };
-}
+};
 
-function startAfter(
+const startAfter = (
   trx: Knex.Transaction,
   reservation: Reservation,
   claimed: Parameters<Reservation['begin']>[0],
-): void {
+): void => {
   trx.executionPromise.then(
     () => reservation.begin(claimed),
     // Where the commit's outcome is not known, the lease runs out.
     () => reservation.release(),
   );
-}
+};
 
 /** What is not committed cannot be claimed yet; what is rolled back needs nobody. */
-function hintAfter(trx: Knex.Transaction, worker: LocalWorker | undefined): void {
+const hintAfter = (trx: Knex.Transaction, worker: LocalWorker | undefined): void => {
   trx.executionPromise.then(
     () => worker?.hint(),
     () => undefined,
   );
-}
+};

@@ -31,7 +31,10 @@ const RAISE_VERSIONS = {
  * `unavailable` when one has to wait for an earlier version of its aggregate that has not been handled yet; `trx` is then to
  * be rolled back.
  */
-export async function takeNewFacts<F extends VersionedFact>(trx: Knex.Transaction, facts: readonly F[]): Promise<F[]> {
+export const takeNewFacts = async <F extends VersionedFact>(
+  trx: Knex.Transaction,
+  facts: readonly F[],
+): Promise<F[]> => {
   const newest = new Map<string, number>();
   for (const { aggregate, version } of facts) {
     newest.set(aggregate, Math.max(version, newest.get(aggregate) ?? 0));
@@ -46,13 +49,16 @@ export async function takeNewFacts<F extends VersionedFact>(trx: Knex.Transactio
     known.set(aggregate, version);
     return true;
   });
-}
+};
 
 /** Answers the versions from before. */
-async function raiseVersions(trx: Knex.Transaction, newest: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+const raiseVersions = async (
+  trx: Knex.Transaction,
+  newest: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> => {
   const rows = await runPrepared<{ aggregate: string; before: number }>(trx, RAISE_VERSIONS, [
     [...newest.keys()],
     [...newest.values()],
   ]);
   return new Map(rows.map(({ aggregate, before }) => [aggregate, before]));
-}
+};

@@ -34,11 +34,11 @@ type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1
  * Applies facts in their order: connections made are told to the app, each followed by the user's subscription; connections
  * ended are told; a deleted app takes its configuration and events with it. All or none, as `trx` commits or not.
  */
-export async function applyAuthFacts(
+export const applyAuthFacts = async (
   trx: Knex.Transaction,
   facts: readonly AuthFact[],
   deps: AuthFactsDeps,
-): Promise<void> {
+): Promise<void> => {
   let run: ConnectionFact[] = [];
   for (const fact of facts) {
     if (!hasSubject(fact, events.appDeleted.subject)) {
@@ -51,13 +51,13 @@ export async function applyAuthFacts(
     await removeApp(trx, fact.data.client_id);
   }
   await applyConnectionFacts(trx, run, deps);
-}
+};
 
-async function applyConnectionFacts(
+const applyConnectionFacts = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
   deps: AuthFactsDeps,
-): Promise<void> {
+): Promise<void> => {
   if (facts.length === 0) return;
   // Billing answers while the versions are looked at.
   const [snapshots, fresh] = await Promise.all([readSnapshots(trx, facts, deps), takeNewFacts(trx, facts)]);
@@ -67,27 +67,27 @@ async function applyConnectionFacts(
     fresh.flatMap((fact) => toDrafts(fact, snapshots)),
     deps,
   );
-}
+};
 
-async function readSnapshots(
+const readSnapshots = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
   deps: AuthFactsDeps,
-): Promise<Map<string, SubscriptionSnapshot | null>> {
+): Promise<Map<string, SubscriptionSnapshot | null>> => {
   const created = facts.filter((fact) => hasSubject(fact, events.connectionCreated.subject));
   const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
   if (userIds.length === 0) return new Map();
   await lockUsers(trx, userIds);
   const snapshots = await deps.readSnapshots(userIds);
   return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
-}
+};
 
 /** Several facts about one connection leave the state of the last. */
-async function projectConnections(
+const projectConnections = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
   snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>,
-): Promise<void> {
+): Promise<void> => {
   const made = new Map<string, Connection>();
   const ended = new Map<string, { userId: string; clientId: string }>();
   for (const fact of facts) {
@@ -104,9 +104,9 @@ async function projectConnections(
   }
   if (made.size > 0) await upsertConnections(trx, [...made.values()]);
   if (ended.size > 0) await updateConnectionsEnded(trx, [...ended.values()]);
-}
+};
 
-function toDrafts(fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] {
+const toDrafts = (fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] => {
   const origin = { clientId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
   if (hasSubject(fact, events.connectionRevoked.subject)) {
     const { reason, revoked_at } = fact.data;
@@ -116,9 +116,9 @@ function toDrafts(fact: ConnectionFact, snapshots: ReadonlyMap<string, Subscript
   const connected: EventDraft = { ...origin, event: 'integration.connected', data: { scope, connected_at } };
   const snapshot = snapshots.get(origin.userId) ?? null;
   return snapshot === null ? [connected] : [connected, { ...origin, event: 'subscription.updated', data: snapshot }];
-}
+};
 
-async function removeApp(trx: Knex.Transaction, clientId: string): Promise<void> {
+const removeApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await deleteConfiguration(trx, clientId);
   await deleteConnectionsOfApp(trx, clientId);
-}
+};

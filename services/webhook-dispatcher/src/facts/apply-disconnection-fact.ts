@@ -14,11 +14,11 @@ export type DisconnectionFact = EventOf<typeof events.appDisconnected.subject>;
  * consumer of its own, so that other apps do not wait for an app with very many connections. The order of each connection's facts
  * holds over both consumers by their versions: whichever comes too early waits for the other.
  */
-export async function applyDisconnectionFact(
+export const applyDisconnectionFact = async (
   trx: Knex.Transaction,
   { fact, deliveries }: { readonly fact: DisconnectionFact; readonly deliveries: DeliveryMeta['deliveries'] },
   deps: StoreDeps,
-): Promise<void> {
+): Promise<void> => {
   const { client_id: clientId, revoked_at, connections } = fact.data;
   const ends = connections.map(({ svc_user_id: userId, version }) => ({
     ...{ userId, clientId, version, deliveries },
@@ -31,13 +31,13 @@ export async function applyDisconnectionFact(
     return { clientId, userId, factId, event: 'integration.revoked', data: { reason: 'app_suspended', revoked_at } };
   });
   await storeEvents(trx, drafts, deps);
-}
+};
 
 /** The id of a fact's part about one user: the same each time, as one fact may cause one event of a kind and app only. */
-function partId(factId: string, userId: string): string {
+const partId = (factId: string, userId: string): string => {
   const hex = createHash('sha256').update(`${factId} ${userId}`).digest('hex');
   // RFC 9562 section 5.8: version 8, in its variant.
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',
   );
-}
+};

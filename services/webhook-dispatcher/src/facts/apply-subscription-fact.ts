@@ -11,11 +11,11 @@ export const subscriptionSubjects = [events.subscriptionChanged.subject, events.
 export type SubscriptionFact = EventOf<(typeof subscriptionSubjects)[number]>;
 
 /** Tells a change of a user's subscription to each app that the user is connected to and that does not know it yet. */
-export async function applySubscriptionFact(
+export const applySubscriptionFact = async (
   trx: Knex.Transaction,
   fact: SubscriptionFact,
   deps: StoreDeps,
-): Promise<void> {
+): Promise<void> => {
   const { svc_user_id: userId, revision } = fact.data;
   await lockUsers(trx, [userId]);
   const clientIds = await updateToldRevision(trx, userId, revision);
@@ -24,10 +24,10 @@ export async function applySubscriptionFact(
     clientIds.map((clientId) => toDraft(fact, clientId)),
     deps,
   );
-}
+};
 
-function toDraft(fact: SubscriptionFact, clientId: string): EventDraft {
+const toDraft = (fact: SubscriptionFact, clientId: string): EventDraft => {
   const { svc_user_id: userId, ...data } = fact.data;
   const event = hasSubject(fact, events.subscriptionEnded.subject) ? 'subscription.ended' : 'subscription.updated';
   return { clientId, userId, event, data, factId: fact.id };
-}
+};

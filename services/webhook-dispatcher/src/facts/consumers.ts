@@ -15,7 +15,7 @@ export interface FactConsumersDeps extends AuthFactsDeps {
 const AUTH_BATCH = 100;
 
 /** Starts turning facts of auth and billing into events. */
-export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
+export const startFactConsumers = (deps: FactConsumersDeps): Consumer[] => {
   const { database, messaging } = deps;
   return [
     startBatchConsumer({
@@ -48,4 +48,4 @@ export function startFactConsumers(deps: FactConsumersDeps): Consumer[] {
       handle: (trx, fact) => applySubscriptionFact(trx, fact, deps),
     }),
   ];
-}
+};

@@ -14,17 +14,17 @@ const ENTRY = /^(?:([A-Za-z0-9_.-]{1,32}):)?([A-Za-z0-9+/_-]+={0,2})$/;
  * Reads `[id:]key` entries, the key as base64 or hex of 32 bytes; without an id one is derived from the key. The first
  * encrypts, each decrypts. Throws TypeError, which never quotes an entry.
  */
-export function parseEncryptionKeys(entries: readonly string[]): readonly [EncryptionKey, ...EncryptionKey[]] {
+export const parseEncryptionKeys = (entries: readonly string[]): readonly [EncryptionKey, ...EncryptionKey[]] => {
   const [first, ...others] = entries.map(parseEntry);
   if (first === undefined) throw new TypeError('expected at least one encryption key');
   const ids = new Set([first, ...others].map(({ id }) => id));
   if (ids.size !== entries.length) throw new TypeError('expected a different id for each encryption key');
   return [first, ...others];
-}
+};
 
-function parseEntry(entry: string): EncryptionKey {
+const parseEntry = (entry: string): EncryptionKey => {
   const [, id, text = ''] = ENTRY.exec(entry.trim()) ?? [];
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length !== KEY_BYTES) throw new TypeError(`expected [id:]key with ${KEY_BYTES} bytes in base64 or hex`);
   return { id: id ?? createHash('sha256').update(key).digest('hex').slice(0, DERIVED_ID_CHARACTERS), key };
-}
+};

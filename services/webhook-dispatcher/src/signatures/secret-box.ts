@@ -30,12 +30,12 @@ const TAG_BYTES = 16;
 const SECRET_BYTES = 32;
 
 /** A new signing secret: `whsec_` and 32 random bytes in base64. */
-export function newSigningSecret(): string {
+export const newSigningSecret = (): string => {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-}
+};
 
 /** AES-256-GCM with the owner's row as associated data. */
-export function createSecretBox(keys: readonly [EncryptionKey, ...EncryptionKey[]]): SecretBox {
+export const createSecretBox = (keys: readonly [EncryptionKey, ...EncryptionKey[]]): SecretBox => {
   const [current] = keys;
   return {
     currentKeyId: current.id,
@@ -56,8 +56,8 @@ export function createSecretBox(keys: readonly [EncryptionKey, ...EncryptionKey[
       return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
     },
   };
-}
+};
 
-function associatedData({ clientId, generation }: SecretOwner, keyId: string): Buffer {
+const associatedData = ({ clientId, generation }: SecretOwner, keyId: string): Buffer => {
   return Buffer.from(JSON.stringify(['webhook-signing-secret', clientId, generation, keyId]));
-}
+};

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseEncryptionKeys } from './encryption-keys.ts';
 import { createSecretBox, newSigningSecret } from './secret-box.ts';
 import { signBody } from './sign-body.ts';
@@ -8,7 +8,7 @@ const owner = { clientId: 'app_one', generation: 3 };
 const keyText = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 
 describe('the signature', () => {
-  it('is the HMAC of timestamp, dot and raw bytes under the whole secret', () => {
+  test('is the HMAC of timestamp, dot and raw bytes under the whole secret', () => {
     const secret = newSigningSecret();
     const body = Buffer.from('{"è":"\\u0000 é"}', 'utf8');
     const expected = createHmac('sha256', Buffer.from(secret)).update(`1790000000.${body.toString()}`).digest('hex');
@@ -19,7 +19,7 @@ describe('the signature', () => {
 describe('secrets at rest', () => {
   const [first, second] = [keyText('first'), keyText('second')];
 
-  it('open again, and never look the same twice', () => {
+  test('open again, and never look the same twice', () => {
     const box = createSecretBox(parseEncryptionKeys([first]));
     const secret = newSigningSecret();
     const [one, other] = [box.seal(secret, owner), box.seal(secret, owner)];
@@ -28,7 +28,7 @@ describe('secrets at rest', () => {
     expect(one.sealed.includes(secret)).toBe(false);
   });
 
-  it('do not open in another row, another generation, or with a changed byte', () => {
+  test('do not open in another row, another generation, or with a changed byte', () => {
     const box = createSecretBox(parseEncryptionKeys([first]));
     const sealed = box.seal('whsec_x', owner);
     expect(() => box.open(sealed, { ...owner, clientId: 'app_two' })).toThrow();
@@ -40,7 +40,7 @@ describe('secrets at rest', () => {
     }
   });
 
-  it('survive a rotation as long as the old key is there', () => {
+  test('survive a rotation as long as the old key is there', () => {
     const sealed = createSecretBox(parseEncryptionKeys([first])).seal('whsec_x', owner);
     const rotated = createSecretBox(parseEncryptionKeys([second, first]));
     expect(rotated.currentKeyId).toBe('second');
@@ -52,7 +52,7 @@ describe('secrets at rest', () => {
 describe('encryption keys', () => {
   const bytes = randomBytes(32);
 
-  it('are taken in base64, base64url and hex, with an id of their own or a derived one', () => {
+  test('are taken in base64, base64url and hex, with an id of their own or a derived one', () => {
     const forms = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
     const [plain, url, hex] = forms.map((form) => parseEncryptionKeys([form])[0]);
     expect(plain?.key.equals(bytes)).toBe(true);
@@ -61,11 +61,11 @@ describe('encryption keys', () => {
     expect(parseEncryptionKeys([`k1:${forms[0]}`])[0].id).toBe('k1');
   });
 
-  it.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])('%j is refused, unquoted', (entry) => {
+  test.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])('%j is refused, unquoted', (entry) => {
     expect(() => parseEncryptionKeys([entry])).toThrow(/^expected/);
   });
 
-  it('need different ids', () => {
+  test('need different ids', () => {
     expect(() => parseEncryptionKeys([`a:${bytes.toString('hex')}`, `a:${bytes.toString('base64')}`])).toThrow(
       'different',
     );

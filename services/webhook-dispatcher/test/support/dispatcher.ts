@@ -40,7 +40,7 @@ export interface World {
 }
 
 /** Starts what a dispatcher needs, and one receiver named `localhost`. */
-export async function startWorld(): Promise<World> {
+export const startWorld = async (): Promise<World> => {
   const [database, nats, tokens, standIns, authority] = await Promise.all([
     testDatabase({ migrations: MIGRATIONS }),
     testNats(),
@@ -56,7 +56,7 @@ export async function startWorld(): Promise<World> {
       authority.remove();
     },
   });
-}
+};
 
 /** A running dispatcher. */
 export interface Dispatcher {
@@ -70,7 +70,7 @@ export interface Dispatcher {
 }
 
 /** The environment of a dispatcher in this world. */
-export function environmentOf(world: World): Record<string, string> {
+export const environmentOf = (world: World): Record<string, string> => {
   return {
     PORT: '0',
     INTERNAL_PORT: '0',
@@ -88,13 +88,13 @@ export function environmentOf(world: World): Record<string, string> {
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
   };
-}
+};
 
 /** Starts a dispatcher as `main.ts` does, in this process. */
-export async function startDispatcher(
+export const startDispatcher = async (
   world: World,
   choices: { env?: Record<string, string>; lookup?: Lookup } = {},
-): Promise<Dispatcher> {
+): Promise<Dispatcher> => {
   const config = loadConfig(configSchema, { ...environmentOf(world), ...choices.env });
   const destination = { write: (line: string) => world.logs.push(line) };
   const logger = createLogger({ service: 'webhook-dispatcher', level: config.LOG_LEVEL, destination });
@@ -112,7 +112,7 @@ export async function startDispatcher(
     await life.stop();
   };
   return { url: listener.url, internalUrl: internal.url, database, messaging, logger, metrics, stop };
-}
+};
 
 /** A business with an app. */
 export interface Owner {
@@ -122,11 +122,11 @@ export interface Owner {
 }
 
 /** Registers an app with the stand-in for auth. */
-export async function newOwner(world: World): Promise<Owner> {
+export const newOwner = async (world: World): Promise<Owner> => {
   const [userId, clientId] = [newId('usr'), newId('app')];
   world.standIns.owners.set(clientId, userId);
   return { userId, clientId, token: await world.tokens.consoleSession({ userId, accountType: 'business' }) };
-}
+};
 
 /** An answer of the dispatcher. */
 export interface Answer {
@@ -137,7 +137,7 @@ export interface Answer {
 }
 
 /** Configures `count` apps with this receiver in the database alone; answers their client ids. */
-export async function seedApps(world: World, count: number, url = world.receiver.url): Promise<string[]> {
+export const seedApps = async (world: World, count: number, url = world.receiver.url): Promise<string[]> => {
   const secretBox = createSecretBox(parseEncryptionKeys([environmentOf(world)['WEBHOOK_ENCRYPTION_KEY'] ?? '']));
   const clientIds = Array.from({ length: count }, () => newId('app'));
   const rows = clientIds.map((clientId) => {
@@ -157,10 +157,10 @@ export async function seedApps(world: World, count: number, url = world.receiver
     clientIds.map((client_id) => ({ client_id, generation: 1 })),
   );
   return clientIds;
-}
+};
 
 /** Stores one test event for each of these apps. */
-export async function seedEvents(world: World, clientIds: readonly string[]): Promise<void> {
+export const seedEvents = async (world: World, clientIds: readonly string[]): Promise<void> => {
   const data = { message: 'x' };
   const userId = newId('usr');
   const drafts = clientIds.map((clientId) => ({
@@ -171,10 +171,10 @@ export async function seedEvents(world: World, clientIds: readonly string[]): Pr
     factId: null,
   }));
   await world.database.knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
-}
+};
 
 /** Stores a test event that has one attempt left; answers its id. */
-export async function seedLastAttempt(world: World, clientId: string): Promise<string> {
+export const seedLastAttempt = async (world: World, clientId: string): Promise<string> => {
   const draft = {
     clientId,
     userId: newId('usr'),
@@ -188,14 +188,14 @@ export async function seedLastAttempt(world: World, clientId: string): Promise<s
     await trx('events').where({ event_id: stored.eventId }).update({ attempts: 7, attempts_in_round: 7 });
     return stored.eventId;
   });
-}
+};
 
 /** Calls the webhook endpoints of the owner's app. */
-export async function call(
+export const call = async (
   dispatcher: Dispatcher,
   owner: { clientId: string; token?: string },
   [method, path, body]: [string, string, unknown?],
-): Promise<Answer> {
+): Promise<Answer> => {
   const response = await fetch(`${dispatcher.url}/v1/integrations/apps/${owner.clientId}/webhook${path}`, {
     method,
     headers: {
@@ -206,15 +206,15 @@ export async function call(
   });
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
-}
+};
 
 /** Puts a fact into its stream, as a relay does; answers its id. */
-export async function publishFact<S extends EventSubject>(
+export const publishFact = async <S extends EventSubject>(
   messaging: Messaging,
   fact: { subject: S; aggregate: string; version: number; data: EventOf<S>['data']; id?: string },
-): Promise<string> {
+): Promise<string> => {
   const { id = randomUUID(), ...rest } = fact;
   const envelope = { id, ...rest, occurred_at: new Date().toISOString() };
   await messaging.jetstream.publish(fact.subject, JSON.stringify(envelope), { msgID: id });
   return id;
-}
+};

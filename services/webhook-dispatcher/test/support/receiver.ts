@@ -36,7 +36,7 @@ export interface Receiver {
 }
 
 /** Starts a receiver on loopback. */
-export async function startReceiver(identity: Identity, tls: TlsOptions = {}): Promise<Receiver> {
+export const startReceiver = async (identity: Identity, tls: TlsOptions = {}): Promise<Receiver> => {
   const state = { connections: 0 };
   const numbers = new WeakMap<object, number>();
   const server = createServer({ ...identity, ...tls }, (request, response) => {
@@ -85,4 +85,4 @@ export async function startReceiver(identity: Identity, tls: TlsOptions = {}): P
       }),
   };
   return receiver;
-}
+};

@@ -10,7 +10,7 @@ export interface SocketWatch {
 }
 
 /** Watches below all our code: Node itself tells of each client socket, and the socket of each connection attempt. */
-export function watchSockets(): SocketWatch {
+export const watchSockets = (): SocketWatch => {
   const addresses: string[] = [];
   const onSocket = (message: unknown): void => {
     // The channel's message is declared as unknown; Node documents it as `{socket}`.
@@ -23,4 +23,4 @@ export function watchSockets(): SocketWatch {
     nonPublic: () => addresses.filter((address) => !isPublicAddress(address)),
     stop: () => diagnostics.unsubscribe('net.client.socket', onSocket),
   };
-}
+};

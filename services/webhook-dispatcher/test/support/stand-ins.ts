@@ -18,7 +18,7 @@ export interface StandIns {
 }
 
 /** Starts both on one port; their paths differ. */
-export async function startStandIns(): Promise<StandIns> {
+export const startStandIns = async (): Promise<StandIns> => {
   const standIns = {
     owners: new Map<string, string>(),
     snapshots: new Map<string, SubscriptionSnapshot>(),
@@ -57,4 +57,4 @@ export async function startStandIns(): Promise<StandIns> {
         server.closeAllConnections();
       }),
   });
-}
+};

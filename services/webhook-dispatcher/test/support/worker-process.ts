@@ -15,7 +15,7 @@ export interface WorkerProcess {
 }
 
 /** Starts `main.ts` and waits until it is ready. Its log goes to the world's. */
-export async function startWorkerProcess(world: World, env: Record<string, string> = {}): Promise<WorkerProcess> {
+export const startWorkerProcess = async (world: World, env: Record<string, string> = {}): Promise<WorkerProcess> => {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], ...environmentOf(world), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -42,4 +42,4 @@ export async function startWorkerProcess(world: World, env: Record<string, strin
     },
     stop: () => end('SIGTERM'),
   };
-}
+};

@@ -5,20 +5,20 @@ import type { PaymentFailure, SandboxPortal, SandboxSession, SandboxSubscription
 const PORTAL_MINUTES = 60;
 
 /** The database's time, in the whole milliseconds of anchors and periods. */
-export async function readNow(database: Knex): Promise<Date> {
+export const readNow = async (database: Knex): Promise<Date> => {
   const { rows } = await database.raw<{ rows: { now: Date }[] }>(
     "SELECT date_trunc('milliseconds', billing_now()) AS now",
   );
   const [row] = rows;
   if (row === undefined) throw new Error('a clock answered nothing');
   return row.now;
-}
+};
 
 /** Stores a session; storing it again changes nothing. */
-export async function insertSession(
+export const insertSession = async (
   database: Knex,
   session: Omit<SandboxSession, 'status' | 'subscriptionId' | 'isChallenged' | 'failure'> & { expiresAt: Date },
-): Promise<void> {
+): Promise<void> => {
   await database('sandbox_sessions')
     .insert({
       id: session.id,
@@ -34,79 +34,83 @@ export async function insertSession(
     })
     .onConflict('id')
     .ignore();
-}
+};
 
 /** A session; an open one whose time is over reads as expired. */
-export async function findSession(database: Knex, id: string): Promise<SandboxSession | undefined> {
+export const findSession = async (database: Knex, id: string): Promise<SandboxSession | undefined> => {
   const row = await sessionQuery(database, id).first();
   return row === undefined ? undefined : toSession(row);
-}
+};
 
 /** As `findSession`, locked until the transaction ends. */
-export async function lockSession(trx: Knex.Transaction, id: string): Promise<SandboxSession | undefined> {
+export const lockSession = async (trx: Knex.Transaction, id: string): Promise<SandboxSession | undefined> => {
   const row = await sessionQuery(trx, id).forUpdate().first();
   return row === undefined ? undefined : toSession(row);
-}
+};
 
 /** Marks a session as paid; billing is yet to be told. */
-export async function completeSession(trx: Knex.Transaction, id: string, subscriptionId: string | null): Promise<void> {
+export const completeSession = async (
+  trx: Knex.Transaction,
+  id: string,
+  subscriptionId: string | null,
+): Promise<void> => {
   await trx('sandbox_sessions')
     .where({ id })
     .update({ status: 'complete', subscription_id: subscriptionId, is_announced: false, is_challenged: false });
-}
+};
 
 /** Remembers how the last attempt at paying went, for the page to say so. */
-export async function updateAttempt(
+export const updateAttempt = async (
   database: Knex,
   id: string,
   attempt: { isChallenged: boolean; failure: PaymentFailure | null },
-): Promise<void> {
+): Promise<void> => {
   const { isChallenged, failure } = attempt;
   await database('sandbox_sessions').where({ id, status: 'open' }).update({ is_challenged: isChallenged, failure });
-}
+};
 
 /** Paid sessions of which billing has not been told. */
-export async function listUnannouncedSessions(database: Knex, limit: number): Promise<string[]> {
+export const listUnannouncedSessions = async (database: Knex, limit: number): Promise<string[]> => {
   return await database('sandbox_sessions').where({ is_announced: false }).orderBy('id').limit(limit).pluck('id');
-}
+};
 
 /** Notes that billing has been told of a session. */
-export async function markSessionAnnounced(database: Knex, id: string): Promise<void> {
+export const markSessionAnnounced = async (database: Knex, id: string): Promise<void> => {
   await database('sandbox_sessions').where({ id }).update({ is_announced: true });
-}
+};
 
 /** A subscription by its id. */
-export async function findSubscription(database: Knex, id: string): Promise<SandboxSubscription | undefined> {
+export const findSubscription = async (database: Knex, id: string): Promise<SandboxSubscription | undefined> => {
   const row = await database('sandbox_subscriptions').where({ id }).first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** As `findSubscription`, locked until the transaction ends. */
-export async function lockSubscription(trx: Knex.Transaction, id: string): Promise<SandboxSubscription | undefined> {
+export const lockSubscription = async (trx: Knex.Transaction, id: string): Promise<SandboxSubscription | undefined> => {
   const row = await trx('sandbox_subscriptions').where({ id }).forUpdate().first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** As `findPortalSubscription`, locked until the transaction ends. */
-export async function lockPortalSubscription(
+export const lockPortalSubscription = async (
   trx: Knex.Transaction,
   customer: string,
-): Promise<SandboxSubscription | undefined> {
+): Promise<SandboxSubscription | undefined> => {
   const row = await portalQuery(trx, customer).forUpdate().first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** The subscription that a customer manages: the newest that is live, or else the newest that can still be paid. */
-export async function findPortalSubscription(
+export const findPortalSubscription = async (
   database: Knex,
   customer: string,
-): Promise<SandboxSubscription | undefined> {
+): Promise<SandboxSubscription | undefined> => {
   const row = await portalQuery(database, customer).first();
   return row === undefined ? undefined : toSubscription(row);
-}
+};
 
 /** Stores a subscription, new or changed; billing is yet to be told. */
-export async function saveSubscription(trx: Knex.Transaction, subscription: SandboxSubscription): Promise<void> {
+export const saveSubscription = async (trx: Knex.Transaction, subscription: SandboxSubscription): Promise<void> => {
   await trx('sandbox_subscriptions')
     .insert({
       id: subscription.id,
@@ -129,10 +133,10 @@ export async function saveSubscription(trx: Knex.Transaction, subscription: Sand
     })
     .onConflict('id')
     .merge();
-}
+};
 
 /** Subscriptions with which something happens by now, each by its own clock. */
-export async function listDueSubscriptions(database: Knex, limit: number): Promise<string[]> {
+export const listDueSubscriptions = async (database: Knex, limit: number): Promise<string[]> => {
   const dueAt = "(CASE status WHEN 'past_due' THEN next_attempt_at ELSE period_end END)";
   return await database('sandbox_subscriptions')
     .whereIn('status', ['active', 'trialing', 'past_due'])
@@ -140,42 +144,42 @@ export async function listDueSubscriptions(database: Knex, limit: number): Promi
     .orderByRaw(dueAt)
     .limit(limit)
     .pluck('id');
-}
+};
 
 /** Subscriptions that have changed without billing having been told. */
-export async function listUnannouncedSubscriptions(database: Knex, limit: number): Promise<string[]> {
+export const listUnannouncedSubscriptions = async (database: Knex, limit: number): Promise<string[]> => {
   return await database('sandbox_subscriptions').where({ is_announced: false }).orderBy('id').limit(limit).pluck('id');
-}
+};
 
 /** Notes that billing has been told, unless the subscription has changed again since. */
-export async function markSubscriptionAnnounced(database: Knex, told: SandboxSubscription): Promise<void> {
+export const markSubscriptionAnnounced = async (database: Knex, told: SandboxSubscription): Promise<void> => {
   await database('sandbox_subscriptions')
     .where({ id: told.id, status: told.status, plan_id: told.planId, period_end: told.periodEnd })
     .andWhere({ cancel_at_period_end: told.cancelAtPeriodEnd })
     .update({ is_announced: true });
-}
+};
 
 /** Stores a visit to the portal. */
-export async function insertPortal(database: Knex, portal: Omit<SandboxPortal, 'isChallenged'>): Promise<void> {
+export const insertPortal = async (database: Knex, portal: Omit<SandboxPortal, 'isChallenged'>): Promise<void> => {
   await database('sandbox_portal_sessions').insert({
     id: portal.id,
     customer: portal.customer,
     return_url: portal.returnUrl,
     expires_at: database.raw('billing_now() + make_interval(mins => ?)', [PORTAL_MINUTES]),
   });
-}
+};
 
 /** A visit to the portal that still lasts. */
-export async function findPortal(database: Knex, id: string): Promise<SandboxPortal | undefined> {
+export const findPortal = async (database: Knex, id: string): Promise<SandboxPortal | undefined> => {
   const row = await database('sandbox_portal_sessions').where({ id }).whereRaw('expires_at > billing_now()').first();
   if (row === undefined) return undefined;
   return { id: row.id, customer: row.customer, returnUrl: row.return_url, isChallenged: row.is_challenged };
-}
+};
 
 /** Notes whether the bank waits for an answer in this visit. */
-export async function updatePortalChallenge(database: Knex, id: string, isChallenged: boolean): Promise<void> {
+export const updatePortalChallenge = async (database: Knex, id: string, isChallenged: boolean): Promise<void> => {
   await database('sandbox_portal_sessions').where({ id }).update({ is_challenged: isChallenged });
-}
+};
 
 interface SessionRow {
   id: string;
@@ -213,18 +217,18 @@ interface SubscriptionRow {
   next_attempt_at: Date | null;
 }
 
-function sessionQuery(database: Knex, id: string) {
+const sessionQuery = (database: Knex, id: string) => {
   return database('sandbox_sessions').where({ id }).select('*', database.raw('expires_at <= billing_now() AS is_over'));
-}
+};
 
-function portalQuery(database: Knex, customer: string) {
+const portalQuery = (database: Knex, customer: string) => {
   return database('sandbox_subscriptions')
     .where({ customer })
     .whereNotIn('status', ['canceled', 'incomplete_expired'])
     .orderByRaw("status = 'unpaid', id DESC");
-}
+};
 
-function toSession(row: SessionRow): SandboxSession {
+const toSession = (row: SessionRow): SandboxSession => {
   return {
     id: row.id,
     customer: row.customer,
@@ -240,9 +244,9 @@ function toSession(row: SessionRow): SandboxSession {
     isChallenged: row.is_challenged,
     failure: row.failure,
   };
-}
+};
 
-function toSubscription(row: SubscriptionRow): SandboxSubscription {
+const toSubscription = (row: SubscriptionRow): SandboxSubscription => {
   return {
     id: row.id,
     customer: row.customer,
@@ -261,4 +265,4 @@ function toSubscription(row: SubscriptionRow): SandboxSubscription {
     failedAttempts: row.failed_attempts,
     nextAttemptAt: row.next_attempt_at,
   };
-}
+};

@@ -1,12 +1,12 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkApp, EMPTY_APP, toFields } from './app-values.ts';
 
-it('wants a name and every redirect URI that has a line', () => {
+test('wants a name and every redirect URI that has a line', () => {
   const faults = checkApp({ ...EMPTY_APP, redirect_uris: ['https://a.example/', ''] });
   expect(faults.map(({ loc }) => loc.join('.'))).toEqual(['body.name', 'body.redirect_uris.1']);
 });
 
-it('takes away what was emptied', () => {
+test('takes away what was emptied', () => {
   const fields = toFields({
     ...EMPTY_APP,
     name: ' Notes ',

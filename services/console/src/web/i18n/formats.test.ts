@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createFormats, decimalOf } from './formats.ts';
 
 const en = createFormats('en', 'Europe/Rome');
@@ -7,20 +7,20 @@ const it_ = createFormats('it', 'Europe/Rome');
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 
 describe('money', () => {
-  it('shows two digits, and as many more as the amount has', () => {
+  test('shows two digits, and as many more as the amount has', () => {
     expect(en.money(5_000_000, 'EUR')).toBe('€5.00');
     expect(en.money(474, 'EUR')).toBe('€0.000474');
     expect(en.money(-1_500_000, 'EUR')).toBe('-€1.50');
     expect(plain(it_.money(12_345_678_900, 'EUR'))).toBe('12.345,6789 €');
   });
 
-  it('is exact where a floating-point number is not', () => {
+  test('is exact where a floating-point number is not', () => {
     expect(en.money(9_007_199_254_740_991, 'EUR')).toBe('€9,007,199,254.740991');
     expect(decimalOf(1)).toBe('0.000001');
     expect(decimalOf(-1_234_500)).toBe('-1.234500');
   });
 
-  it('shortens to whole cents without ever showing more than there is', () => {
+  test('shortens to whole cents without ever showing more than there is', () => {
     expect(en.shortMoney(24_319_999, 'EUR')).toBe('€24.31');
     expect(en.shortMoney(9_999, 'EUR')).toBe('€0.009999');
     expect(en.shortMoney(0, 'EUR')).toBe('€0.00');
@@ -30,12 +30,12 @@ describe('money', () => {
 describe('times', () => {
   const now = new Date('2026-11-20T12:00:00Z');
 
-  it('are in the zone of the person and the words of the language', () => {
+  test('are in the zone of the person and the words of the language', () => {
     expect(en.dateTime('2026-11-20T23:30:00Z')).toBe('21 Nov 2026, 00:30');
     expect(it_.date('2026-11-20T23:30:00Z')).toBe('21 nov 2026');
   });
 
-  it.each([
+  test.each([
     ['2026-11-20T12:00:20Z', 'now'],
     ['2026-11-20T12:05:30Z', 'in 5 minutes'],
     ['2026-11-20T09:00:00Z', '3 hours ago'],
@@ -47,19 +47,19 @@ describe('times', () => {
     expect(en.relative(at, now)).toBe(text);
   });
 
-  it('are relative in Italian too', () => {
+  test('are relative in Italian too', () => {
     expect(it_.relative('2026-11-23T13:00:00Z', now)).toBe('tra 3 giorni');
   });
 });
 
 describe('waiting and durations', () => {
-  it('rounds a wait up: earlier would be refused again', () => {
+  test('rounds a wait up: earlier would be refused again', () => {
     expect(en.wait(30)).toBe('30 seconds');
     expect(en.wait(601)).toBe('11 minutes');
     expect(plain(it_.wait(120))).toBe('2 minuti');
   });
 
-  it('chooses the unit of a duration', () => {
+  test('chooses the unit of a duration', () => {
     expect(en.duration(84)).toBe('84ms');
     expect(en.duration(1_840)).toBe('1.8s');
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { chooseLocale } from './choose-locale.ts';
 import { en } from './en/index.ts';
 import { it as italian } from './it/index.ts';
@@ -15,7 +15,7 @@ const textsOf = (value: unknown, path = ''): [string, string][] => {
 const SAME_IN_BOTH = /\.(locales|product|tabs|copied)|^\.plans\.statusHelp/;
 
 describe('texts', () => {
-  it('exist in both languages', () => {
+  test('exist in both languages', () => {
     const paths = (messages: object) =>
       textsOf(messages)
         .map(([path]) => path)
@@ -23,19 +23,19 @@ describe('texts', () => {
     expect(paths(italian)).toEqual(paths(en));
   });
 
-  it('are not empty', () => {
+  test('are not empty', () => {
     for (const [path, text] of [...textsOf(en), ...textsOf(italian)]) {
       if (!SAME_IN_BOTH.test(path)) expect(text, path).not.toBe('');
     }
   });
 
-  it('say everything that services say of English values in Italian as well', () => {
+  test('say everything that services say of English values in Italian as well', () => {
     expect(Object.keys(italian.serviceFaults)).toEqual(expect.arrayContaining(Object.keys(en.serviceFaults)));
   });
 });
 
 describe('the language', () => {
-  it.each([
+  test.each([
     [{ chosen: 'en', account: 'it', browser: ['it-IT'] }, 'en'],
     [{ chosen: undefined, account: 'it', browser: ['en-GB'] }, 'it'],
     [{ chosen: 'fr', account: undefined, browser: ['de-DE', 'en-US', 'it'] }, 'en'],

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAmount } from './parse-amount.ts';
 
-it.each([
+test.each([
   ['25', 25_000_000],
   ['25.5', 25_500_000],
   ['25,05', 25_050_000],
@@ -11,6 +11,6 @@ it.each([
   expect(parseAmount(text)).toBe(micros);
 });
 
-it.each(['', 'x', '-1', '1.234', '1,000.00', '1e3', '25€', '٣'])('refuses %j', (text) => {
+test.each(['', 'x', '-1', '1.234', '1,000.00', '1e3', '25€', '٣'])('refuses %j', (text) => {
   expect(parseAmount(text)).toBeUndefined();
 });

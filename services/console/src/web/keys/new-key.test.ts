@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkNewKey, type NewKeyValues, toCreateKey } from './new-key.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
@@ -10,11 +10,11 @@ const typed = (values: Partial<NewKeyValues>): NewKeyValues => ({
   ...values,
 });
 
-it('leaves out what is left empty', () => {
+test('leaves out what is left empty', () => {
   expect(toCreateKey(typed({ name: ' Report ' }), now)).toEqual({ name: 'Report' });
 });
 
-it('turns what is typed into what the contract takes', () => {
+test('turns what is typed into what the contract takes', () => {
   const values = typed({ expires_at: 'days30', requests_per_minute: '60', monthly_limit_micros: '12,5' });
   expect(checkNewKey(values, '')).toEqual([]);
   expect(toCreateKey(values, now)).toEqual({
@@ -25,7 +25,7 @@ it('turns what is typed into what the contract takes', () => {
   });
 });
 
-it('finds all faults at once', () => {
+test('finds all faults at once', () => {
   const values = typed({ name: '', requests_per_minute: '0', monthly_limit_micros: 'much' });
   expect(checkNewKey(values, 'An amount.').map(({ loc, type }) => `${loc.join('.')} ${type}`)).toEqual([
     'body.name missing',

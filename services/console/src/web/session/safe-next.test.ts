@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { safeNext } from './safe-next.ts';
 
-it.each([
+test.each([
   ['/wallet?cancelled=1', '/wallet?cancelled=1'],
   ['/plans/return?session_id=cs_1', '/plans/return?session_id=cs_1'],
   [null, '/'],

@@ -1,5 +1,5 @@
 import { allRoutes, errorCodes } from '@svc/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiError, operations } from '../api/index.ts';
 import { en } from '../i18n/en/index.ts';
 import { createFormats } from '../i18n/index.ts';
@@ -10,7 +10,7 @@ import { describeError, describeIssue } from './describe-error.ts';
 const formats = createFormats('en', 'UTC');
 
 describe('errors', () => {
-  it('say what to do next for every code that a console route can answer', () => {
+  test('say what to do next for every code that a console route can answer', () => {
     const called = new Set<string>(Object.keys(operations));
     const codes = new Set(allRoutes.filter((route) => called.has(route.operationId)).flatMap(({ errors }) => errors));
     for (const code of codes) {
@@ -21,7 +21,7 @@ describe('errors', () => {
     }
   });
 
-  it('fall back to what the service says', () => {
+  test('fall back to what the service says', () => {
     const error = new ApiError({ status: 409, code: 'made_tomorrow', message: 'It rains.', requestId: 'req_1' });
     expect(describeError(error, en, formats)).toEqual({
       title: 'That did not work',
@@ -31,12 +31,12 @@ describe('errors', () => {
     });
   });
 
-  it('say how long to wait', () => {
+  test('say how long to wait', () => {
     const error = new ApiError({ status: 429, code: 'too_many_attempts', message: '', retryAfterSeconds: 61 });
     expect(describeError(error, en, formats).text).toContain('You can try again in 61 seconds.');
   });
 
-  it('offer no repetition of what is not there', () => {
+  test('offer no repetition of what is not there', () => {
     const error = new ApiError({ status: 501, code: 'not_implemented', message: '' });
     expect(describeError(error, en, formats)).toMatchObject({
       title: 'Not available in this release',
@@ -49,7 +49,7 @@ describe('errors', () => {
 describe('faults', () => {
   const say = (type: string, msg = '', ctx = {}) => describeIssue({ loc: ['body', 'x'], type, msg, ctx }, en, formats);
 
-  it('are told in the language of the pages', () => {
+  test('are told in the language of the pages', () => {
     expect(say('missing')).toBe('Fill in this field.');
     expect(say('string_too_short', '', { min_length: 12 })).toBe('At least 12 characters.');
     expect(say('less_than_equal', '', { le: 100_000 })).toBe('At most 100,000.');
@@ -59,13 +59,13 @@ describe('faults', () => {
     expect(describeIssue(issue, italian, formats)).toBe('Un redirect URI non può avere un frammento (#).');
   });
 
-  it('are never empty', () => {
+  test('are never empty', () => {
     expect(say('unheard_of')).toBe('This value is not accepted.');
   });
 });
 
 describe('checks', () => {
-  it('find the same faults as the services', () => {
+  test('find the same faults as the services', () => {
     expect(checkText('name', '  ', { required: true })[0]?.type).toBe('missing');
     expect(checkText('name', 'x'.repeat(81), { max: 80 })[0]).toMatchObject({ ctx: { max_length: 80 } });
     expect(checkText('name', '👍'.repeat(80), { max: 80 })).toEqual([]);
@@ -82,7 +82,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('find the field of a fault', () => {
+  test('find the field of a fault', () => {
     expect(pathOf({ loc: ['body', 'redirect_uris', 0], type: '', msg: '' })).toBe('redirect_uris.0');
     expect(pathOf({ loc: ['query', 'limit'], type: '', msg: '' })).toBeUndefined();
     const [issue] = checkText('redirect_uris.1', '', { required: true });

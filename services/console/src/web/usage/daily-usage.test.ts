@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sumByDay, type UsageRecord } from './daily-usage.ts';
 import { toQuery } from './usage-filter.ts';
 
@@ -27,7 +27,7 @@ const record = (at: Date, cost: number | null): UsageRecord => ({
 });
 
 describe('sumByDay', () => {
-  it('puts each request on its day of the person’s own calendar, and keeps empty days', () => {
+  test('puts each request on its day of the person’s own calendar, and keeps empty days', () => {
     const days = sumByDay(
       [
         record(new Date(2026, 10, 20, 0, 0, 0), 7),
@@ -46,7 +46,7 @@ describe('sumByDay', () => {
 });
 
 describe('toQuery', () => {
-  it('begins at a midnight, so that it stays the same all day', () => {
+  test('begins at a midnight, so that it stays the same all day', () => {
     expect(toQuery({ keyId: '', range: 'days7' }, now)).toEqual({ from: new Date(2026, 10, 14).toISOString() });
     const later = new Date(2026, 10, 20, 23, 59);
     expect(toQuery({ keyId: 'key_1', range: 'days30' }, later)).toEqual({
