@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { type TestTokens, testTokens, waitFor } from '@svc/testing';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHAT_MODEL, startGateway, startProvider } from './gateway-under-test.ts';
 import { openClient } from './harness/http.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
@@ -90,7 +90,7 @@ const readReservations = () =>
   readRow(`SELECT count(*) FILTER (WHERE state IN ('reserved', 'uncertain')) AS open,
     count(*) FILTER (WHERE state = 'settled') AS settled, coalesce(sum(cost_micros), 0) AS cost FROM reservations`);
 
-it('a wallet is never overspent by 1,000 requests at once, over two gateways and two billings', async () => {
+test('a wallet is never overspent by 1,000 requests at once, over two gateways and two billings', async () => {
   const statuses = await sendAll();
   const counts = new Map(
     [...new Set(statuses)].map((status) => [status, statuses.filter((one) => one === status).length]),

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { startStack } from './harness/stack.ts';
 import { race } from './races.ts';
 
-it('no race for the two places of an account lets a third request in, from two processes that are killed by turns', async () => {
+test('no race for the two places of an account lets a third request in, from two processes that are killed by turns', async () => {
   const stack = await startStack();
   try {
     const result = await race(stack, { races: 800, kills: 2 });

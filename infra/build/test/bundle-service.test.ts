@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '@svc/contracts';
 import { activeTracing } from '@svc/tracing';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { bundleService } from '../src/bundle-service.ts';
 
@@ -18,7 +18,7 @@ afterEach(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 const run = (file: string): string =>
   execFileSync(process.execPath, [join(DIRECTORY, 'dist', file)], { encoding: 'utf8' });
 
-it('bundles entries and migrations that run without the sources', async () => {
+test('bundles entries and migrations that run without the sources', async () => {
   const { files } = await bundleService(DIRECTORY);
   rmSync(join(DIRECTORY, 'src'), { recursive: true });
   rmSync(join(DIRECTORY, 'migrations'), { recursive: true });
@@ -32,7 +32,7 @@ it('bundles entries and migrations that run without the sources', async () => {
   expect(existsSync(join(DIRECTORY, 'dist/src/main.js.map'))).toBe(true);
 });
 
-it('inlines workspace packages, and lists third-party ones in their exact versions', async () => {
+test('inlines workspace packages, and lists third-party ones in their exact versions', async () => {
   await bundleService(DIRECTORY);
   const text = readFileSync(join(DIRECTORY, 'dist/src/main.js'), 'utf8');
   expect(text).not.toMatch(/from ["']@svc\//);
@@ -41,7 +41,7 @@ it('inlines workspace packages, and lists third-party ones in their exact versio
   expect(manifest).toMatchObject({ type: 'module', dependencies: { zod: expect.stringMatching(/^\d+\.\d+\.\d+$/) } });
 });
 
-it('leaves what traces need to the moment they are turned on, and lists it', async () => {
+test('leaves what traces need to the moment they are turned on, and lists it', async () => {
   const module =
     "import { activeTracing } from '@svc/tracing';\nexport const greeting = 'traced: ' + String(activeTracing() !== undefined);\n";
   const turnOn = "export { startTracing } from '@svc/tracing';\n";
@@ -60,7 +60,7 @@ it('leaves what traces need to the moment they are turned on, and lists it', asy
   ]);
 });
 
-it('copies data files to where a module directly in src/ finds them', async () => {
+test('copies data files to where a module directly in src/ finds them', async () => {
   writeFileSync(join(DIRECTORY, 'data.yaml'), 'from a file');
   const module =
     "import { readFileSync } from 'node:fs';\nexport const greeting = readFileSync(new URL('../data.yaml', import.meta.url), 'utf8');\n";
@@ -69,7 +69,7 @@ it('copies data files to where a module directly in src/ finds them', async () =
   expect(run('src/main.js')).toBe('from a file x 404\n');
 });
 
-it('refuses a module that would look for files beside the bundle', async () => {
+test('refuses a module that would look for files beside the bundle', async () => {
   mkdirSync(join(DIRECTORY, 'src/slice'));
   writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export { greeting } from './slice/greeting.ts';\n");
   writeFileSync(

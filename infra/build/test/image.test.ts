@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const STEP_TIMEOUT_MS = 240_000;
@@ -66,7 +66,7 @@ const runShipped = (args: readonly string[]) =>
     ...(process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
   });
 
-it('the steps of the Dockerfile make what runs as an unprivileged user from files that it cannot change', {
+test('the steps of the Dockerfile make what runs as an unprivileged user from files that it cannot change', {
   timeout: STEP_TIMEOUT_MS,
 }, () => {
   copyContext(join(root, 'repo'));

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const SERVICES = new URL('../../../services/', import.meta.url);
 
@@ -41,20 +41,20 @@ const migrations = readdirSync(SERVICES, { recursive: true })
   .map((path) => [path.replace('/migrations/', '/').replace(/\.ts$/, ''), path] as const);
 
 describe('migrations take nothing from the code that runs', () => {
-  it.each(migrations)('%s', (name, path) => {
+  test.each(migrations)('%s', (name, path) => {
     const faults = faultsOf(readFileSync(new URL(path, SERVICES), 'utf8'));
     if (CONTRACTIONS[name] === undefined) expect(faults).toEqual([]);
     else expect(faults, 'contracts nothing: take it off the list').not.toEqual([]);
   });
 
-  it('each exception is a migration', () => {
+  test('each exception is a migration', () => {
     const names = migrations.map(([name]) => name);
     expect(Object.keys(CONTRACTIONS).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
 
 describe('the check itself', () => {
-  it.each([
+  test.each([
     ['DROP TABLE old;', 'drops a table'],
     ['ALTER TABLE apps DROP COLUMN name;', 'drops a column'],
     ['DROP FUNCTION f(text);', 'drops a function'],
@@ -67,7 +67,7 @@ describe('the check itself', () => {
     ],
   ])('%s', (text, fault) => expect(faultsOf(text)).toEqual([fault]));
 
-  it.each([
+  test.each([
     'CREATE TABLE a (b text NOT NULL, CONSTRAINT c CHECK (b IS NOT NULL)); DROP INDEX d;',
     'ALTER TABLE apps ADD COLUMN a text, ADD COLUMN b boolean NOT NULL DEFAULT false, ADD COLUMN c int DEFAULT 1 NOT NULL;',
     'ALTER TABLE a ALTER COLUMN b DROP NOT NULL; ALTER TABLE a DROP CONSTRAINT c, ADD CONSTRAINT c CHECK (b IS NOT NULL) NOT VALID;',

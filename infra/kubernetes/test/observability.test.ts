@@ -172,7 +172,7 @@ describe('the list of metrics', () => {
 });
 
 /** The texts of all TypeScript sources below a folder but the tests. */
-function sourceFiles(folder: URL): string[] {
+const sourceFiles = (folder: URL): string[] => {
   let entries: string[];
   try {
     entries = readdirSync(folder, { recursive: true }).map(String);
@@ -182,7 +182,7 @@ function sourceFiles(folder: URL): string[] {
   return entries
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .map((path) => readFileSync(new URL(path, folder), 'utf8'));
-}
+};
 
 describe('the check itself', () => {
   test.each([

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exists } from '../src/process/package-managers.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -15,14 +15,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it('passes the supervisor’s message and exit code on', () => {
+test('passes the supervisor’s message and exit code on', () => {
   const env = { PATH: process.env['PATH'], SVC_DATA_DIR: directory, PORT: 'http' };
   const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr.trim()).toBe('PORT=http is not a port: use 0 to 65535.');
 });
 
-it('says what to do about a data directory that cannot be made', () => {
+test('says what to do about a data directory that cannot be made', () => {
   const file = join(directory, 'file');
   writeFileSync(file, '');
   const env = { PATH: process.env['PATH'], SVC_DATA_DIR: join(file, 'data'), PORT: '0' };
@@ -32,7 +32,7 @@ it('says what to do about a data directory that cannot be made', () => {
   expect(stderr).not.toContain('    at ');
 });
 
-it('finds the package managers above a process, and neither the shells between nor the program before', () => {
+test('finds the package managers above a process, and neither the shells between nor the program before', () => {
   const ask = join(directory, 'ask.mjs');
   const pnpm = join(directory, 'pnpm.cjs');
   writeFileSync(

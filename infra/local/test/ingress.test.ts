@@ -11,7 +11,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allRoutes, newId } from '@svc/contracts';
 import { type Drain, makeDrainable } from '@svc/service-kit';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
 import { ingressTable } from '../src/ingress/ingress-table.ts';
 import type { ReadinessUrls } from '../src/ingress/stopping-services.ts';
@@ -90,7 +90,7 @@ const raw = async (text: string, waitMs = 500): Promise<string> => {
 };
 
 describe('headers', () => {
-  it('states request id, client address, scheme and host, and believes none of them from outside', async () => {
+  test('states request id, client address, scheme and host, and believes none of them from outside', async () => {
     const seen = await seenHeaders({
       'x-request-id': 'req_forged',
       'x-forwarded-for': '203.0.113.9',
@@ -113,7 +113,7 @@ describe('headers', () => {
     for (const name of ['forwarded', 'x-real-ip', 'x-forwarded-port']) expect(seen).not.toHaveProperty(name);
   });
 
-  it('drops what concerns one connection, also what Connection names, but not what frames the body', async () => {
+  test('drops what concerns one connection, also what Connection names, but not what frames the body', async () => {
     const seen = await seenHeaders({
       connection: 'close, x-hop, content-length, x-forwarded-for',
       'x-hop': '1',
@@ -124,7 +124,7 @@ describe('headers', () => {
     expect(seen['x-forwarded-for']).toBe('127.0.0.1');
   });
 
-  it('answers its own request id, and passes headers on as they are', async () => {
+  test('answers its own request id, and passes headers on as they are', async () => {
     service = (_req, res) => {
       res.writeHead(201, { 'Set-Cookie': ['a=1', 'b=2'], 'X-Svc-Compliance-Model': 'm', 'X-Request-Id': 'req_other' });
       res.end('made');
@@ -139,7 +139,7 @@ describe('headers', () => {
 });
 
 describe('bodies', () => {
-  it('passes path and query on byte for byte', async () => {
+  test('passes path and query on byte for byte', async () => {
     const seen: string[] = [];
     service = (req, res) => {
       seen.push(req.url ?? '');
@@ -154,7 +154,7 @@ describe('bodies', () => {
     expect(seen).toEqual(targets);
   });
 
-  it('streams a request body instead of collecting it', async () => {
+  test('streams a request body instead of collecting it', async () => {
     let firstByteAt = 0;
     service = (req, res) => {
       req.once('data', () => {
@@ -172,7 +172,7 @@ describe('bodies', () => {
     expect(firstByteAt).toBeLessThan(endedAt);
   });
 
-  it.each([
+  test.each([
     ['application/json', 1],
     ['text/event-stream; charset=utf-8', 2],
   ])('after %s two requests take %i connections: one that carried a stream is not used again', async (type, count) => {
@@ -190,7 +190,7 @@ describe('bodies', () => {
     expect(ports.size).toBe(count);
   });
 
-  it('passes a stream on event by event, headers first', async () => {
+  test('passes a stream on event by event, headers first', async () => {
     let send = (_text: string): void => undefined;
     service = (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -208,14 +208,14 @@ describe('bodies', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('passes an early refusal on while the client still sends', async () => {
+  test('passes an early refusal on while the client still sends', async () => {
     service = (_req, res) => res.writeHead(413).end('too large');
     const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: Buffer.alloc(3_000_000) });
     expect(response.status).toBe(413);
     expect(await response.text()).toBe('too large');
   });
 
-  it('answers the next request of a connection whose last one was refused while it was sent', async () => {
+  test('answers the next request of a connection whose last one was refused while it was sent', async () => {
     service = (req, res) => {
       if (req.url === '/v1/models') res.end('next');
       else res.writeHead(413).end('too large');
@@ -226,7 +226,7 @@ describe('bodies', () => {
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
-  it('ends the connection of a request that stopped coming', async () => {
+  test('ends the connection of a request that stopped coming', async () => {
     service = (_req, res) => res.writeHead(408, { connection: 'close' }).end('too late');
     const received = await raw('POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nstopp', 3_000);
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 408']);
@@ -235,7 +235,7 @@ describe('bodies', () => {
 });
 
 describe('when one side goes away', () => {
-  it('ends the request to the service when the client leaves a stream', async () => {
+  test('ends the request to the service when the client leaves a stream', async () => {
     const left = new Promise<void>((resolve) => {
       service = (req, res) => {
         req.resume();
@@ -251,7 +251,7 @@ describe('when one side goes away', () => {
     expect(log.at(-1)?.status ?? 499).toBe(499);
   });
 
-  it('ends the request to the service when the client leaves before the answer begins', async () => {
+  test('ends the request to the service when the client leaves before the answer begins', async () => {
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     service = (req, res) => {
@@ -267,7 +267,7 @@ describe('when one side goes away', () => {
     await left.promise;
   });
 
-  it('breaks the answer off when the service dies in the middle of it', async () => {
+  test('breaks the answer off when the service dies in the middle of it', async () => {
     service = (_req, res) => {
       res.write('half');
       setTimeout(() => res.socket?.destroy(), 50);
@@ -276,7 +276,7 @@ describe('when one side goes away', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it('says 503 with Retry-After where nobody listens, in the shape of the path', async () => {
+  test('says 503 with Retry-After where nobody listens, in the shape of the path', async () => {
     const down = await startIngress({ auth: 'http://127.0.0.1:1', 'inference-gateway': 'http://127.0.0.1:1' });
     const apps = await fetch(`${down}/v1/integrations/apps`);
     expect(apps.status).toBe(503);
@@ -292,7 +292,7 @@ describe('when one side goes away', () => {
     expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
   });
 
-  it('has browsers look again while the console is away; no file of it is answered in its name', async () => {
+  test('has browsers look again while the console is away; no file of it is answered in its name', async () => {
     const down = await startIngress({ console: 'http://127.0.0.1:1' });
     for (const path of ['/', '/docs', '/apps?x=1']) {
       const page = await fetch(down + path, { headers: { accept: 'text/html,*/*;q=0.8' } });
@@ -305,14 +305,14 @@ describe('when one side goes away', () => {
     expect((await fetch(down)).status).toBe(200);
   });
 
-  it('says 503 without Retry-After where the request may have been carried out', async () => {
+  test('says 503 without Retry-After where the request may have been carried out', async () => {
     service = (req) => req.socket.destroy();
     const response = await fetch(`${base}/v1/gateway/keys`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(503);
     expect(response.headers.has('retry-after')).toBe(false);
   });
 
-  it.each([
+  test.each([
     ['/v1/completions', 'error'],
     ['/v1/integrations/inference/chat/completions', 'detail'],
     ['/v1/integrations/inference/audio/transcriptions', 'detail'],
@@ -324,7 +324,7 @@ describe('when one side goes away', () => {
     expect(await response.json()).toMatchObject({ [member]: { code: 'upstream_timeout_uncertain' } });
   });
 
-  it('gives a silent service up', async () => {
+  test('gives a silent service up', async () => {
     service = () => undefined;
     expect((await fetch(`${base}/v1/console/session`)).status).toBe(503);
   });
@@ -357,7 +357,7 @@ describe('when a service stops', () => {
   };
   const status = async (): Promise<number> => (await ask()).status;
 
-  it('sends it nothing from when it says so, and what is refused may be tried again', async () => {
+  test('sends it nothing from when it says so, and what is refused may be tried again', async () => {
     expect(await status()).toBe(200);
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
@@ -368,21 +368,21 @@ describe('when a service stops', () => {
     expect(reached).toBe(before);
   });
 
-  it('sends it requests again once it is back', async () => {
+  test('sends it requests again once it is back', async () => {
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
     said = { status: 'ready', checks: {} };
     await expect.poll(status).toBe(200);
   });
 
-  it('does not go by what it heard long ago', async () => {
+  test('does not go by what it heard long ago', async () => {
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
     laterMs = 60_000;
     expect(await status()).toBe(200);
   });
 
-  it.each([
+  test.each([
     ['is not ready for another reason', () => Object.assign(said, { status: 'not_ready' })],
     ['does not say', () => readiness.close().closeAllConnections()],
   ])('asks a service that %s', async (_case, change) => {
@@ -413,7 +413,7 @@ describe('when it stops', () => {
     return { socket, ended };
   };
 
-  it('answers what is open, and says that it is the last answer of the connection', async () => {
+  test('answers what is open, and says that it is the last answer of the connection', async () => {
     const asked = new Promise<ServerResponse>((resolve) => {
       service = (_req, res) => resolve(res);
     });
@@ -425,7 +425,7 @@ describe('when it stops', () => {
     await drained;
   });
 
-  it('ends the connection of a stream with the stream', async () => {
+  test('ends the connection of a stream with the stream', async () => {
     const asked = new Promise<ServerResponse>((resolve) => {
       service = (_req, res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
@@ -441,7 +441,7 @@ describe('when it stops', () => {
     await drained;
   });
 
-  it('answers the first request of a connection that was made before', async () => {
+  test('answers the first request of a connection that was made before', async () => {
     const { socket, ended } = await open('');
     await sleep(20);
     const drained = drain(10_000);
@@ -452,7 +452,7 @@ describe('when it stops', () => {
 });
 
 describe('what it refuses', () => {
-  it('an encoded slash below the gateway is 404 in its own shape, which stock libraries read', async () => {
+  test('an encoded slash below the gateway is 404 in its own shape, which stock libraries read', async () => {
     const answer = await raw('GET /v1/models/vendor%2Fname HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     expect(answer).toContain('"error":{"message":');
@@ -460,7 +460,7 @@ describe('what it refuses', () => {
     expect(answer).toContain(`x-svc-compliance-gateway-request-id: ${requestId}\r\n`);
   });
 
-  it.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(
+  test.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(
     '%s is 404 in the detail shape',
     async (target) => {
       let isReached = false;
@@ -476,7 +476,7 @@ describe('what it refuses', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['a length and chunks', 'POST', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
     ['chunks on DELETE, which http-proxy would frame anew', 'DELETE', 'Transfer-Encoding: chunked'],
     ['two lengths', 'POST', 'Content-Length: 3\r\nContent-Length: 4'],
@@ -496,7 +496,7 @@ describe('what it refuses', () => {
     expect(requests).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['what is no HTTP', 'hello\r\n\r\n', 400],
     ['a head without an end', `GET /v1/models HTTP/1.1\r\nHost: h\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['a request without a host', 'GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
@@ -513,7 +513,7 @@ describe('what it refuses', () => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['that has begun', ''],
     ['while the next one waits behind it', '0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: h\r\n\r\n'],
   ])('never writes into an answer %s', async (_name, more) => {
@@ -533,12 +533,12 @@ describe('what it refuses', () => {
     expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  it('no expectation that it does not know (RFC 9110 §10.1.1)', async () => {
+  test('no expectation that it does not know (RFC 9110 §10.1.1)', async () => {
     const answer = await raw('GET /v1/models HTTP/1.1\r\nHost: h\r\nExpect: more\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('a WebSocket upgrade', async () => {
+  test('a WebSocket upgrade', async () => {
     const answer = await raw(
       'GET /v1/models HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',
     );
@@ -547,7 +547,7 @@ describe('what it refuses', () => {
 });
 
 describe('the root', () => {
-  it('says what is here, to people and to programs', async () => {
+  test('says what is here, to people and to programs', async () => {
     const page = await fetch(`${base}/`, { headers: { accept: 'text/html' } });
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(await page.text()).toContain('/v1/openapi.json');

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createDatabase } from '@svc/database';
 import { freePort } from '@svc/embedded-servers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, makeDataDirectory, type RunningStack, startStack, until, untilReady } from './running-stack.ts';
 
 const NAMES = [
@@ -47,13 +47,13 @@ afterAll(async () => {
 });
 
 describe('a stack that is ready', () => {
-  it('prints the ready line, how long it took and what to try', () => {
+  test('prints the ready line, how long it took and what to try', () => {
     expect(stack.output()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+$/m);
     expect(stack.output()).toMatch(/^ {2}started in \d+\.\d s$/m);
     expect(stack.output()).toContain(`curl -s ${baseUrl}/v1/subscriptions/plans`);
   });
 
-  it('describes every process, database and the broker in stack.json, for its owner alone', () => {
+  test('describes every process, database and the broker in stack.json, for its owner alone', () => {
     const { base_url, processes, database_urls, nats_url } = stack.description();
     expect(base_url).toBe(baseUrl);
     expect(Object.keys(processes).sort()).toEqual(NAMES.toSorted());
@@ -65,7 +65,7 @@ describe('a stack that is ready', () => {
     }
   });
 
-  it('reaches services through the ingress, with a request id', async () => {
+  test('reaches services through the ingress, with a request id', async () => {
     const response = await fetch(`${baseUrl}/v1/subscriptions/plans`, { headers: { 'x-request-id': 'req_forged' } });
     expect(await response.json()).toMatchObject({
       pid: stack.description().processes['billing']?.pid,
@@ -73,21 +73,21 @@ describe('a stack that is ready', () => {
     });
   });
 
-  it('keeps services out of each other’s databases', async () => {
+  test('keeps services out of each other’s databases', async () => {
     const { database_urls } = stack.description();
     const foreign = new URL(database_urls['auth'] ?? '');
     foreign.pathname = '/svc_billing';
     await expect(sql(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied/);
   });
 
-  it('refuses a second copy on the same data directory, and names the one that runs', async () => {
+  test('refuses a second copy on the same data directory, and names the one that runs', async () => {
     const second = startStack(data.path);
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(`as process ${stack.child.pid}`);
     expect(second.output()).toContain('SVC_DATA_DIR');
   });
 
-  it('lets another copy run beside it, and says which port is taken', async () => {
+  test('lets another copy run beside it, and says which port is taken', async () => {
     const otherData = makeDataDirectory();
     const taken = startStack(otherData.path, { PORT: new URL(baseUrl).port });
     expect(await taken.exited).toBe(1);
@@ -103,7 +103,7 @@ describe('a stack that is ready', () => {
 });
 
 describe('when a process dies', () => {
-  it.each(NAMES)('%s is started again at the same address, and stack.json names its new pid', async (name) => {
+  test.each(NAMES)('%s is started again at the same address, and stack.json names its new pid', async (name) => {
     const before = stack.description().processes[name];
     if (before === undefined) throw new Error(`${name} is not described`);
     process.kill(before.pid, 'SIGKILL');
@@ -116,7 +116,7 @@ describe('when a process dies', () => {
     expect(stack.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
   });
 
-  it('keeps what the database held', async () => {
+  test('keeps what the database held', async () => {
     const url = stack.description().database_urls['auth'] ?? '';
     await sql(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const { pid } = stack.description().processes['postgres'] ?? { pid: 0 };
@@ -127,7 +127,7 @@ describe('when a process dies', () => {
 });
 
 describe('stopping and starting again', () => {
-  it('stops on SIGINT with code 0 and leaves no process and no description', async () => {
+  test('stops on SIGINT with code 0 and leaves no process and no description', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGINT');
     expect(await stack.exited).toBe(0);
@@ -136,7 +136,7 @@ describe('stopping and starting again', () => {
     await expect(fetch(baseUrl)).rejects.toThrow();
   });
 
-  it('continues where it stopped: same ports, same data', async () => {
+  test('continues where it stopped: same ports, same data', async () => {
     stack = startStack(data.path);
     expect(await untilReady(stack)).toBe(baseUrl);
     expect(stack.output()).not.toContain('migrated');
@@ -145,7 +145,7 @@ describe('stopping and starting again', () => {
     ]);
   });
 
-  it('leaves nothing behind when it is killed itself, and starts again', async () => {
+  test('leaves nothing behind when it is killed itself, and starts again', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');
     await stack.exited;
@@ -154,7 +154,7 @@ describe('stopping and starting again', () => {
     expect(await untilReady(stack)).toBe(baseUrl);
   });
 
-  it('stops in order when whoever waits for it in the foreground is gone', async () => {
+  test('stops in order when whoever waits for it in the foreground is gone', async () => {
     const pids = stack.pids();
     stack.child.disconnect();
     expect(await stack.exited).toBe(0);
@@ -164,7 +164,7 @@ describe('stopping and starting again', () => {
     expect(await untilReady(stack)).toBe(baseUrl);
   });
 
-  it('does not wait for leftovers to go by themselves', async () => {
+  test('does not wait for leftovers to go by themselves', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');
     stack = startStack(data.path);
@@ -172,7 +172,7 @@ describe('stopping and starting again', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it('says what to do with a database of an older PostgreSQL', async () => {
+  test('says what to do with a database of an older PostgreSQL', async () => {
     stack.child.kill('SIGTERM');
     expect(await stack.exited).toBe(0);
     writeFileSync(join(data.path, 'postgres', 'PG_VERSION'), '15\n');
@@ -184,7 +184,7 @@ describe('stopping and starting again', () => {
 });
 
 describe('a stack that cannot start whole', () => {
-  it('goes on without a service whose folder is not there, and says so', async () => {
+  test('goes on without a service whose folder is not there, and says so', async () => {
     const own = makeDataDirectory();
     const lonely = startStack(own.path, { FAKE_SERVICES: join(own.path, 'none') });
     const url = await untilReady(lonely);
@@ -195,7 +195,7 @@ describe('a stack that cannot start whole', () => {
     own.remove();
   });
 
-  it('starts again on other ports when somebody takes one before it is used', async () => {
+  test('starts again on other ports when somebody takes one before it is used', async () => {
     const own = makeDataDirectory();
     const beaten = startStack(own.path);
     // The ports are chosen before the database is made, which takes a while, and only then used.
@@ -213,7 +213,7 @@ describe('a stack that cannot start whole', () => {
     own.remove();
   });
 
-  it('shows the last words of a service that keeps ending, and stops the rest', async () => {
+  test('shows the last words of a service that keeps ending, and stops the rest', async () => {
     const own = makeDataDirectory();
     const port = String(await freePort());
     const failing = startStack(own.path, { BILLING_PORT: port, FAKE_SERVICE_FAILS: port });
@@ -224,7 +224,7 @@ describe('a stack that cannot start whole', () => {
     own.remove();
   });
 
-  it('stops cleanly in the middle of a start', async () => {
+  test('stops cleanly in the middle of a start', async () => {
     const own = makeDataDirectory();
     const early = startStack(own.path);
     await until(() => early.output().includes('nats is ready'));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type AddressBook, OperatorError } from '../src/address-book.ts';
 import { runCommand } from '../src/run-command.ts';
 
@@ -43,7 +43,7 @@ const writtenCommands = pages.flatMap(([page, text]) =>
 );
 
 describe('the command line', () => {
-  it.each(writtenCommands)('knows "svc %s" of docs/%s', async (line) => {
+  test.each(writtenCommands)('knows "svc %s" of docs/%s', async (line) => {
     const addresses = () => {
       throw new OperatorError('understood');
     };
@@ -51,7 +51,7 @@ describe('the command line', () => {
     expect(fault).toBe('understood');
   });
 
-  it.each(['', 'help', '--help'])('"%s" lists every command', async (line) => {
+  test.each(['', 'help', '--help'])('"%s" lists every command', async (line) => {
     const { exitCode, text } = await run(line);
     expect(exitCode).toBe(0);
     for (const words of ['status', 'dead-letters replay', 'uncertain settle', 'signing-keys rotate', 'routes check']) {
@@ -59,7 +59,7 @@ describe('the command line', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['dead-letters explode', 2, 'there is no command'],
     ['status --loudly', 2, 'usage: svc status'],
     ['dead-letters list auth', 1, '"auth" is none of billing, webhook-dispatcher'],
@@ -78,7 +78,7 @@ describe('the command line', () => {
     expect(result.fault).toContain(fault);
   });
 
-  it('says what to set where no stack runs and no credential is given', async () => {
+  test('says what to set where no stack runs and no credential is given', async () => {
     const addresses = () => {
       throw new OperatorError('set it');
     };
@@ -86,7 +86,7 @@ describe('the command line', () => {
     expect(result).toEqual({ exitCode: 1, fault: 'set it' });
   });
 
-  it('tells a refusal by its code, and an unreachable service as such', async () => {
+  test('tells a refusal by its code, and an unreachable service as such', async () => {
     const refusing = await startService(() => ({
       status: 409,
       body: { detail: { code: 'signing_key_not_ready', message: 'Too early.' } },
@@ -98,7 +98,7 @@ describe('the command line', () => {
     expect(unreachable.fault).toContain('service_unavailable');
   });
 
-  it('does what it can of several dead letters, and says which are not there', async () => {
+  test('does what it can of several dead letters, and says which are not there', async () => {
     const billing = await startService((request) =>
       request.includes('/1/')
         ? { status: 404, body: { detail: { code: 'not_found', message: 'There is no such resource.' } } }
@@ -109,7 +109,7 @@ describe('the command line', () => {
     expect(text).toMatch(/^1: there is no such dead letter.*\n2: discarded$/);
   });
 
-  it('replays every page of dead letters, and ends with 1 where one of them failed again', async () => {
+  test('replays every page of dead letters, and ends with 1 where one of them failed again', async () => {
     const letter = (id: string) => ({
       ...{ id, consumer: 'billing_usage', event_id: null, subject: 'inference.usage.recorded.v1', stream: 'INFERENCE' },
       ...{ stream_seq: 1, deliveries: 1, error_code: 'test.failed', created_at: '2026-11-01T00:00:00.000Z' },

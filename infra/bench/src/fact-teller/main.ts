@@ -13,6 +13,8 @@ import {
 import pg from 'pg';
 import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
 
+const ignore = (): void => {};
+
 // Auth as far as its facts go, in a process of its own: each fact is committed to an outbox in a transaction of its own, and
 // the relay that auth has sends them. Over IPC it is asked to tell of so many connections at a rate, and answers what it
 // told, once all is committed: of each fact its id and the number of its transaction. Or it is asked to tell that the
@@ -46,19 +48,19 @@ const relay = startRelay({ databaseUrl, messaging, service: 'auth' });
 const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
 
 /** What commits a fact. */
-function toQuery(fact: OutboxEvent): pg.QueryConfig {
+const toQuery = (fact: OutboxEvent): pg.QueryConfig => {
   const text = `${outboxInsert(1)} RETURNING id, pg_current_xact_id()::text AS transaction`;
   return { name: 'append', text, values: [...outboxValues(fact)] };
-}
+};
 
 /** Commits one fact; answers its id and the number of the transaction. */
-async function commit(query: pg.QueryConfig): Promise<[id: string, transaction: string]> {
+const commit = async (query: pg.QueryConfig): Promise<[id: string, transaction: string]> => {
   const { rows } = await pool.query(query);
   relay.hint();
   return [rows[0].id, rows[0].transaction];
-}
+};
 
-async function connect({ clientIds, count, rate }: Connecting): Promise<void> {
+const connect = async ({ clientIds, count, rate }: Connecting): Promise<void> => {
   // Inventing users is not a part of telling of them.
   const queries = Array.from({ length: count }, (_, index) =>
     toQuery(connectionCreated(clientIds[index % clientIds.length] ?? '')),
@@ -71,15 +73,13 @@ async function connect({ clientIds, count, rate }: Connecting): Promise<void> {
     await sleep(TICK_MS);
   }
   process.send?.({ told: await Promise.all(open) });
-}
+};
 
-function ignore(): void {}
-
-async function suspend({ suspended, userIds }: Suspension): Promise<void> {
+const suspend = async ({ suspended, userIds }: Suspension): Promise<void> => {
   for (let first = 0; first < userIds.length; first += DISCONNECTED_MAX) {
     await commit(toQuery(appDisconnected(suspended, userIds.slice(first, first + DISCONNECTED_MAX))));
   }
-}
+};
 
 process.on('message', (order: Connecting | Suspension) => {
   void ('suspended' in order ? suspend(order) : connect(order));

@@ -1,24 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { median, quantile, readable, summarize } from './statistics.ts';
 
 const oneToHundred = Array.from({ length: 100 }, (_, index) => index + 1);
 
 describe('quantile', () => {
-  it('answers values of the series by nearest rank', () => {
+  test('answers values of the series by nearest rank', () => {
     expect([0, 0.01, 0.5, 0.99, 1].map((share) => quantile(oneToHundred, share))).toEqual([1, 1, 50, 99, 100]);
   });
 
-  it('answers the only value there is', () => {
+  test('answers the only value there is', () => {
     expect([0, 0.5, 1].map((share) => quantile([7], share))).toEqual([7, 7, 7]);
   });
 
-  it('answers NaN where nothing was measured', () => {
+  test('answers NaN where nothing was measured', () => {
     expect(quantile([], 0.5)).toBeNaN();
   });
 });
 
 describe('summarize', () => {
-  it('sorts as numbers and leaves the series as it was', () => {
+  test('sorts as numbers and leaves the series as it was', () => {
     const series = [100, 9, 20];
     expect(summarize(series)).toEqual({ count: 3, p50: 20, p99: 100, max: 100 });
     expect(series).toEqual([100, 9, 20]);
@@ -26,13 +26,13 @@ describe('summarize', () => {
 });
 
 describe('median', () => {
-  it('is not moved by one disturbed round', () => {
+  test('is not moved by one disturbed round', () => {
     expect(median([10, 11, 900])).toBe(11);
   });
 });
 
 describe('readable', () => {
-  it('keeps three digits', () => {
+  test('keeps three digits', () => {
     expect([1234.5, 99.44, 0.12345, Number.NaN].map(readable)).toEqual(['1235', '99.4', '0.123', '-']);
   });
 });

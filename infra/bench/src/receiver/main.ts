@@ -30,7 +30,7 @@ const server = createServer({ key: process.env['KEY'], cert: process.env['CERT']
 server.keepAliveTimeout = 60_000;
 
 /** Answers the status; undefined where there is none. */
-function answer(path: string, response: ServerResponse): number | undefined {
+const answer = (path: string, response: ServerResponse): number | undefined => {
   if (path === '/hang') return undefined;
   const chance = path === '/flaky' ? random() : 1;
   if (chance < BREAKS) {
@@ -41,12 +41,12 @@ function answer(path: string, response: ServerResponse): number | undefined {
   if (path === '/cold') response.setHeader('connection', 'close');
   response.writeHead(status).end();
   return status;
-}
+};
 
-function tell(): void {
+const tell = (): void => {
   wanted = 0;
   process.send?.({ arrivals });
-}
+};
 
 process.on('message', (message: { expect?: number; tell?: true }) => {
   if (message.tell === true) return tell();

@@ -1,5 +1,5 @@
 import { allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type IngressRoute, ingressTable } from './ingress-table.ts';
 
 const table = ingressTable(allRoutes);
@@ -12,18 +12,18 @@ const route = (path: string, service: IngressRoute['service']): IngressRoute => 
 });
 
 describe('the table derived from the contract', () => {
-  it.each(allRoutes.map((each) => [`${each.method} ${each.path}`, each] as const))(
+  test.each(allRoutes.map((each) => [`${each.method} ${each.path}`, each] as const))(
     '%s goes to its owner',
     (_name, each) => {
       expect(table.match(fill(each))).toMatchObject({ service: each.service, template: each.path });
     },
   );
 
-  it.each(allInternalRoutes.map((each) => [each.path, each] as const))('%s is not reachable', (_name, each) => {
+  test.each(allInternalRoutes.map((each) => [each.path, each] as const))('%s is not reachable', (_name, each) => {
     expect(table.match(fill(each))).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     '/healthz',
     '/readyz',
     '/metrics',
@@ -35,7 +35,7 @@ describe('the table derived from the contract', () => {
     '/internal',
   ])('%s belongs to nobody', (path) => expect(table.match(path)).toBeUndefined());
 
-  it('splits the paths of an app between its owners', () => {
+  test('splits the paths of an app between its owners', () => {
     expect(table.match('/v1/integrations/apps/app_1')?.service).toBe('auth');
     expect(table.match('/v1/integrations/apps/app_1/icon')?.service).toBe('auth');
     expect(table.match('/v1/integrations/apps/app_1/webhook')?.service).toBe('webhook-dispatcher');
@@ -43,19 +43,19 @@ describe('the table derived from the contract', () => {
     expect(table.match('/v1/integrations/apps/app_1/webhooks')).toBeUndefined();
   });
 
-  it('lets the owner of a whole prefix answer what it does not know', () => {
+  test('lets the owner of a whole prefix answer what it does not know', () => {
     expect(table.match('/v1/console/unheard-of')?.service).toBe('auth');
     expect(table.match('/sandbox/payments/unheard-of')?.service).toBe('billing');
     expect(table.match('/v1/chat/unheard-of')).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' });
   });
 
-  it('takes a trailing slash for the same path', () => {
+  test('takes a trailing slash for the same path', () => {
     expect(table.match('/v1/models/')?.template).toBe('/v1/models');
   });
 });
 
 describe('specificity', () => {
-  it('prefers a literal to a parameter, and comes back where the literal leads nowhere', () => {
+  test('prefers a literal to a parameter, and comes back where the literal leads nowhere', () => {
     const small = ingressTable([route('/a/{id}/b', 'auth'), route('/a/me/c', 'billing'), route('/a/me', 'billing')]);
     expect(small.match('/a/me')?.service).toBe('billing');
     expect(small.match('/a/me/c')?.service).toBe('billing');
@@ -63,7 +63,7 @@ describe('specificity', () => {
     expect(small.match('/a/you/b')?.service).toBe('auth');
   });
 
-  it('refuses two owners of one path', () => {
+  test('refuses two owners of one path', () => {
     expect(() => ingressTable([route('/a/{id}', 'auth'), route('/a/{name}', 'billing')])).toThrow('claim');
   });
 });

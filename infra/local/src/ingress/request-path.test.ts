@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readRequestPath } from './request-path.ts';
 
 describe('readRequestPath', () => {
-  it.each([
+  test.each([
     ['/v1/models', '/v1/models'],
     ['/v1/models?x=/../y//', '/v1/models'],
     ['/v1/models/', '/v1/models/'],
@@ -12,7 +12,7 @@ describe('readRequestPath', () => {
     ['/.well-known/openid-configuration', '/.well-known/openid-configuration'],
   ])('reads %s', (target, path) => expect(readRequestPath(target)).toBe(path));
 
-  it.each([
+  test.each([
     '//v1/models',
     '/v1//models',
     '/v1/models//',
@@ -33,7 +33,7 @@ describe('readRequestPath', () => {
     undefined,
   ])('refuses %s', (target) => expect(readRequestPath(target)).toBeUndefined());
 
-  it('leaves an encoded letter as it is, so that it matches no literal', () => {
+  test('leaves an encoded letter as it is, so that it matches no literal', () => {
     expect(readRequestPath('/v1/%69ntegrations')).toBe('/v1/%69ntegrations');
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLog } from './bounded-log.ts';
 
 let directory: string;
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it('appends, answers the last lines, and is for its owner alone', () => {
+test('appends, answers the last lines, and is for its owner alone', () => {
   const path = join(directory, 'logs', 'a.log');
   openLog(path).write('one\n');
   const log = openLog(path);
@@ -20,7 +20,7 @@ it('appends, answers the last lines, and is for its owner alone', () => {
   expect(statSync(path).mode & 0o077).toBe(0);
 });
 
-it('keeps at most two pieces of bounded size', () => {
+test('keeps at most two pieces of bounded size', () => {
   const path = join(directory, 'a.log');
   const log = openLog(path, 100);
   for (let index = 0; index < 100; index += 1) log.write(`line ${String(index).padStart(3, '0')}\n`);

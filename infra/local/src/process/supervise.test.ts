@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { ProcessExit, RunningProcess } from './node-process.ts';
 import { type SupervisionEvents, type SupervisionTiming, supervise } from './supervise.ts';
 
@@ -60,7 +60,7 @@ const dieAndWait = async (): Promise<void> => {
 };
 
 describe('supervise', () => {
-  it('starts a process again whenever it ends, ever slower up to five seconds', async () => {
+  test('starts a process again whenever it ends, ever slower up to five seconds', async () => {
     const supervised = await supervise({ name: 'it', launch }, events, timing);
     for (let deaths = 0; deaths < 8; deaths += 1) await dieAndWait();
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
@@ -68,7 +68,7 @@ describe('supervise', () => {
     expect(supervised.deaths()).toBe(8);
   });
 
-  it('starts fast again after the process has run for a while', async () => {
+  test('starts fast again after the process has run for a while', async () => {
     await supervise({ name: 'it', launch }, events, timing);
     await dieAndWait();
     await dieAndWait();
@@ -77,7 +77,7 @@ describe('supervise', () => {
     expect(waits).toEqual([100, 200, 100]);
   });
 
-  it('tries again when a later launch fails, and throws when the first one does', async () => {
+  test('tries again when a later launch fails, and throws when the first one does', async () => {
     let isBroken = false;
     const fragile = (): Promise<RunningProcess> => (isBroken ? Promise.reject(new Error('no')) : launch());
     await supervise({ name: 'it', launch: fragile }, events, timing);
@@ -92,7 +92,7 @@ describe('supervise', () => {
     await expect(supervise({ name: 'it', launch: fragile }, events, timing)).rejects.toThrow('no');
   });
 
-  it('stays stopped, also when it is stopped while it waits to start again', async () => {
+  test('stays stopped, also when it is stopped while it waits to start again', async () => {
     const running = await supervise({ name: 'it', launch }, events, timing);
     await running.stop();
     expect(launched).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('supervise', () => {
     expect(launched).toHaveLength(2);
   });
 
-  it('stops what a launch under way leaves behind', async () => {
+  test('stops what a launch under way leaves behind', async () => {
     let finishLaunch: (() => void) | undefined;
     const slow = async (): Promise<RunningProcess> => {
       if (launched.length > 0) {

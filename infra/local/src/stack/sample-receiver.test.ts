@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { samplePartnerPorts, withSampleReceiver } from './sample-receiver.ts';
 
 const PORTS = new Map([['sample-partner-webhooks', 8443]]);
@@ -22,13 +22,13 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDirectory, { recursive: true, force: true }));
 
 describe('the sample partner’s receiver beside what the person has set', () => {
-  it('is trusted and let through where nothing is set', async () => {
+  test('is trusted and let through where nothing is set', async () => {
     const env = await overlay({ WEBHOOK_BACKOFF_BASE_MS: '50' });
     expect(env).toMatchObject({ WEBHOOK_BACKOFF_BASE_MS: '50', WEBHOOK_ALLOW_TARGETS: 'localhost:8443' });
     expect(env['WEBHOOK_EXTRA_CA_FILE']).toBe(join(dataDirectory, 'sample-partner', 'authority.pem'));
   });
 
-  it('is added to the person’s targets and authorities', async () => {
+  test('is added to the person’s targets and authorities', async () => {
     const own = join(dataDirectory, 'own.pem');
     writeFileSync(own, 'the person’s own authority');
     const env = await overlay({ WEBHOOK_ALLOW_TARGETS: 'receiver.lan:443', WEBHOOK_EXTRA_CA_FILE: own });
@@ -39,7 +39,7 @@ describe('the sample partner’s receiver beside what the person has set', () =>
     expect(statSync(bundle).mode & 0o077).toBe(0);
   });
 
-  it('leaves everything as it is where it is off, or the person’s file cannot be read', async () => {
+  test('leaves everything as it is where it is off, or the person’s file cannot be read', async () => {
     expect(samplePartnerPorts({ SAMPLE_PARTNER: 'off' })).toEqual([]);
     expect(samplePartnerPorts({})).toHaveLength(2);
     const env = { WEBHOOK_EXTRA_CA_FILE: join(dataDirectory, 'nowhere.pem') };

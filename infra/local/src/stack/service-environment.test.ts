@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { plansFileSchema, routesFileSchema, serviceNames } from '@svc/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Secrets } from './secrets.ts';
 import { inheritedEnvironment, type ServiceContext, serviceEnvironment } from './service-environment.ts';
@@ -34,7 +34,7 @@ const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
 });
 
 describe('the environment of a service', () => {
-  it('has what every service needs', () => {
+  test('has what every service needs', () => {
     expect(serviceEnvironment('billing', context())).toMatchObject({
       PORT: '101',
       INTERNAL_PORT: '201',
@@ -48,7 +48,7 @@ describe('the environment of a service', () => {
     });
   });
 
-  it.each(serviceNames)('%s sees no secret of another one', (service) => {
+  test.each(serviceNames)('%s sees no secret of another one', (service) => {
     const values = new Set(Object.values(serviceEnvironment(service, context())));
     const own = {
       auth: ['internal', 'auth-key'],
@@ -59,7 +59,7 @@ describe('the environment of a service', () => {
     expect(Object.values(secrets).filter((secret) => values.has(secret))).toEqual(own);
   });
 
-  it('lets what the person has set win, but not the ports and databases of other things', () => {
+  test('lets what the person has set win, but not the ports and databases of other things', () => {
     const env = {
       PAYMENTS: 'stripe',
       STRIPE_SECRET_KEY: 'sk',
@@ -82,7 +82,7 @@ describe('the environment of a service', () => {
 });
 
 describe('settings', () => {
-  it('have defaults, and take paths relative to where the person is', () => {
+  test('have defaults, and take paths relative to where the person is', () => {
     expect(readSettings({}, '/here')).toMatchObject({ port: 8080, host: '127.0.0.1', publicBaseUrl: undefined });
     const settings = readSettings(
       { SVC_DATA_DIR: 'data', ROUTES_FILE: 'my.yaml', PUBLIC_BASE_URL: 'https://x/' },
@@ -92,7 +92,7 @@ describe('settings', () => {
     expect(settings.env['ROUTES_FILE']).toBe('/here/my.yaml');
   });
 
-  it.each(['http', '70000', '-1', '80.5'])('refuse PORT=%s', (port) => {
+  test.each(['http', '70000', '-1', '80.5'])('refuse PORT=%s', (port) => {
     expect(() => readSettings({ PORT: port }, '/')).toThrow(`PORT=${port} is not a port`);
   });
 });
@@ -100,13 +100,13 @@ describe('settings', () => {
 describe('the shipped configuration', () => {
   const read = (name: string): unknown => parse(readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8'));
 
-  it('has a route for every kind of inference', () => {
+  test('has a route for every kind of inference', () => {
     const { routes, delegated } = routesFileSchema.parse(read('routes.yaml'));
     expect(routes.map(({ service }) => service)).toEqual(['chat', 'completions', 'embeddings', 'audio_transcription']);
     expect(delegated).toEqual({ chat: ['chat-eu'], audio_transcription: ['audio-eu'] });
   });
 
-  it('has three plans', () => {
+  test('has three plans', () => {
     expect(plansFileSchema.parse(read('plans.yaml')).plans).toHaveLength(3);
   });
 });

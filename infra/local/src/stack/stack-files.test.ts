@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, isPortFree } from '@svc/embedded-servers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { choosePorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
 import { createStackFile } from './stack-file.ts';
@@ -18,20 +18,20 @@ describe('ports', () => {
   const names = ['auth', 'auth-internal'];
   const choose = (env: NodeJS.ProcessEnv = {}) => choosePorts({ names, file: join(directory, 'ports.json'), env });
 
-  it('are free ones below the ephemeral range, the same at every start', async () => {
+  test('are free ones below the ephemeral range, the same at every start', async () => {
     const ports = await choose();
     expect([...ports.values()].every((port) => port >= 20_000 && port < 30_000)).toBe(true);
     expect(new Set(ports.values()).size).toBe(2);
     expect(await choose()).toEqual(ports);
   });
 
-  it('are kept for what is not started this time', async () => {
+  test('are kept for what is not started this time', async () => {
     const ports = await choose();
     await choosePorts({ names: ['auth'], file: join(directory, 'ports.json'), env: {} });
     expect(await choose()).toEqual(ports);
   });
 
-  it('change where somebody else has taken one in the meantime', async () => {
+  test('change where somebody else has taken one in the meantime', async () => {
     const ports = await choose();
     const taker = createServer();
     await new Promise<void>((done) => taker.listen(ports.get('auth'), '127.0.0.1', done));
@@ -43,7 +43,7 @@ describe('ports', () => {
     expect(await isPortFree(ports.get('auth') ?? 0)).toBe(true);
   });
 
-  it('are those that the person has set', async () => {
+  test('are those that the person has set', async () => {
     const port = await freePort();
     expect((await choose({ AUTH_INTERNAL_PORT: String(port) })).get('auth-internal')).toBe(port);
     await expect(choose({ AUTH_PORT: 'http' })).rejects.toThrow('AUTH_PORT=http is not a port');
@@ -53,27 +53,27 @@ describe('ports', () => {
 describe('secrets', () => {
   const location = () => ({ file: join(directory, 'secrets.json'), cluster: join(directory, 'postgres') });
 
-  it('are made once, for the owner alone', () => {
+  test('are made once, for the owner alone', () => {
     const first = loadSecrets(location());
     expect(Buffer.from(first.AUTH_ENCRYPTION_KEY, 'base64')).toHaveLength(32);
     expect(loadSecrets(location())).toEqual(first);
     expect(statSync(location().file).mode & 0o077).toBe(0);
   });
 
-  it('are completed where a later release needs one more', () => {
+  test('are completed where a later release needs one more', () => {
     writeFileSync(location().file, JSON.stringify({ INTERNAL_API_TOKEN: 'kept' }));
     expect(loadSecrets(location()).INTERNAL_API_TOKEN).toBe('kept');
     expect(JSON.parse(readFileSync(location().file, 'utf8'))).toHaveProperty('API_KEY_PEPPER');
   });
 
-  it('are not made anew beside a database that was made with lost ones', () => {
+  test('are not made anew beside a database that was made with lost ones', () => {
     mkdirSync(location().cluster);
     expect(() => loadSecrets(location())).toThrow(/secrets\.json is missing/);
   });
 });
 
 describe('stack.json', () => {
-  it('appears when published, follows changes, and goes when removed', () => {
+  test('appears when published, follows changes, and goes when removed', () => {
     const path = join(directory, 'stack.json');
     writeFileSync(path, 'of an earlier run');
     const file = createStackFile(path, 'http://127.0.0.1:1');
