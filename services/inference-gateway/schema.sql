@@ -12,6 +12,7 @@ CREATE TABLE api_keys (
   created_at timestamp with time zone NOT NULL,
   last_used_at timestamp with time zone,
   deleted_at timestamp with time zone,
+  session_id text COLLATE "C",
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_unique UNIQUE (hash),
   CONSTRAINT api_keys_hash_length CHECK ((octet_length(hash) = 32)),
@@ -19,6 +20,45 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_requests_per_minute_positive CHECK ((requests_per_minute > 0))
 );
 CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC) WHERE (deleted_at IS NULL);
+
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid,
+  stream text NOT NULL,
+  stream_seq bigint NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  deliveries integer NOT NULL,
+  error_code text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  resolved_at timestamp with time zone,
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id)
+);
+CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+
+CREATE TABLE inbox_versions (
+  consumer text NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
+);
+
+CREATE TABLE key_cutoffs (
+  svc_user_id text NOT NULL,
+  sessions_revoked_through text COLLATE "C" NOT NULL,
+  CONSTRAINT key_cutoffs_pkey PRIMARY KEY (svc_user_id)
+);
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

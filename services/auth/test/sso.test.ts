@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { type Browser, newBrowser, type Shown } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
-import { challengeOf, newApp, newPerson, newVerifier, PASSWORD } from './support/partner.ts';
+import { challengeOf, connect, newApp, newPerson, newVerifier, PASSWORD, refresh } from './support/partner.ts';
 import { startUpstream, UPSTREAM_CLIENT, type Upstream } from './support/upstream.ts';
 
 let service: AuthService;
@@ -136,6 +136,24 @@ describe('GET /v1/console/sso/callback', () => {
     });
     expect(byPassword.status).toBe(401);
     expect(await service.outbox(`revocation:account.${person.userId}`)).toHaveLength(1);
+  });
+
+  test('ends the grants and API keys of the person who signed up with an address that is not theirs', async () => {
+    const app = await newApp(service, await newPerson(service, 'business'));
+    const stranger = await newPerson(service);
+    const granted = await connect(service, { app, person: stranger });
+    upstream.person = { ...newUpstreamPerson(), email: stranger.email };
+    const browser = newBrowser(service);
+    await signIn(browser);
+    expect((await accountOf(browser)).userId).toBe(stranger.userId);
+    expect((await refresh(service, { app, token: granted.refreshToken })).status).toBe(400);
+    expect(await service.outbox(`revocation:grant.${granted.grantId}`)).toHaveLength(1);
+    expect(await service.outbox(`revocation:keys.${stranger.userId}`)).toHaveLength(1);
+    const facts = (await service.outbox()).filter(
+      ({ subject, payload }) =>
+        subject === 'auth.account.access_ended.v1' && payload['svc_user_id'] === stranger.userId,
+    );
+    expect(facts).toHaveLength(1);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { outboxRoutes } from '@svc/messaging';
+import { type Consumer, inboxRoutes, outboxRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -19,6 +19,7 @@ import {
   createKeyAuthenticator,
   createLastUseTracker,
   findApiKeyByHash,
+  startAccessConsumer,
 } from './api-keys/index.ts';
 import { createBillingClient } from './billing/index.ts';
 import type { Config } from './config.ts';
@@ -72,11 +73,14 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     ...{ logger, metrics, isUnavailable: isConnectionFailure },
     responseValidation: config.RESPONSE_VALIDATION,
   } as const;
+  const consumers: readonly Consumer[] = [startAccessConsumer({ ...connections, clock })];
+  life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   const internal = createInternalApp({
     ...common,
     bindings: [
       ...routesOperatorRoutes({ routes, providerKey, clock }),
       ...outboxRoutes({ service: SERVICE, ...connections }),
+      ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),
     ],
     tokens: config.INTERNAL_API_TOKENS,
     lifecycle: life,

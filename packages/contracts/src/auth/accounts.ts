@@ -100,9 +100,13 @@ export const startSsoQuerySchema = z.object({ return_to: returnToSchema.default(
 /** The password that proves the owner; an account that has none leaves it out, and must have signed in just now. */
 const currentPasswordSchema = z.string().min(1).max(1024).nullish();
 
-/** Change of password. */
+/** Change of password. `revoke_access` ends the connections and API keys of the account too. */
 export const changePasswordRequestSchema = z
-  .strictObject({ current_password: currentPasswordSchema, new_password: newPasswordSchema })
+  .strictObject({
+    current_password: currentPasswordSchema,
+    new_password: newPasswordSchema,
+    revoke_access: z.boolean().default(false),
+  })
   .meta({ id: 'ChangePasswordRequest' });
 
 /** Change of address. */

@@ -29,6 +29,13 @@ export const authEvents = {
     description: 'Somebody signed up. Aggregate: `account:<svc_user_id>`.',
     schema: z.object({ svc_user_id: idSchema('usr'), account_type: accountTypeSchema }),
   }),
+  accountAccessEnded: defineEvent({
+    subject: 'auth.account.access_ended.v1',
+    service: 'auth',
+    description:
+      'All access to an account ended: its sessions, connections and API keys. Keys that a session up to `sessions_revoked_through` created are dead. Each fact is an aggregate of its own.',
+    schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
+  }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
   appUpdated: appEvent('updated', 'A field of an app changed.'),
   appSuspended: appEvent('suspended', 'An app was deactivated; `auth.app.disconnected` tells which connections ended.'),

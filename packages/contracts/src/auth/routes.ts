@@ -98,7 +98,8 @@ const accountRoutes = {
     path: '/v1/console/account/password',
     caller: 'console_session',
     summary: 'Change the password',
-    description: 'Ends every session of the account, this one too; the answer is a new one.',
+    description:
+      'Ends every session of the account, this one included, and answers a new one. With `revoke_access`, connections and API keys end too.',
     request: { body: jsonBody(changePasswordRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],

@@ -39,5 +39,9 @@ export const REVOCATIONS_BUCKET = 'revocations';
 /** Seconds that a revocation is kept: the longest token's life (12 h) and an hour for clocks. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;
 
-/** The value of an `app.` or `account.` entry: every grant or session id up to this one is dead. */
+/**
+ * The value of an entry that revokes a range. `app.<client_id>`: every grant of the app up to this id is dead.
+ * `account.<svc_user_id>`: every session of the account up to this id. `keys.<svc_user_id>`: every API key that a
+ * session up to this id created.
+ */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });

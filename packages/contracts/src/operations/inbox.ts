@@ -4,7 +4,7 @@ import { defineRoute, json } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** The services that listen to facts. */
-export const consumingServices = ['billing', 'webhook-dispatcher'] as const;
+export const consumingServices = ['billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
 /** A service that listens to facts. */
 export type ConsumingService = (typeof consumingServices)[number];
@@ -107,5 +107,6 @@ export type InboxOperations = ReturnType<typeof inboxOperationsOf<ConsumingServi
 /** The operator's routes over each inbox. */
 export const inboxOperations: Readonly<Record<ConsumingService, InboxOperations>> = {
   billing: inboxOperationsOf('billing'),
+  'inference-gateway': inboxOperationsOf('inference-gateway'),
   'webhook-dispatcher': inboxOperationsOf('webhook-dispatcher'),
 };

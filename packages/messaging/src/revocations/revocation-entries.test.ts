@@ -17,6 +17,24 @@ test('each kind of entry kills what it names and nothing else', () => {
   expect(entries.isRevoked({})).toBe(false);
 });
 
+test('a range of keys covers the keys that sessions up to its end created, and keys without a session', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  entries.add('keys.usr_1', through('ses_5'), clock().getTime());
+  const isRevoked = (userId: string, keySessionId: string | null) =>
+    entries.isRevoked({ keyId: 'key_1', userId, keySessionId });
+  expect([isRevoked('usr_1', 'ses_5'), isRevoked('usr_1', 'ses_4'), isRevoked('usr_1', null)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([isRevoked('usr_1', 'ses_6'), isRevoked('usr_2', 'ses_5'), isRevoked('usr_2', null)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
 test('a range never shrinks, in whatever order its values arrive', () => {
   const clock = testClock();
   const entries = createEntries(clock);

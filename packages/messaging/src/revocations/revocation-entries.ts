@@ -9,6 +9,8 @@ export interface RevocationSubject {
   readonly clientId?: string | undefined;
   readonly userId?: string | undefined;
   readonly keyId?: string | undefined;
+  /** Session that created the API key; null for a key older than this record. */
+  readonly keySessionId?: string | null | undefined;
 }
 
 /** What was revoked, in memory. */
@@ -48,11 +50,15 @@ export const createEntries = (clock: () => Date): RevocationEntries => {
     const entry = id === undefined ? undefined : find(key);
     return entry !== undefined && id !== undefined && id <= entry.revokedThrough;
   };
+  const isKeyThrough = (key: string, sessionId: string | null) =>
+    sessionId === null ? find(key) !== undefined : isThrough(key, sessionId);
   return {
-    isRevoked({ grantId, sessionId, clientId, userId, keyId }) {
+    isRevoked({ grantId, sessionId, clientId, userId, keyId, keySessionId }) {
       if (grantId !== undefined && find(`grant.${grantId}`) !== undefined) return true;
       if (sessionId !== undefined && find(`session.${sessionId}`) !== undefined) return true;
       if (keyId !== undefined && find(`key.${keyId}`) !== undefined) return true;
+      if (userId !== undefined && keySessionId !== undefined && isKeyThrough(`keys.${userId}`, keySessionId))
+        return true;
       if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
@@ -79,7 +85,7 @@ export const createEntries = (clock: () => Date): RevocationEntries => {
 
 const revokedThroughOf = (key: string, value: string): string | undefined => {
   if (/^(grant|session|key)\../.test(key)) return '';
-  if (!/^(app|account)\../.test(key)) return undefined;
+  if (!/^(app|account|keys)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {

@@ -5,6 +5,8 @@ export interface RevocationQuery {
   clientId?: string;
   userId?: string;
   keyId?: string;
+  /** Session that created the API key; null for a key older than this record. */
+  keySessionId?: string | null;
 }
 
 /** The revocations that a service knows of, answered from memory. */

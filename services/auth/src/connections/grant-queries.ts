@@ -79,6 +79,16 @@ export const deleteGrants = async (
   return rows.map((row) => ({ id: row.id, lastUsedAt: row.last_used_at }));
 };
 
+/** Removes every grant of a user, locking them by id as token exchanges do, and returns their ids. */
+export const deleteGrantsOfUser = async (trx: Transaction, userId: string): Promise<string[]> => {
+  const result: { rows: { id: string }[] } = await trx.raw(
+    `WITH chosen AS (SELECT id FROM grants WHERE user_id = ? ORDER BY id FOR UPDATE)
+     DELETE FROM grants g USING chosen WHERE g.id = chosen.id RETURNING g.id`,
+    [userId],
+  );
+  return result.rows.map(({ id }) => id);
+};
+
 /** The ids of a connection's grants beyond the newest `keep`. */
 export const listOldestGrantIds = async (
   trx: Transaction,

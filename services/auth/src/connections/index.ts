@@ -3,6 +3,7 @@ export { deleteAuditEntriesBefore } from './audit-queries.ts';
 export type { GrantRecord } from './connection.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';
+export { endConnectionsOfUser } from './end-user-connections.ts';
 export { deleteGrantsExpiredBefore, type GrantJson, grantJson, toGrant } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
 export type { ConnectedApp } from './list-connections.ts';

@@ -98,6 +98,28 @@ export const countStandingConnections = async (
   return new Map(result.rows.map((row) => [row.client_id, row.count]));
 };
 
+/** Ends every standing connection of a user and returns the versions of their last facts. */
+export const endStandingConnections = async (
+  trx: Transaction,
+  userId: string,
+  now: Date,
+): Promise<{ clientId: string; version: number }[]> => {
+  const result: { rows: { client_id: string; version: number }[] } = await trx.raw(
+    `WITH chosen AS (
+       SELECT client_id FROM connections c WHERE user_id = :userId AND ${STANDING} ORDER BY client_id FOR UPDATE OF c
+     )
+     UPDATE connections c
+     SET ended_at = :now, version = c.version + 1,
+         last_used_at = greatest(c.last_used_at, (
+           SELECT max(g.last_used_at) FROM grants g WHERE g.user_id = c.user_id AND g.client_id = c.client_id
+         ))
+     FROM chosen WHERE c.user_id = :userId AND c.client_id = chosen.client_id
+     RETURNING c.client_id, c.version`,
+    { userId, now },
+  );
+  return result.rows.map((row) => ({ clientId: row.client_id, version: row.version }));
+};
+
 /** Ends at most `limit` connections that a suspension covers, and answers them with the versions of their last facts. */
 export const endCutOffConnections = async (
   trx: Transaction,

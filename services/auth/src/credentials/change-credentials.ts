@@ -9,33 +9,35 @@ import {
   normalizeEmail,
   updateCredentials,
 } from '../accounts/index.ts';
-import { type BeginSessionDeps, endAllSessions, type StartedSession, startSession } from '../sessions/index.ts';
+import { originOf } from '../connections/index.ts';
+import { type BeginSessionDeps, type StartedSession, startSession } from '../sessions/index.ts';
 import type { Transact } from '../transact.ts';
+import { endAccountAccess } from './end-account-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
-/** What changing password or address needs. */
 export interface ChangeCredentialsDeps extends ProveOwnerDeps, BeginSessionDeps {
   transact: Transact;
 }
 
 /**
- * Changes the password, ends every session of the account and begins a new one. Throws as `proveOwner`, and 422 on a
- * password that is easily guessed.
+ * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys; begins
+ * a new session. Throws as `proveOwner`, and 422 if the password is easily guessed.
  */
 export const changePassword = async (
   deps: ChangeCredentialsDeps,
   claim: OwnerClaim,
-  newPassword: string,
+  { newPassword, revokeAccess }: { newPassword: string; revokeAccess: boolean },
 ): Promise<StartedSession> => {
   const owner = await proveOwner(deps, claim);
   const fault = findPasswordFault(newPassword, owner.account.email);
   if (fault !== undefined) throw invalidField(['body', 'new_password'], 'value_error', `Value error, ${fault}`);
-  return await change(deps, owner, { passwordHash: await deps.passwords.hash(newPassword) });
+  const passwordHash = await deps.passwords.hash(newPassword);
+  return await change(deps, owner, { passwordHash, source: claim.source, keepAccess: !revokeAccess });
 };
 
 /**
  * Changes the address, ends every session of the account and begins a new one. Throws as `proveOwner`, and `email_taken`,
- * which counts as a failure of its source: asking for many addresses is how they are harvested.
+ * which counts as a failure of its source: trying many addresses is how they are harvested.
  */
 export const changeEmail = async (
   deps: ChangeCredentialsDeps,
@@ -47,38 +49,46 @@ export const changeEmail = async (
   const attempt = await deps.throttle.begin({ source: claim.source });
   const holder = await findAccountByEmail(deps.database, email);
   const isFree = holder === undefined || holder.account.id === owner.account.id;
-  const started = isFree ? await changeToFreeEmail(deps, owner, email) : undefined;
+  const started = isFree ? await changeToFreeEmail(deps, owner, { email, source: claim.source }) : undefined;
   if (started !== undefined) return started;
   await attempt.fail();
   throw new AppError('email_taken');
 };
 
-/** Undefined where somebody else was faster. */
+/** Returns undefined if another request took the address first. */
 const changeToFreeEmail = async (
   deps: ChangeCredentialsDeps,
   owner: AccountWithPassword,
-  email: string,
+  changed: { email: string; source: string },
 ): Promise<StartedSession | undefined> => {
   try {
-    return await change(deps, owner, { email });
+    return await change(deps, owner, { ...changed, keepAccess: true });
   } catch (error) {
     if (isUniqueViolation(error, EMAIL_KEY)) return undefined;
     throw error;
   }
 };
 
+interface Change {
+  email?: string;
+  passwordHash?: string;
+  source: string;
+  keepAccess: boolean;
+}
+
 const change = (
   deps: ChangeCredentialsDeps,
   owner: AccountWithPassword,
-  changed: { email?: string; passwordHash?: string },
+  { source, keepAccess, ...changed }: Change,
 ): Promise<StartedSession> =>
   deps.transact(async (trx) => {
     const locked = await lockAccount(trx, owner.account.id);
     if (locked === undefined) throw new AppError('invalid_token');
-    // Changed by somebody else since it was checked: what proved the owner then does not any more.
+    // Another request changed the password since it was checked, so it no longer proves the owner.
     if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     await updateCredentials(trx, owner.account.id, changed);
     const account = { ...locked.account, ...(changed.email === undefined ? {} : { email: changed.email }) };
-    const signedOut = await endAllSessions(deps, trx, { account, now: deps.clock() });
+    const origin = originOf(source, 'console');
+    const signedOut = await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess });
     return await startSession({ ...deps, database: trx }, signedOut);
   });

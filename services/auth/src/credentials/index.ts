@@ -1,1 +1,2 @@
+export { endAccountAccess } from './end-account-access.ts';
 export { credentialRoutes } from './routes.ts';

@@ -12,7 +12,8 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   return [
     bind(routes.changePassword, async ({ body, caller, clientAddress, res }) => {
       const claim = { caller, password: body.current_password ?? undefined, source: clientAddress };
-      return answer(await changePassword(deps, claim, body.new_password), res);
+      const change = { newPassword: body.new_password, revokeAccess: body.revoke_access };
+      return answer(await changePassword(deps, claim, change), res);
     }),
     bind(routes.changeEmail, async ({ body, caller, clientAddress, res }) => {
       const claim = { caller, password: body.current_password ?? undefined, source: clientAddress };

@@ -6,14 +6,14 @@ import { deleteSessionsOfUser } from './queries.ts';
 import { newSessionId } from './session.ts';
 
 /**
- * Signs an account out everywhere, with one revocation for all its sessions, and answers the account as it is then: only a
- * sign-in that knows of this can begin a session. The caller has locked the account.
+ * Signs an account out everywhere with one revocation. Returns the account as it is then and its newest ended session;
+ * only a sign-in that has read this state can begin a session. The caller has locked the account.
  */
 export const endAllSessions = async (
   deps: { newId: typeof newId },
   trx: Transaction,
   { account, now }: { account: AccountRecord; now: Date },
-): Promise<AccountRecord> => {
+): Promise<{ account: AccountRecord; revokedThrough: string }> => {
   const ended = await deleteSessionsOfUser(trx, account.id);
   const newest = newSessionId(deps, now, account.sessionsRevokedThrough);
   const revokedThrough = [...ended, newest].sort().at(-1) ?? newest;
@@ -21,5 +21,5 @@ export const endAllSessions = async (
   await appendToOutbox(trx, {
     revocation: { key: `account.${account.id}`, value: { revoked_through: revokedThrough } },
   });
-  return { ...account, sessionsRevokedThrough: revokedThrough };
+  return { account: { ...account, sessionsRevokedThrough: revokedThrough }, revokedThrough };
 };

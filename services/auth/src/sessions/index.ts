@@ -6,7 +6,7 @@ export {
 } from './authenticate-session.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore, findSessionById } from './queries.ts';
+export { deleteSessionsExpiredBefore, findSessionById, holdSession } from './queries.ts';
 export { sessionRoutes } from './routes.ts';
 export { clearedSessionCookies, pagesCookie, readCookie, readPagesCookie, sessionCookies } from './session-cookies.ts';
 export { toSessionJson } from './session-json.ts';

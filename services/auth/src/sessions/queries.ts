@@ -34,6 +34,22 @@ export const findSessionById = async (executor: Executor, id: string): Promise<S
   return { id: row.id, userId: row.user_id, createdAt: row.created_at, expiresAt: row.expires_at };
 };
 
+/**
+ * Holds the account of a session until the transaction ends, so that no sign-out everywhere comes in between. Returns
+ * false if the session is covered by one already.
+ */
+export const holdSession = async (
+  trx: Transaction,
+  session: { userId: string; sessionId: string },
+): Promise<boolean> => {
+  const result: { rowCount: number } = await trx.raw(
+    `SELECT FROM accounts WHERE id = :userId
+     AND (sessions_revoked_through IS NULL OR sessions_revoked_through < :sessionId) FOR SHARE`,
+    session,
+  );
+  return result.rowCount > 0;
+};
+
 /** Removes a session; false where there was none. */
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;

@@ -11,12 +11,12 @@ import {
   updateCredentials,
 } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
-import { endAllSessions } from '../sessions/index.ts';
+import { originOf } from '../connections/index.ts';
+import { endAccountAccess } from '../credentials/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './queries.ts';
 import type { UpstreamIdentity } from './upstream-provider.ts';
 
-/** What finding the account needs. */
 export interface FindOrOpenAccountDeps {
   database: Executor;
   transact: Transact;
@@ -27,20 +27,21 @@ export interface FindOrOpenAccountDeps {
 const { email: emailSchema, display_name: displayNameSchema } = createAccountRequestSchema.shape;
 
 /**
- * The account of an identity: the one that it was linked to before; else the one with its address, or a new personal one,
- * if the provider has verified the address. Undefined where it has not.
+ * Returns the account of an identity: the one it is linked to; else, if the provider has verified the address, the one
+ * with that address or a new personal one. Returns undefined if the address is not verified.
  */
 export const findOrOpenAccount = async (
   deps: FindOrOpenAccountDeps,
   identity: UpstreamIdentity,
+  source: string,
 ): Promise<AccountRecord | undefined> => {
   const known = await findLinkedAccount(deps, identity);
   const email = emailSchema.safeParse(normalizeEmail(identity.email ?? ''));
   if (known !== undefined || !identity.isEmailVerified || !email.success || email.data.includes('\0')) return known;
   try {
-    return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data }));
+    return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data, source }));
   } catch (error) {
-    // Two tabs at once: the other one has opened or linked the account.
+    // Two tabs at once: the other one opened or linked the account.
     if (!isUniqueViolation(error, EMAIL_KEY) && !isUniqueViolation(error, 'sso_identities_pkey')) throw error;
     return await findLinkedAccount(deps, identity);
   }
@@ -57,17 +58,17 @@ const findLinkedAccount = async (
 const linkAccount = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
-  { identity, email }: { identity: UpstreamIdentity; email: string },
+  { identity, email, source }: { identity: UpstreamIdentity; email: string; source: string },
 ): Promise<AccountRecord> => {
   const found = await findAccountByEmail(trx, email);
   const locked = found === undefined ? undefined : await lockAccount(trx, found.account.id);
-  // Another tab may have linked it before we held the account: then there is nothing to take over.
+  // Another tab may have linked the identity before this one locked the account.
   const linkedBefore = await findLinkedAccount({ database: trx }, identity);
   if (linkedBefore !== undefined) return linkedBefore;
   const account =
     locked === undefined
       ? await openPersonal(deps, trx, { identity, email })
-      : await takeOver(deps, trx, locked.account);
+      : await takeOver(deps, trx, { account: locked.account, source });
   await insertIdentity(trx, { ...identity, userId: account.id, linkedAt: deps.clock() });
   return account;
 };
@@ -91,15 +92,16 @@ const openPersonal = async (
 };
 
 /**
- * The owner of an address is known now. Whoever signed up with it before never proved that it was theirs, so their
- * password, sessions and identities open the account no more.
+ * Hands an account to the proven owner of its address. Sign-up never proved the address, so the password, identities,
+ * sessions, connections and API keys of the person who signed up end.
  */
 const takeOver = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
-  account: AccountRecord,
+  { account, source }: { account: AccountRecord; source: string },
 ): Promise<AccountRecord> => {
   await updateCredentials(trx, account.id, { passwordHash: null });
   await deleteIdentitiesOfUser(trx, account.id);
-  return await endAllSessions(deps, trx, { account, now: deps.clock() });
+  const origin = originOf(source, 'browser');
+  return await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess: false });
 };

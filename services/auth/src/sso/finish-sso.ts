@@ -15,11 +15,11 @@ export interface FinishSsoDeps extends FindOrOpenAccountDeps, BeginSessionDeps {
  */
 export const finishSso = async (
   deps: FinishSsoDeps,
-  { attempt, url }: { attempt: SsoAttempt; url: URL },
+  { attempt, url, source }: { attempt: SsoAttempt; url: URL; source: string },
 ): Promise<string | undefined> => {
   try {
     const identity = await deps.provider.finish(url, attempt);
-    const account = await findOrOpenAccount(deps, identity);
+    const account = await findOrOpenAccount(deps, identity, source);
     if (account === undefined) throw ssoFailed('The OpenID provider has not verified this address.');
     return (await startSession(deps, account)).token;
   } catch (error) {

@@ -38,7 +38,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
         throw error;
       }
     }),
-    bind(routes.finishSso, async ({ req, res }) => {
+    bind(routes.finishSso, async ({ req, res, clientAddress }) => {
       const attempt = cookie.read(req.headers.cookie);
       res.appendHeader('set-cookie', cookie.clear());
       if (attempt === undefined) throw ssoFailed('This sign-in was not begun in this browser, or it took too long.');
@@ -46,7 +46,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
       try {
         const token = await finishSso(
           { ...deps, provider },
-          { attempt, url: new URL(`${publicBaseUrl}${CALLBACK_PATH}?${search}`) },
+          { attempt, url: new URL(`${publicBaseUrl}${CALLBACK_PATH}?${search}`), source: clientAddress },
         );
         if (token !== undefined) res.appendHeader('set-cookie', sessionCookies(token, publicBaseUrl));
         return seeOther(`${publicBaseUrl}${attempt.returnTo}`);

@@ -12,6 +12,8 @@ export interface ApiKey {
   readonly monthlyLimitMicros: number | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
+  /** Console session that created it; null for keys older than this record. */
+  readonly sessionId: string | null;
 }
 
 /** The key as its owner sees it. */

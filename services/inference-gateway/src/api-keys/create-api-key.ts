@@ -1,5 +1,5 @@
 import { newId, type routes } from '@svc/contracts';
-import { invalidField, type Reply, type RequestContext } from '@svc/service-kit';
+import { AppError, invalidField, type Reply, type RequestContext } from '@svc/service-kit';
 import { type ApiKey, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { hashKey } from './hash-key.ts';
@@ -9,7 +9,7 @@ import { insertApiKey } from './queries.ts';
 /** Keys of one account that are not deleted; the list of them is not paged. */
 const KEYS_MAX = 100;
 
-/** Creates a key and shows it, this once. */
+/** Creates a key; the answer is the only place that shows it. Throws `invalid_token` if its session has lost access. */
 export const createApiKey = async (
   deps: ApiKeyDeps,
   { body, caller }: RequestContext<typeof routes.createKey>,
@@ -30,9 +30,11 @@ export const createApiKey = async (
     monthlyLimitMicros: body.monthly_limit_micros ?? null,
     createdAt: new Date(nowMs),
     lastUsedAt: null,
+    sessionId: caller.sessionId,
   };
-  const isInserted = await insertApiKey(deps.database, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
-  if (!isInserted) {
+  const outcome = await insertApiKey(deps.database, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
+  if (outcome === 'session_ended') throw new AppError('invalid_token');
+  if (outcome === 'too_many') {
     throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${KEYS_MAX} keys`);
   }
   return { status: 201, body: { ...showApiKey(key), key: text } };

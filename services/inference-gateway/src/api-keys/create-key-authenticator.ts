@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ApiKeyCaller, AppError, type Authenticate } from '@svc/service-kit';
+import { type ApiKeyCaller, AppError, type Authenticate, type RevocationQuery } from '@svc/service-kit';
 import type { ApiKey } from './api-key.ts';
 import { hashKey } from './hash-key.ts';
 import { isKeyText } from './key-text.ts';
@@ -13,7 +13,7 @@ export interface KeyAuthenticatorOptions {
   /** Finds a key by its hash, in the database; rejects where that does not say. */
   readonly find: (keyHash: Buffer) => Promise<ApiKey | undefined>;
   readonly pepper: string;
-  readonly revocations: { readonly isRevoked: (query: { keyId: string }) => boolean };
+  readonly revocations: { readonly isRevoked: (query: RevocationQuery) => boolean };
   /** Told of every use that was accepted. */
   readonly onUse: (keyId: string) => void;
   /** Milliseconds since the epoch. */
@@ -52,7 +52,7 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     const isGood =
       key !== undefined &&
       (key.expiresAt === null || options.clock() < key.expiresAt.getTime()) &&
-      !options.revocations.isRevoked({ keyId: key.id });
+      !options.revocations.isRevoked({ keyId: key.id, userId: key.userId, keySessionId: key.sessionId });
     if (!isGood) throw new AppError('invalid_api_key');
     options.onUse(key.id);
     return {

@@ -1,5 +1,6 @@
 export type { ApiKey } from './api-key.ts';
 export type { ApiKeyDeps } from './api-key-deps.ts';
+export { startAccessConsumer } from './consumer.ts';
 export { createKeyAuthenticator } from './create-key-authenticator.ts';
 export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
 export { newKeyText } from './key-text.ts';

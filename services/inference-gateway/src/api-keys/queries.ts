@@ -11,6 +11,7 @@ interface Row {
   readonly monthly_limit_micros: number | null;
   readonly created_at: Date;
   readonly last_used_at: Date | null;
+  readonly session_id: string | null;
 }
 
 const COLUMNS = [
@@ -23,6 +24,7 @@ const COLUMNS = [
   'monthly_limit_micros',
   'created_at',
   'last_used_at',
+  'session_id',
 ] as const;
 
 const toApiKey = (row: Row): ApiKey => ({
@@ -35,20 +37,54 @@ const toApiKey = (row: Row): ApiKey => ({
   monthlyLimitMicros: row.monthly_limit_micros,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
+  sessionId: row.session_id,
 });
 
-/** Inserts a key, unless the account already has `keysMax` of them; answers whether it did. */
+/** Inserts a key, unless the account has `keysMax` keys or the session that creates it has lost access. */
 export const insertApiKey = async (
   database: Knex,
   { key, hash, keysMax }: { readonly key: ApiKey; readonly hash: Buffer; readonly keysMax: number },
-): Promise<boolean> => {
-  const { rowCount } = await database.raw<{ rowCount: number }>(
-    `INSERT INTO api_keys (id, svc_user_id, name, prefix, hash, expires_at, requests_per_minute, monthly_limit_micros, created_at)
-     SELECT :id, :userId, :name, :prefix, :hash, :expiresAt, :requestsPerMinute, :monthlyLimitMicros, :createdAt
-     WHERE (SELECT count(*) FROM api_keys WHERE svc_user_id = :userId AND deleted_at IS NULL) < :keysMax`,
-    { ...key, hash, keysMax },
+): Promise<'inserted' | 'too_many' | 'session_ended'> =>
+  database.transaction(async (trx) => {
+    await lockKeysOfAccount(trx, key.userId);
+    const cutoff = await trx('key_cutoffs')
+      .where({ svc_user_id: key.userId })
+      .where('sessions_revoked_through', '>=', key.sessionId)
+      .first();
+    if (cutoff !== undefined) return 'session_ended';
+    const { rowCount } = await trx.raw<{ rowCount: number }>(
+      `INSERT INTO api_keys (id, svc_user_id, name, prefix, hash, expires_at, requests_per_minute, monthly_limit_micros,
+         created_at, session_id)
+       SELECT :id, :userId, :name, :prefix, :hash, :expiresAt, :requestsPerMinute, :monthlyLimitMicros, :createdAt, :sessionId
+       WHERE (SELECT count(*) FROM api_keys WHERE svc_user_id = :userId AND deleted_at IS NULL) < :keysMax`,
+      { ...key, hash, keysMax },
+    );
+    return rowCount === 1 ? 'inserted' : 'too_many';
+  });
+
+/** Serializes key creation with the end of an account's access until the transaction ends. */
+const lockKeysOfAccount = async (trx: Knex.Transaction, userId: string): Promise<void> => {
+  await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${userId}`]);
+};
+
+/** Marks every key as deleted that a session up to `sessionsRevokedThrough` created, and stops those sessions from creating more. */
+export const endKeysOfAccount = async (
+  trx: Knex.Transaction,
+  input: { readonly userId: string; readonly sessionsRevokedThrough: string; readonly at: Date },
+): Promise<void> => {
+  await lockKeysOfAccount(trx, input.userId);
+  await trx.raw(
+    `INSERT INTO key_cutoffs AS k (svc_user_id, sessions_revoked_through) VALUES (:userId, :sessionsRevokedThrough)
+     ON CONFLICT (svc_user_id) DO UPDATE
+     SET sessions_revoked_through = greatest(k.sessions_revoked_through, excluded.sessions_revoked_through)`,
+    input,
   );
-  return rowCount === 1;
+  await trx.raw(
+    `UPDATE api_keys SET deleted_at = :at
+     WHERE svc_user_id = :userId AND deleted_at IS NULL
+       AND (session_id IS NULL OR session_id <= :sessionsRevokedThrough)`,
+    input,
+  );
 };
 
 /** The keys of an account that are not deleted, newest first. */

@@ -156,7 +156,7 @@ const KEY_TEXT = newKeyText();
 const KEY: ApiKey = {
   ...{ id: newId('key'), userId, name: 'rehearsal', prefix: '' },
   ...{ requestsPerMinute: null, monthlyLimitMicros: null },
-  ...{ createdAt: new Date(), expiresAt: null, lastUsedAt: null },
+  ...{ createdAt: new Date(), expiresAt: null, lastUsedAt: null, sessionId: null },
 };
 
 const callers = {

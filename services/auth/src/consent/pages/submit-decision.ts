@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { ReplyContent } from '@svc/service-kit';
+import { AppError, type ReplyContent } from '@svc/service-kit';
 import { later } from '../../clock.ts';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
@@ -25,7 +25,8 @@ export const submitDecision = async (
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
-  return await approveOnce(deps, { ...decision, userId: found.account.id, origin: originOf(source, 'browser') }, form);
+  const person = { userId: found.account.id, sessionId: found.session.id, origin: originOf(source, 'browser') };
+  return await approveOnce(deps, { ...decision, ...person }, form);
 };
 
 const toRequest = ({ query, isPushed }: FormContext) => ({
@@ -57,6 +58,7 @@ const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContex
   try {
     return seeOther(await approve(deps, decision, code));
   } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_token') return backToAuthorize(deps, form);
     if (!(error instanceof DecidedBefore)) throw error;
   }
   // A double click: the first answer never arrived. But a code that the app has used must not reach it again.

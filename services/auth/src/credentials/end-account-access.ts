@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { authEvents, type newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import type { AccountRecord } from '../accounts/index.ts';
+import { endConnectionsOfUser, type Origin } from '../connections/index.ts';
+import { endAllSessions } from '../sessions/index.ts';
+import type { Transaction } from '../transact.ts';
+
+/** An account whose access ends. The caller has locked it. */
+export interface EndedAccess {
+  account: AccountRecord;
+  /** Where the request came from, for the audit trail of each connection. */
+  origin: Origin;
+  now: Date;
+  /** Keeps connections and API keys; sessions end in any case. */
+  keepAccess: boolean;
+}
+
+/**
+ * Ends all access to an account: its sessions, connections with their grants, and API keys. Returns the account as it
+ * is then; only a sign-in that has read this state can begin a session.
+ */
+export const endAccountAccess = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { account, origin, now, keepAccess }: EndedAccess,
+): Promise<AccountRecord> => {
+  const { account: signedOut, revokedThrough } = await endAllSessions(deps, trx, { account, now });
+  if (keepAccess) return signedOut;
+  await endConnectionsOfUser(deps, trx, { userId: account.id, origin, now });
+  // The revocation kills the keys within a second; the fact deletes them for good, as a revocation expires.
+  await appendToOutbox(
+    trx,
+    { revocation: { key: `keys.${account.id}`, value: { revoked_through: revokedThrough } } },
+    {
+      subject: authEvents.accountAccessEnded.subject,
+      aggregate: `access_end:${randomUUID()}`,
+      version: 1,
+      data: { svc_user_id: account.id, sessions_revoked_through: revokedThrough },
+    },
+  );
+  return signedOut;
+};

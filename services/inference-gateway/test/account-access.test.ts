@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { events, newId } from '@svc/contracts';
+import { connectMessaging, type Messaging } from '@svc/messaging';
+import { createLogger, createMetrics } from '@svc/service-kit';
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startGateway, type TestGateway } from './support/start-gateway.ts';
+
+let gateway: TestGateway;
+let messaging: Messaging;
+let userId: string;
+let sessionId: string;
+let session: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  messaging = await connectMessaging({
+    url: gateway.nats.url,
+    name: 'auth',
+    replicas: 1,
+    logger: createLogger({ service: 'auth', level: 'silent' }),
+    metrics: createMetrics('auth'),
+  });
+});
+afterAll(async () => {
+  await messaging.close();
+  await gateway.stop();
+});
+beforeEach(async () => {
+  userId = newId('usr');
+  sessionId = newId('ses');
+  session = await gateway.tokens.consoleSession({ userId, sessionId });
+});
+
+const createKey = (token = session) =>
+  fetch(`${gateway.url}/v1/gateway/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'A key' }),
+  });
+const newKey = async (token = session): Promise<{ id: string; key: string }> =>
+  JSON.parse(await (await createKey(token)).text());
+const statusOf = async (key: string): Promise<number> =>
+  (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+const isDeleted = async (id: string): Promise<boolean> =>
+  (await gateway.database.knex('api_keys').where({ id }).first('deleted_at')).deleted_at !== null;
+
+const publishRevocation = (through: string) =>
+  messaging.jetstream.publish(`$KV.revocations.keys.${userId}`, JSON.stringify({ revoked_through: through }));
+
+const publishFact = async (through: string) => {
+  const fact = {
+    id: randomUUID(),
+    subject: events.accountAccessEnded.subject,
+    aggregate: `access_end:${randomUUID()}`,
+    version: 1,
+    occurred_at: new Date().toISOString(),
+    data: { svc_user_id: userId, sessions_revoked_through: through },
+  };
+  await messaging.jetstream.publish(fact.subject, JSON.stringify(fact));
+};
+const factIsHandled = (through: string) =>
+  waitFor(() =>
+    gateway.database.knex('key_cutoffs').where({ svc_user_id: userId, sessions_revoked_through: through }).first(),
+  );
+
+describe('the end of all access to an account', () => {
+  test('kills keys by its revocation alone, before the fact has arrived', async () => {
+    const { id, key } = await newKey();
+    expect(await statusOf(key)).toBe(200);
+    await publishRevocation(sessionId);
+    await waitFor(async () => (await statusOf(key)) === 401);
+    expect(await isDeleted(id)).toBe(false);
+  });
+
+  test('deletes keys by its fact, so that they stay dead when the revocation expires', async () => {
+    const { id } = await newKey();
+    await publishFact(sessionId);
+    await waitFor(() => isDeleted(id));
+  });
+
+  test('spares keys of a later session, even if revocation and fact arrive late', async () => {
+    const later = await gateway.tokens.consoleSession({ userId, sessionId: newId('ses') });
+    const { id, key } = await newKey(later);
+    await publishRevocation(sessionId);
+    await publishFact(sessionId);
+    await factIsHandled(sessionId);
+    expect([await isDeleted(id), await statusOf(key)]).toEqual([false, 200]);
+  });
+
+  test('returns 401 when an ended session creates a key before its own revocation has spread', async () => {
+    await publishFact(sessionId);
+    await factIsHandled(sessionId);
+    expect((await createKey()).status).toBe(401);
+  });
+
+  test('deletes every key of sessions that create keys while the fact is handled', async () => {
+    const creating = Promise.all(Array.from({ length: 20 }, () => createKey()));
+    await publishFact(sessionId);
+    await creating;
+    await factIsHandled(sessionId);
+    const alive = await gateway.database.knex('api_keys').where({ svc_user_id: userId }).whereNull('deleted_at');
+    expect(alive).toEqual([]);
+  });
+
+  test('deletes keys that are older than the record of their session', async () => {
+    const { id, key } = await newKey();
+    await gateway.database.knex('api_keys').where({ id }).update({ session_id: null });
+    await publishRevocation(sessionId);
+    await waitFor(async () => (await statusOf(key)) === 401);
+    await publishFact(sessionId);
+    await waitFor(() => isDeleted(id));
+  });
+});
