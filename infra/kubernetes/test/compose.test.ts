@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { callersOf, serviceNames as ownersOfRoutes } from '@svc/contracts';
 import { describeSettings, loadConfig } from '@svc/service-kit';
 import { DCLinter } from 'dclint';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -119,9 +121,23 @@ describe('with the secrets of make-env.sh', () => {
     expect(unknown).toEqual(service === 'inference-gateway' ? ['SANDBOX_PROVIDER_KEY'] : []);
   });
 
+  test.each(ownersOfRoutes)(
+    '%s accepts exactly the callers of its internal routes, and holds no credential but its own',
+    (service) => {
+      const { INTERNAL_API_TOKENS: accepted = '', INTERNAL_API_TOKEN: own } = environmentOf(service);
+      const expected = callersOf(service).map((caller) => {
+        const [, secret = ''] = (variables[`${caller.toUpperCase().replaceAll('-', '_')}_API_TOKEN`] ?? '').split(':');
+        return `${caller}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
+      });
+      expect(accepted.split(',')).toEqual(expected);
+      expect(own?.split(':')[0] ?? service).toBe(service);
+    },
+  );
+
   test('each secret is used, and each that is needed is made', () => {
     const text = JSON.stringify(services);
-    const used = new Set(variablesIn(text));
+    // The operator presents its own token from outside of the containers.
+    const used = new Set([...variablesIn(text), 'OPERATOR_API_TOKEN']);
     expect(Object.keys(variables).filter((name) => !used.has(name))).toEqual([]);
     const optional = new Set([...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name));
     expect([...used].filter((name) => !optional.has(name) && variables[name] === undefined)).toEqual([]);

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { routesFileSchema } from '@svc/contracts';
+import { callersOf, routesFileSchema } from '@svc/contracts';
 import { describeSettings, loadConfig } from '@svc/service-kit';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -28,6 +29,8 @@ const STAND_INS: Record<string, string> = {
   NATS_URL: 'nats://nats.test:4222',
   AUTH_ENCRYPTION_KEY: 'a'.repeat(64),
   WEBHOOK_ENCRYPTION_KEY: 'b'.repeat(64),
+  INTERNAL_API_TOKENS: `operator:sha256:${'c'.repeat(64)}`,
+  INTERNAL_API_TOKEN: `inference-gateway:${'d'.repeat(40)}`,
 };
 const standIn = (name: string): string => STAND_INS[name] ?? 'x'.repeat(40);
 
@@ -115,6 +118,21 @@ describe.each(overlayNames)('%s', (name) => {
     return Object.fromEntries(Object.entries(data).map(([file, text]) => [file, String(text)]));
   };
 });
+
+test.each(serviceNames.filter((each) => each !== 'console'))(
+  'the local %s accepts exactly the credentials that its callers present',
+  (service) => {
+    const manifests = overlay('local');
+    const accepted = textAt(find(manifests, 'Secret', service), 'stringData', 'INTERNAL_API_TOKENS').split(',');
+    const expected = callersOf(service).map((caller) => {
+      const [name, secret = ''] = textAt(find(manifests, 'Secret', caller), 'stringData', 'INTERNAL_API_TOKEN').split(
+        ':',
+      );
+      return `${name}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
+    });
+    expect(accepted).toEqual(expected);
+  },
+);
 
 test('the local databases have the passwords that the services use', () => {
   const manifests = overlay('local');

@@ -19,16 +19,16 @@ export class OperatorError extends Error {
 const variableOf = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_INTERNAL_URL`;
 
 /**
- * Reads `<SERVICE>_INTERNAL_URL` and the first of INTERNAL_API_TOKENS, which are the services' own variables. What is not set
- * there is read from the local stack in SVC_DATA_DIR (`.local`). Throws OperatorError where there is no credential.
+ * Reads `<SERVICE>_INTERNAL_URL` and INTERNAL_API_TOKEN, which are the services' own variables. What is not set there is
+ * read from the local stack in SVC_DATA_DIR (`.local`). Throws OperatorError where there is no credential.
  */
 export const readAddressBook = (env: NodeJS.ProcessEnv): AddressBook => {
   const directory = env.SVC_DATA_DIR ?? '.local';
   const local = serviceNames.some((name) => env[variableOf(name)] !== undefined) ? undefined : readLocal(directory);
-  const token = env.INTERNAL_API_TOKENS?.split(',')[0]?.trim() || local?.token;
+  const token = env.INTERNAL_API_TOKEN?.trim() || local?.token;
   if (token === undefined) {
     throw new OperatorError(
-      `there is no running stack in ${directory}, and INTERNAL_API_TOKENS is not set. Start the stack, or set it and ` +
+      `there is no running stack in ${directory}, and INTERNAL_API_TOKEN is not set. Start the stack, or set it and ` +
         `the addresses of the services: ${serviceNames.map(variableOf).join(', ')}.`,
     );
   }
@@ -40,7 +40,7 @@ export const readAddressBook = (env: NodeJS.ProcessEnv): AddressBook => {
 const readLocal = (directory: string): Omit<AddressBook, 'operator'> | undefined => {
   try {
     const stack = readJson(join(directory, 'stack.json'), 'processes');
-    const token = readJson(join(directory, 'secrets.json'), 'INTERNAL_API_TOKEN');
+    const token = readJson(join(directory, 'secrets.json'), 'OPERATOR_API_TOKEN');
     const urls = serviceNames.map((name) => [name, fieldOf(fieldOf(stack, name), 'internal_url')] as const);
     return typeof token === 'string' ? { token, urls: Object.fromEntries(urls) } : undefined;
   } catch {

@@ -1,5 +1,6 @@
 export * from './auth/index.ts';
 export * from './billing/index.ts';
+export * from './broker.ts';
 export * from './core/index.ts';
 export * from './events.ts';
 export * from './inference-gateway/index.ts';

@@ -1,6 +1,6 @@
 import { authInternalRoutes, authRoutes } from './auth/index.ts';
 import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
-import type { RouteDefinition, ServiceName } from './core/index.ts';
+import { type InternalCaller, internalCallers, type RouteDefinition, type ServiceName } from './core/index.ts';
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import { inboxOperations, outboxOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
@@ -26,6 +26,12 @@ export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),
 ];
+
+/** The callers that some internal route of a service lets in. */
+export const callersOf = (service: ServiceName): readonly InternalCaller[] =>
+  internalCallers.filter((caller) =>
+    allInternalRoutes.some((route) => route.service === service && route.callers?.includes(caller)),
+  );
 
 /** The public routes that one service serves. */
 export const routesOf = (service: ServiceName): readonly RouteDefinition[] =>

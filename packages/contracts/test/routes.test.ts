@@ -90,10 +90,13 @@ describe('the route table', () => {
     for (const route of allInternalRoutes) {
       expect(route.path).toMatch(/^\/internal\//);
       expect(route.caller).toBe('service');
+      expect(route.callers?.length, route.operationId).toBeGreaterThan(0);
+      expect(route.callers, route.operationId).not.toContain(route.service);
     }
     for (const route of allRoutes) {
       expect(route.path).not.toMatch(/^\/internal/);
       expect(route.caller).not.toBe('service');
+      expect(route.callers).toBeUndefined();
     }
   });
 

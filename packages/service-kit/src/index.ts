@@ -26,7 +26,7 @@ export {
   type InternalClientOptions,
 } from './client/create-internal-client.ts';
 export { Bag } from './collections/bag.ts';
-export { commonSettings } from './config/common-settings.ts';
+export { callingSettings, commonSettings } from './config/common-settings.ts';
 export {
   describeSettings,
   renderEnvExample,

@@ -37,13 +37,18 @@ test.each([
       service: 'inference-gateway',
       contract: [route],
       bindings: [bind(route, async () => ({ status: 200, body: { loaded: true } }))],
-      tokens: ['service-credential'],
+      tokens: ['operator:service-credential'],
       logger,
       metrics: createMetrics('inference-gateway'),
       ready: async () => ({}),
     }),
   );
-  const client = createInternalClient({ baseUrl: url, token: 'service-credential', timeoutMs: 5_000, operator });
+  const client = createInternalClient({
+    baseUrl: url,
+    token: 'operator:service-credential',
+    timeoutMs: 5_000,
+    operator,
+  });
   await client.call(route, {});
   await client.close();
   await expect.poll(() => lines.filter(isAudit)).toHaveLength(1);

@@ -16,7 +16,7 @@ import {
   listen,
 } from '../src/index.ts';
 
-const TOKEN = 'a-service-credential-for-tests';
+const TOKEN = 'inference-gateway:a-service-credential-for-tests';
 const CHANNEL = { path: '/internal/echo', protocol: 'svc-echo', operationId: 'echo' } as const;
 const question = z.object({ request_id: z.string(), traceparent: z.string().optional(), words: z.array(z.string()) });
 const readQuestion = (value: unknown) => question.parse(value);

@@ -18,7 +18,7 @@ import {
 import { internalTestRoutes } from './support/internal-contract.ts';
 import { collectLogs, serve, startTestApp, testAuthenticators, testBindings, testRoutes } from './support/test-app.ts';
 
-const TOKEN = 'service-credential-1';
+const TOKEN = 'inference-gateway:service-credential-1';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_SPAN = 'b7ad6b7169203331';
 

@@ -1,3 +1,4 @@
+import { internalCredential } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
@@ -365,22 +366,25 @@ describe('GET /internal/apps/{client_id}', () => {
 
   test('success: who owns it and whether it is active, as of now', async () => {
     const { clientId } = await newApp(service, owner, { name: 'Owned' });
-    expect((await ask(clientId, service.internalToken)).body).toEqual({
+    expect((await ask(clientId, internalCredential('webhook-dispatcher'))).body).toEqual({
       client_id: clientId,
       owner_user_id: owner.userId,
       name: 'Owned',
       active: true,
     });
     await one(clientId, 'PATCH', { json: { active: false } });
-    expect((await ask(clientId, service.internalToken)).body).toMatchObject({ active: false });
+    expect((await ask(clientId, internalCredential('webhook-dispatcher'))).body).toMatchObject({ active: false });
     await one(clientId, 'DELETE');
-    expect((await ask(clientId, service.internalToken)).status).toBe(404);
+    expect((await ask(clientId, internalCredential('webhook-dispatcher'))).status).toBe(404);
   });
 
   test('unauthenticated: wants the service credential, and is not on the public port', async () => {
     const { clientId } = await newApp(service, owner);
     expect((await ask(clientId, undefined)).status).toBe(401);
     expect((await ask(clientId, owner.token)).status).toBe(401);
-    expect((await call(`${service.url}/internal/apps/${clientId}`, { token: service.internalToken })).status).toBe(404);
+    expect(
+      (await call(`${service.url}/internal/apps/${clientId}`, { token: internalCredential('webhook-dispatcher') }))
+        .status,
+    ).toBe(404);
   });
 });

@@ -1,3 +1,4 @@
+import { internalCredential } from '@svc/testing';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, restartAuthService, startAuthService } from './support/auth-service.ts';
@@ -62,7 +63,7 @@ describe('signing keys', () => {
     const rotate = (active_kid: string) =>
       call(`${service.internalUrl}/internal/operations/auth/signing-keys/rotate`, {
         method: 'POST',
-        token: service.internalToken,
+        token: internalCredential('operator'),
         json: { active_kid },
       });
     const before = await active();

@@ -112,7 +112,7 @@ const createPublicApp = (parts: BillingParts, bindings: readonly Binding[]): Req
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
     // What belongs to the other payment provider does not exist.
-    contract: routesOf(SERVICE).filter((route) => !route.path.startsWith(PATHS_WITHOUT[config.PAYMENTS])),
+    contract: routesOf(SERVICE).filter((route) => !route.path.startsWith(PATHS_WITHOUT[config.PAYMENTS ?? 'sandbox'])),
   });
 };
 

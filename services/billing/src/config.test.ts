@@ -8,14 +8,22 @@ const ENVIRONMENT = {
   PUBLIC_BASE_URL: 'http://127.0.0.1:8080',
   AUTH_INTERNAL_URL: 'http://127.0.0.1:3101',
   PLANS_FILE: '/etc/svc/plans.yaml',
-  INTERNAL_API_TOKENS: 'a-token-of-16-characters',
+  INTERNAL_API_TOKENS: 'inference-gateway:a-token-of-16-characters',
 };
 
 describe('the configuration', () => {
   test('needs only what has no default', () => {
     const config = loadConfig(billingConfigSchema, ENVIRONMENT);
-    expect(config).toMatchObject({ PAYMENTS: 'sandbox', BILLING_CURRENCY: 'EUR', PAST_DUE_GRACE_DAYS: 7 });
+    expect(config).toMatchObject({ PAYMENTS: undefined, BILLING_CURRENCY: 'EUR', PAST_DUE_GRACE_DAYS: 7 });
     expect(jwksUrlOf(config)).toBe('http://127.0.0.1:3101/v1/integrations/oauth/jwks');
+  });
+  test.each([
+    ['production', undefined, /PAYMENTS: must be set in production/],
+    ['production', 'strpie', /PAYMENTS: expected one of sandbox, stripe/],
+    [undefined, 'strpie', /PAYMENTS: expected one of sandbox, stripe/],
+  ])('refuses to start when NODE_ENV is %s and PAYMENTS is %s', (NODE_ENV, PAYMENTS, fault) => {
+    const environment: NodeJS.ProcessEnv = { ...ENVIRONMENT, NODE_ENV, PAYMENTS };
+    expect(() => loadConfig(billingConfigSchema, environment)).toThrow(fault);
   });
   test('names everything that Stripe needs, and refuses a currency that is none', () => {
     const load = (more: object) => loadConfig(billingConfigSchema, { ...ENVIRONMENT, ...more });

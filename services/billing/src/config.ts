@@ -25,10 +25,15 @@ export const billingConfigSchema = z
       expected: 'an ISO 4217 code in upper case',
       default: 'EUR',
     }),
+    NODE_ENV: setting.string({
+      description: 'With `production`, PAYMENTS must be set.',
+      optional: true,
+    }),
     PAYMENTS: setting.choice({
-      description: 'Payment provider. The sandbox has its own checkout and portal pages and takes no money.',
+      description:
+        'Payment provider; `sandbox` unless set. The sandbox has its own checkout and portal pages and takes no money.',
       values: ['sandbox', 'stripe'],
-      default: 'sandbox',
+      optional: true,
     }),
     STRIPE_SECRET_KEY: setting.string({
       description: 'Secret key of the Stripe account.',
@@ -72,6 +77,9 @@ export const billingConfigSchema = z
     ...rehearsalSettings,
   })
   .superRefine((config, context) => {
+    if (config.NODE_ENV === 'production' && config.PAYMENTS === undefined) {
+      context.addIssue({ code: 'custom', path: ['PAYMENTS'], message: 'must be set in production: stripe or sandbox' });
+    }
     if (config.PAYMENTS !== 'stripe') return;
     for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const) {
       if (config[name] !== undefined) continue;

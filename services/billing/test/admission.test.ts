@@ -1,8 +1,9 @@
 import { type AdmissionLine, admissionChannel, newId } from '@svc/contracts';
 import { createLineClient } from '@svc/service-kit';
+import { internalCredential } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { APP, delegatedRequest, INTERNAL_TOKEN, type TestBilling, testBilling } from './support/billing.ts';
+import { APP, delegatedRequest, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;
 beforeAll(async () => {
@@ -34,7 +35,11 @@ describe('the internal endpoint', () => {
 
 describe('the channel', () => {
   test('decides as the endpoint does, together with those who come over that, and each question for itself', async () => {
-    const client = createLineClient({ ...admissionChannel, baseUrl: billing.internalUrl, token: INTERNAL_TOKEN });
+    const client = createLineClient({
+      ...admissionChannel,
+      baseUrl: billing.internalUrl,
+      token: internalCredential('inference-gateway'),
+    });
     const { userId } = await billing.subscribe();
     const others = await billing.subscribe();
     const admissions = [

@@ -161,7 +161,7 @@ const openInference = (
   const { config, logger, clock, usage, routes } = options;
   const billing = createBillingClient({
     baseUrl: config.BILLING_INTERNAL_URL,
-    token: config.INTERNAL_API_TOKENS[0] ?? '',
+    token: config.INTERNAL_API_TOKEN,
     admissionTimeoutMs: config.ADMISSION_TIMEOUT_MS,
     logger,
   });

@@ -1,4 +1,4 @@
-import { commonSettings, rehearsalSettings, setting } from '@svc/service-kit';
+import { callingSettings, commonSettings, rehearsalSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
@@ -7,6 +7,7 @@ const PEPPER_CHARACTERS_MIN = 32;
 /** Everything that the environment decides. Keys of providers have names of their own, which the routes file tells. */
 export const configSchema = z.object({
   ...commonSettings,
+  ...callingSettings,
   DATABASE_POOL_MAX: setting.integer({
     description: 'Connections to the database that one process keeps at most.',
     min: 2,

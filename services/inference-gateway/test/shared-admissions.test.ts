@@ -10,11 +10,11 @@ import {
   type Listener,
   listen,
 } from '@svc/service-kit';
-import { waitFor } from '@svc/testing';
+import { internalCredential, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BillingClient, createBillingClient } from '../src/billing/index.ts';
 
-const TOKEN = 'a-service-credential-for-tests';
+const TOKEN = internalCredential('inference-gateway');
 const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
 
 /** One call as billing gets it, unanswered until the test answers it. */

@@ -93,7 +93,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
 };
 
 const createClients = (config: Config, life: AppParts['life']) => {
-  const [token = ''] = config.INTERNAL_API_TOKENS;
+  const token = config.INTERNAL_API_TOKEN;
   const client = (baseUrl: string): InternalClient => {
     const made = createInternalClient({ baseUrl, token, timeoutMs: INTERNAL_TIMEOUT_MS });
     life.onStop('internal client', made.close);

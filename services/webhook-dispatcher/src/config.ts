@@ -1,4 +1,4 @@
-import { commonSettings, setting } from '@svc/service-kit';
+import { callingSettings, commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 import { parseAllowTargets } from './destinations/index.ts';
 import { parseEncryptionKeys } from './signatures/index.ts';
@@ -7,6 +7,7 @@ import { parseEncryptionKeys } from './signatures/index.ts';
 export const configSchema = z
   .object({
     ...commonSettings,
+    ...callingSettings,
     AUTH_INTERNAL_URL: setting.url({
       description: "Auth's internal listener: who owns an app, and the signing keys of tokens.",
     }),

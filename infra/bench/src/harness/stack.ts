@@ -77,7 +77,9 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   const nats = await startNats({ storeDir: join(scratch.path, 'nats') });
   const restartableNats = restartable(nats, () => startNats({ storeDir: join(scratch.path, 'nats'), port: nats.port }));
   stops.push(restartableNats.stop);
-  const internalToken = randomBytes(24).toString('hex');
+  const internalToken = `inference-gateway:${randomBytes(24).toString('hex')}`;
+  const dispatcherToken = `webhook-dispatcher:${randomBytes(24).toString('hex')}`;
+  const tokens = { INTERNAL_API_TOKENS: `${internalToken},${dispatcherToken}`, INTERNAL_API_TOKEN: internalToken };
   let started = 0;
   const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
     started += 1;
@@ -94,7 +96,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     const internalPort = env['INTERNAL_PORT'] ?? String(await freePort());
     const [url, internalUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${internalPort}`];
     const settings = {
-      ...{ NATS_URL: nats.url, PUBLIC_BASE_URL: url, INTERNAL_API_TOKENS: internalToken },
+      ...{ NATS_URL: nats.url, PUBLIC_BASE_URL: url, ...tokens },
       ...{ PORT: port, INTERNAL_PORT: internalPort },
       // As in production.
       ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
@@ -123,7 +125,8 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
       const main = isBundled
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
-      return await startService(main, { ...env, DATABASE_URL: databaseUrl }, launch);
+      const own = service === 'webhook-dispatcher' ? { INTERNAL_API_TOKEN: dispatcherToken } : {};
+      return await startService(main, { ...own, ...env, DATABASE_URL: databaseUrl }, launch);
     },
   };
 };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ServiceName } from '@svc/contracts';
 import { startNodeProcess } from '../process/node-process.ts';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
+import { variablePrefix } from './secrets.ts';
 import { inheritedEnvironment } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
 import { StartError } from './start-error.ts';
@@ -38,13 +39,8 @@ const provisionDatabase = async (
   if (server === undefined) throw new StartError(`There is no database server for ${service}.`);
   // Loaded while PostgreSQL starts: knex takes as long as the server does.
   const { provision } = await import('@svc/database');
-  const passwordOf = {
-    auth: secrets.AUTH_DATABASE_PASSWORD,
-    billing: secrets.BILLING_DATABASE_PASSWORD,
-    'inference-gateway': secrets.INFERENCE_GATEWAY_DATABASE_PASSWORD,
-    'webhook-dispatcher': secrets.WEBHOOK_DISPATCHER_DATABASE_PASSWORD,
-  } as const satisfies Record<ServiceName, string>;
-  return await provision({ adminUrl: server.adminUrl, service, password: passwordOf[service] });
+  const password = secrets[`${variablePrefix(service)}_DATABASE_PASSWORD`];
+  return await provision({ adminUrl: server.adminUrl, service, password });
 };
 
 const runMigrations = async (context: StackContext, service: ServiceName, url: string): Promise<void> => {

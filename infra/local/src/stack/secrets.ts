@@ -1,14 +1,31 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import type { InternalCaller } from '@svc/contracts';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 import { StartError } from './start-error.ts';
+
+/** Prefix of the secrets and variables of each service, and of the operator. */
+const prefixes = {
+  auth: 'AUTH',
+  billing: 'BILLING',
+  'inference-gateway': 'INFERENCE_GATEWAY',
+  'webhook-dispatcher': 'WEBHOOK_DISPATCHER',
+  operator: 'OPERATOR',
+} as const satisfies Record<InternalCaller, string>;
+
+/** Prefix of the variables that belong to one service: `INFERENCE_GATEWAY`. */
+export const variablePrefix = <const C extends InternalCaller>(caller: C): (typeof prefixes)[C] => prefixes[caller];
 
 const hex = (): string => randomBytes(32).toString('hex');
 const base64 = (): string => randomBytes(32).toString('base64');
 
-/** Every secret of the stack, and how it is made. Names are those of the variables that services read, where they read them. */
+/** Makers of all secrets. Each has the name of the variable that reads it, where a service reads it as it is. */
 const makers = {
-  INTERNAL_API_TOKEN: hex,
+  AUTH_API_TOKEN: () => `auth:${hex()}`,
+  BILLING_API_TOKEN: () => `billing:${hex()}`,
+  INFERENCE_GATEWAY_API_TOKEN: () => `inference-gateway:${hex()}`,
+  WEBHOOK_DISPATCHER_API_TOKEN: () => `webhook-dispatcher:${hex()}`,
+  OPERATOR_API_TOKEN: () => `operator:${hex()}`,
   AUTH_ENCRYPTION_KEY: base64,
   WEBHOOK_ENCRYPTION_KEY: base64,
   API_KEY_PEPPER: base64,
@@ -44,6 +61,16 @@ export const loadSecrets = ({ file, cluster }: SecretsLocation): Secrets => {
   }
   // Built from the very names of the type, one line above.
   return secrets as Secrets;
+};
+
+/** The credential that a caller presents to the internal routes of services. */
+export const apiTokenOf = (secrets: Secrets, caller: InternalCaller): string =>
+  secrets[`${variablePrefix(caller)}_API_TOKEN`];
+
+/** A credential as the services that accept it are told: they can check it, and cannot use it. */
+export const digestOf = (apiToken: string): string => {
+  const [caller, secret = ''] = apiToken.split(':');
+  return `${caller}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
 };
 
 const readKnown = (file: string): ReadonlyMap<string, string> | undefined => {

@@ -7,7 +7,11 @@ import { inheritedEnvironment, type ServiceContext, serviceEnvironment } from '.
 import { readSettings } from './settings.ts';
 
 const secrets: Secrets = {
-  INTERNAL_API_TOKEN: 'internal',
+  AUTH_API_TOKEN: 'auth:own',
+  BILLING_API_TOKEN: 'billing:own',
+  INFERENCE_GATEWAY_API_TOKEN: 'inference-gateway:own',
+  WEBHOOK_DISPATCHER_API_TOKEN: 'webhook-dispatcher:own',
+  OPERATOR_API_TOKEN: 'operator:own',
   AUTH_ENCRYPTION_KEY: 'auth-key',
   WEBHOOK_ENCRYPTION_KEY: 'webhook-key',
   API_KEY_PEPPER: 'pepper',
@@ -31,6 +35,7 @@ const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
   routesFile: '/data/routes.yaml',
   plansFile: '/config/plans.yaml',
   compileCache: '/data/cache',
+  isOtherRelease: false,
 });
 
 describe('the environment of a service', () => {
@@ -41,7 +46,7 @@ describe('the environment of a service', () => {
       DATABASE_URL: 'postgres://own',
       NATS_URL: 'nats://own',
       PUBLIC_BASE_URL: 'http://127.0.0.1:8080',
-      INTERNAL_API_TOKENS: 'internal',
+      INTERNAL_API_TOKEN: 'billing:own',
       AUTH_INTERNAL_URL: 'http://127.0.0.1:200',
       PAYMENTS: 'sandbox',
       PLANS_FILE: '/config/plans.yaml',
@@ -51,12 +56,26 @@ describe('the environment of a service', () => {
   test.each(serviceNames)('%s sees no secret of another one', (service) => {
     const values = new Set(Object.values(serviceEnvironment(service, context())));
     const own = {
-      auth: ['internal', 'auth-key'],
-      billing: ['internal'],
-      'inference-gateway': ['internal', 'pepper', 'sandbox-key'],
-      'webhook-dispatcher': ['internal', 'webhook-key'],
+      auth: ['auth:own', 'auth-key'],
+      billing: ['billing:own'],
+      'inference-gateway': ['inference-gateway:own', 'pepper', 'sandbox-key'],
+      'webhook-dispatcher': ['webhook-dispatcher:own', 'webhook-key'],
     }[service];
     expect(Object.values(secrets).filter((secret) => values.has(secret))).toEqual(own);
+  });
+
+  test('accepts the digests of its callers’ credentials, and holds the credential of none', () => {
+    const { INTERNAL_API_TOKENS: accepted = '' } = serviceEnvironment('billing', context());
+    expect(accepted.split(',').map((item) => item.replace(/[0-9a-f]{64}$/, 'digest'))).toEqual([
+      'inference-gateway:sha256:digest',
+      'webhook-dispatcher:sha256:digest',
+      'operator:sha256:digest',
+    ]);
+  });
+
+  test('gives services of another release the credentials as they are, its own first', () => {
+    const environment = serviceEnvironment('auth', { ...context(), isOtherRelease: true });
+    expect(environment['INTERNAL_API_TOKENS']).toBe('auth:own,webhook-dispatcher:own,operator:own');
   });
 
   test('lets what the person has set win, but not the ports and databases of other things', () => {

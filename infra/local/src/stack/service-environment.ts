@@ -1,5 +1,5 @@
-import { type ServiceName, serviceNames } from '@svc/contracts';
-import type { Secrets } from './secrets.ts';
+import { callersOf, type ServiceName, serviceNames } from '@svc/contracts';
+import { apiTokenOf, digestOf, type Secrets, variablePrefix } from './secrets.ts';
 
 /** Milliseconds that open requests and streams get when the stack stops. */
 const SHUTDOWN_GRACE_MS = 8_000;
@@ -20,10 +20,9 @@ export interface ServiceContext {
   routesFile: string;
   plansFile: string;
   compileCache: string;
+  /** The services may be those of a release that knows no digests of credentials. */
+  isOtherRelease: boolean;
 }
-
-/** Prefix of the variables that belong to one service: `INFERENCE_GATEWAY`. */
-export const variablePrefix = (service: ServiceName): string => service.toUpperCase().replaceAll('-', '_');
 
 /** Address of a listener of the stack: of `auth`, or of `auth-internal`. */
 export const loopbackUrl = (ports: ReadonlyMap<string, number>, name: string): string =>
@@ -39,7 +38,7 @@ export const inheritedEnvironment = (env: NodeJS.ProcessEnv, compileCache: strin
 
 /** The environment of one service: the stack's defaults, then what the person has set, then what only the stack can know. */
 export const serviceEnvironment = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => ({
-  ...commonDefaults(context),
+  ...commonDefaults(service, context),
   ...ownDefaults(service, context),
   ...inheritedEnvironment(context.env, context.compileCache),
   PUBLIC_BASE_URL: context.publicBaseUrl,
@@ -50,16 +49,26 @@ export const serviceEnvironment = (service: ServiceName, context: ServiceContext
   INTERNAL_PORT: String(context.ports.get(`${service}-internal`)),
 });
 
-const commonDefaults = ({ ports, secrets }: ServiceContext): NodeJS.ProcessEnv => ({
+const commonDefaults = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => ({
   LOG_LEVEL: 'info',
   SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
   SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY_MS),
-  INTERNAL_API_TOKENS: secrets.INTERNAL_API_TOKEN,
-  JWKS_URL: `${loopbackUrl(ports, 'auth')}/v1/integrations/oauth/jwks`,
+  INTERNAL_API_TOKENS: acceptedTokens(service, context).join(','),
+  INTERNAL_API_TOKEN: apiTokenOf(context.secrets, service),
+  JWKS_URL: `${loopbackUrl(context.ports, 'auth')}/v1/integrations/oauth/jwks`,
   ...Object.fromEntries(
-    serviceNames.map((name) => [`${variablePrefix(name)}_INTERNAL_URL`, loopbackUrl(ports, `${name}-internal`)]),
+    serviceNames.map((name) => [
+      `${variablePrefix(name)}_INTERNAL_URL`,
+      loopbackUrl(context.ports, `${name}-internal`),
+    ]),
   ),
 });
+
+/** A release without digests compares credentials as they are, and presents the first of its list. */
+const acceptedTokens = (service: ServiceName, { secrets, isOtherRelease }: ServiceContext): readonly string[] => {
+  const tokens = callersOf(service).map((caller) => apiTokenOf(secrets, caller));
+  return isOtherRelease ? [apiTokenOf(secrets, service), ...tokens] : tokens.map(digestOf);
+};
 
 const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
   switch (service) {

@@ -13,6 +13,8 @@ export interface StackSettings {
   /** The checkout. */
   root: string;
   servicesDirectory: string;
+  /** The services were named by SVC_SERVICES_DIR, and may be those of another release. */
+  isOtherRelease: boolean;
   dataDirectory: string;
   /** Address that the ingress listens on. */
   host: string;
@@ -28,6 +30,7 @@ export interface StackSettings {
 export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings => ({
   root: ROOT,
   servicesDirectory: env['SVC_SERVICES_DIR'] ? resolve(cwd, env['SVC_SERVICES_DIR']) : resolve(ROOT, 'services'),
+  isOtherRelease: Boolean(env['SVC_SERVICES_DIR']),
   dataDirectory: env['SVC_DATA_DIR'] ? resolve(cwd, env['SVC_DATA_DIR']) : resolve(ROOT, '.local'),
   host: env['INGRESS_HOST'] || HOST_DEFAULT,
   port: env['PORT'] ? readPort('PORT', env['PORT']) : PORT_DEFAULT,

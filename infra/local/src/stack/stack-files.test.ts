@@ -61,8 +61,8 @@ describe('secrets', () => {
   });
 
   test('are completed where a later release needs one more', () => {
-    writeFileSync(location().file, JSON.stringify({ INTERNAL_API_TOKEN: 'kept' }));
-    expect(loadSecrets(location()).INTERNAL_API_TOKEN).toBe('kept');
+    writeFileSync(location().file, JSON.stringify({ POSTGRES_PASSWORD: 'kept' }));
+    expect(loadSecrets(location()).POSTGRES_PASSWORD).toBe('kept');
     expect(JSON.parse(readFileSync(location().file, 'utf8'))).toHaveProperty('API_KEY_PEPPER');
   });
 

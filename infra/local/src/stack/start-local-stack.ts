@@ -7,7 +7,8 @@ import { writeFileAtomically } from './atomic-file.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { Report } from './report.ts';
 import { withSampleReceiver } from './sample-receiver.ts';
-import { inheritedEnvironment, loopbackUrl, serviceEnvironment, variablePrefix } from './service-environment.ts';
+import { variablePrefix } from './secrets.ts';
+import { inheritedEnvironment, loopbackUrl, serviceEnvironment } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, readablePath, type StackContext } from './stack-context.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
@@ -137,6 +138,7 @@ const startService = async (
       routesFile: paths.routesFile,
       plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
       compileCache: paths.compileCache,
+      isOtherRelease: settings.isOtherRelease,
     }),
     url: loopbackUrl(ports, service),
     internalUrl,

@@ -2,7 +2,7 @@ import type { ServiceName } from '@svc/contracts';
 import { EmbeddedServerError, type RunningServer, startNats, startPostgres } from '@svc/embedded-servers';
 import type { RunningProcess } from '../process/node-process.ts';
 import { seconds } from './report.ts';
-import { variablePrefix } from './service-environment.ts';
+import { variablePrefix } from './secrets.ts';
 import type { StackContext } from './stack-context.ts';
 import { StartError } from './start-error.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent } from '../core/event.ts';
+import { type DurableName, defineEvent } from '../core/event.ts';
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 import { accountTypeSchema } from './accounts.ts';
@@ -12,8 +12,8 @@ const appFactSchema = z.object({
   active: z.boolean(),
 });
 
-const appEvent = <const Fact extends string>(fact: Fact, description: string) =>
-  defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', description, schema: appFactSchema });
+const appEvent = <const Fact extends string>(fact: Fact, description: string, consumers: readonly DurableName[] = []) =>
+  defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', consumers, description, schema: appFactSchema });
 
 /** Connections in one fact: few enough for one short transaction at either end, and for a message. */
 export const DISCONNECTED_MAX = 500;
@@ -26,12 +26,14 @@ export const authEvents = {
   accountCreated: defineEvent({
     subject: 'auth.account.created.v1',
     service: 'auth',
+    consumers: [],
     description: 'Somebody signed up. Aggregate: `account:<svc_user_id>`.',
     schema: z.object({ svc_user_id: idSchema('usr'), account_type: accountTypeSchema }),
   }),
   accountAccessEnded: defineEvent({
     subject: 'auth.account.access_ended.v1',
     service: 'auth',
+    consumers: ['inference-gateway_account-access'],
     description:
       'All access to an account ended: its sessions, connections and API keys. Keys that a session up to `sessions_revoked_through` created are dead. Each fact is an aggregate of its own.',
     schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
@@ -40,10 +42,13 @@ export const authEvents = {
   appUpdated: appEvent('updated', 'A field of an app changed.'),
   appSuspended: appEvent('suspended', 'An app was deactivated; `auth.app.disconnected` tells which connections ended.'),
   appActivated: appEvent('activated', 'An app was activated again; nobody is connected to it.'),
-  appDeleted: appEvent('deleted', 'An app was removed; each of its connections ended before.'),
+  appDeleted: appEvent('deleted', 'An app was removed; each of its connections ended before.', [
+    'webhook-dispatcher_connections',
+  ]),
   appDisconnected: defineEvent({
     subject: 'auth.app.disconnected.v1',
     service: 'auth',
+    consumers: ['webhook-dispatcher_disconnections'],
     description:
       'Connections of a suspended or deleted app ended, many in one fact. Each fact is an aggregate of its own; a connection’s `version` is its place among the facts about that connection.',
     schema: z.object({
@@ -58,6 +63,7 @@ export const authEvents = {
   connectionCreated: defineEvent({
     subject: 'auth.connection.created.v1',
     service: 'auth',
+    consumers: ['webhook-dispatcher_connections'],
     description: 'A user consented, for the first time or again. Aggregate: `connection:<svc_user_id>:<client_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
@@ -70,6 +76,7 @@ export const authEvents = {
   connectionRevoked: defineEvent({
     subject: 'auth.connection.revoked.v1',
     service: 'auth',
+    consumers: ['webhook-dispatcher_connections'],
     description: 'One connection ended. Aggregate: `connection:<svc_user_id>:<client_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),

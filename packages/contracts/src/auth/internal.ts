@@ -22,6 +22,7 @@ export const authInternalRoutes = {
     path: '/internal/apps/{client_id}',
     service: 'auth',
     caller: 'service',
+    callers: ['webhook-dispatcher'],
     errorShape: 'detail',
     tag: 'Internal',
     summary: 'Who owns an app, and whether it is active',

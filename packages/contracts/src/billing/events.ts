@@ -10,6 +10,7 @@ export const billingEvents = {
   subscriptionChanged: defineEvent({
     subject: 'billing.subscription.changed.v1',
     service: 'billing',
+    consumers: ['webhook-dispatcher_subscriptions'],
     description:
       'Something that a receiver can see has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
     schema: subscriptionSnapshotSchema.extend({ svc_user_id: idSchema('usr') }),
@@ -17,6 +18,7 @@ export const billingEvents = {
   subscriptionEnded: defineEvent({
     subject: 'billing.subscription.ended.v1',
     service: 'billing',
+    consumers: ['webhook-dispatcher_subscriptions'],
     description: 'A subscription has ended for good. Aggregate: `subscription:<svc_user_id>`, version = revision.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
@@ -28,6 +30,7 @@ export const billingEvents = {
   walletCredited: defineEvent({
     subject: 'billing.wallet.credited.v1',
     service: 'billing',
+    consumers: [],
     description: 'A top-up was paid. Aggregate: `wallet:<svc_user_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),

@@ -14,6 +14,7 @@ const accountParams = z.object({ svc_user_id: pathIdSchema });
 export const billingInternalRoutes = {
   admitRequest: defineRoute({
     ...internal,
+    callers: ['inference-gateway'],
     operationId: 'admitRequest',
     method: 'POST',
     path: '/internal/admissions',
@@ -24,6 +25,7 @@ export const billingInternalRoutes = {
   }),
   settleRequests: defineRoute({
     ...internal,
+    callers: ['inference-gateway'],
     operationId: 'settleRequests',
     method: 'POST',
     path: '/internal/settlements',
@@ -34,6 +36,7 @@ export const billingInternalRoutes = {
   }),
   readRequestStates: defineRoute({
     ...internal,
+    callers: ['inference-gateway'],
     operationId: 'readRequestStates',
     method: 'POST',
     path: '/internal/request-states',
@@ -44,6 +47,7 @@ export const billingInternalRoutes = {
   }),
   readSubscriptionSnapshots: defineRoute({
     ...internal,
+    callers: ['webhook-dispatcher'],
     operationId: 'readSubscriptionSnapshots',
     method: 'POST',
     path: '/internal/subscription-snapshots',
@@ -56,6 +60,7 @@ export const billingInternalRoutes = {
   }),
   getSubscriptionSnapshot: defineRoute({
     ...internal,
+    callers: ['webhook-dispatcher'],
     operationId: 'getSubscriptionSnapshot',
     method: 'GET',
     path: '/internal/accounts/{svc_user_id}/subscription-snapshot',
@@ -67,6 +72,7 @@ export const billingInternalRoutes = {
   }),
   refundTopUp: defineRoute({
     ...internal,
+    callers: ['operator'],
     operationId: 'refundTopUp',
     method: 'POST',
     path: '/internal/accounts/{svc_user_id}/wallet/refunds',
@@ -79,6 +85,7 @@ export const billingInternalRoutes = {
   }),
   getEntitlements: defineRoute({
     ...internal,
+    callers: ['inference-gateway'],
     operationId: 'getEntitlements',
     method: 'GET',
     path: '/internal/accounts/{svc_user_id}/entitlements',

@@ -41,6 +41,7 @@ export const errorCodes = {
     'The credential is unknown, expired or revoked. Refresh it, or connect again.',
   ),
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint wants.'),
+  caller_not_allowed: code('any', 'forbidden', 403, 'This service may not call this internal route.'),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   not_found: code('any', 'not_found', 404, 'There is no such resource, or it belongs to somebody else.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),

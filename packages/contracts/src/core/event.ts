@@ -2,10 +2,16 @@ import { z } from 'zod';
 import type { ServiceName } from './route.ts';
 import { timestampSchema } from './time.ts';
 
+/** Name of a durable consumer: the consuming service, then its purpose. */
+export type DurableName = `${ServiceName}_${string}`;
+
 /** One kind of domain fact. Subject: `<service>.<aggregate>.<fact>.v<version>`. */
 export interface EventDefinition {
   subject: string;
+  /** The only publisher. */
   service: ServiceName;
+  /** Durable consumers that receive it. The broker lets no other service read it. */
+  consumers: readonly DurableName[];
   description: string;
   schema: z.ZodObject;
 }
@@ -33,8 +39,17 @@ export const streams = {
   'inference-gateway': { name: 'INFERENCE', subjects: ['inference.>'] },
 } as const satisfies Partial<Record<ServiceName, { name: string; subjects: readonly string[] }>>;
 
-/** The JetStream key-value bucket of what was revoked before its time. */
+/** The JetStream key-value bucket of credentials that died before they expired. Every service reads it. */
 export const REVOCATIONS_BUCKET = 'revocations';
+
+/** Services that write revocations, with the first part of the keys that each writes. */
+export const revocationWriters = {
+  auth: ['grant', 'session', 'app', 'account', 'keys'],
+  'inference-gateway': ['key'],
+} as const satisfies Partial<Record<ServiceName, readonly string[]>>;
+
+/** Core NATS subjects `<signal>.<service>` over which the replicas of one service wake each other. */
+export const replicaSignals = ['outbox_hint', 'outbox_reconcile', 'lanes_due_hint'] as const;
 
 /** Seconds that a revocation is kept: the longest token's life (12 h) and an hour for clocks. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;

@@ -8,6 +8,12 @@ export const serviceNames = ['auth', 'billing', 'inference-gateway', 'webhook-di
 /** One of the deployable services. */
 export type ServiceName = (typeof serviceNames)[number];
 
+/** Callers of internal routes: the services, and the operator's command line. */
+export const internalCallers = [...serviceNames, 'operator'] as const;
+
+/** One of the callers of internal routes. */
+export type InternalCaller = (typeof internalCallers)[number];
+
 /** Scopes that a user can grant to an app. */
 export const scopes = ['inference', 'usage:read'] as const;
 
@@ -17,7 +23,7 @@ export type Scope = (typeof scopes)[number];
 /** What both authorize and consent assume when no scope is named. */
 export const DEFAULT_SCOPE = 'inference usage:read';
 
-/** Who may call a route. `service` is internal: another service, with the service credential. */
+/** Kind of credential that a route asks for. `service` is internal: the route also names its `callers`. */
 export type CallerKind = 'public' | 'oauth_public' | 'console_session' | 'oauth_access_token' | 'api_key' | 'service';
 
 /** How a route's errors look: ours, RFC 6749's, or the common wire format's. */
@@ -49,6 +55,8 @@ export interface RouteDefinition {
   path: string;
   service: ServiceName;
   caller: CallerKind;
+  /** On internal routes: the only callers that are let in. */
+  callers?: readonly InternalCaller[];
   /** The account must be a business account. */
   business?: true;
   /** All of these are wanted. */

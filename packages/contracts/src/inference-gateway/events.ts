@@ -7,6 +7,7 @@ export const inferenceGatewayEvents = {
   usageRecorded: defineEvent({
     subject: 'inference.usage.recorded.v1',
     service: 'inference-gateway',
+    consumers: ['billing_usage'],
     description: 'Requests have ended; many to a message. Aggregate: `usage:<id of the batch>`, version 1.',
     schema: z.object({ records: z.array(usageFactSchema).min(1).max(500) }),
   }),

@@ -53,7 +53,13 @@ export type DeadLetterOutcome = z.infer<typeof deadLetterOutcomeSchema>;
 const letterParams = z.object({ id: z.string().regex(/^[1-9][0-9]{0,17}$/) });
 
 const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
-  const common = { service, caller: 'service', errorShape: 'detail', tag: 'Operations' } as const;
+  const common = {
+    service,
+    caller: 'service',
+    callers: ['operator'],
+    errorShape: 'detail',
+    tag: 'Operations',
+  } as const;
   const path = `/internal/operations/${service}` as const;
   return {
     listConsumers: defineRoute({

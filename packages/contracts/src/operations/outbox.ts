@@ -27,7 +27,13 @@ export const outboxHealthSchema = z.object({
 export type OutboxHealth = z.infer<typeof outboxHealthSchema>;
 
 const outboxOperationsOf = <const S extends PublishingService>(service: S) => {
-  const common = { service, caller: 'service', errorShape: 'detail', tag: 'Operations' } as const;
+  const common = {
+    service,
+    caller: 'service',
+    callers: ['operator'],
+    errorShape: 'detail',
+    tag: 'Operations',
+  } as const;
   const path = `/internal/operations/${service}/outbox` as const;
   return {
     getOutboxHealth: defineRoute({

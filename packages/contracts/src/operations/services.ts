@@ -9,7 +9,7 @@ import { timestampSchema } from '../core/time.ts';
 const ROUTES_FILE_CHARACTERS_MAX = 512 * 1024;
 
 const operations = <const S extends ServiceName>(service: S) =>
-  ({ service, caller: 'service', errorShape: 'detail', tag: 'Operations' }) as const;
+  ({ service, caller: 'service', callers: ['operator'], errorShape: 'detail', tag: 'Operations' }) as const;
 
 const requestParams = z.object({ request_id: idSchema('req') });
 

@@ -50,7 +50,7 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
     return client;
   };
   const stack = () => readStackFile(dataDir);
-  const token: string = secrets.INTERNAL_API_TOKEN;
+  const token: string = secrets.INFERENCE_GATEWAY_API_TOKEN;
   const baseUrl = first.processes['billing']?.internal_url ?? '';
   const channel = createLineClient({ ...admissionChannel, baseUrl, token });
   return {

@@ -1,15 +1,39 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type InternalCaller, internalCallers } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, ServiceCaller } from '../http/binding.ts';
 
-/** Accepts any of the service credentials. Of what is sent, only its length decides how long comparing takes. */
-export const createServiceAuthenticator = (tokens: readonly string[]): Authenticate<ServiceCaller> => {
-  if (tokens.length === 0) throw new Error('at least one service credential is needed');
-  const accepted = tokens.map((token) => Buffer.from(token));
+/** `<caller>:<secret>`; the secret has at least 16 characters that need no escape in a shell, URL or header. */
+export const SERVICE_CREDENTIAL = /^([a-z-]+):([\w.-]{16,256})$/;
+/** An accepted credential: as it is sent, or `<caller>:sha256:<SHA-256 of the secret, in hex>`. */
+export const ACCEPTED_CREDENTIAL = /^([a-z-]+):(?:sha256:([0-9a-f]{64})|([\w.-]{16,256}))$/;
+
+/**
+ * Accepts the credentials of INTERNAL_API_TOKENS, and tells which caller presented one. Several credentials of one caller are
+ * accepted side by side, so that each can be rotated. Compares digests in constant time.
+ */
+export const createServiceAuthenticator = (accepted: readonly string[]): Authenticate<ServiceCaller> => {
+  const digests = Map.groupBy(accepted.map(parseAccepted), ({ caller }) => caller);
   return async (credential) => {
-    const presented = Buffer.from(credential);
-    const matches = accepted.filter((token) => token.length === presented.length && timingSafeEqual(token, presented));
-    if (matches.length === 0) throw new AppError('invalid_token', 'The service credential is wrong.');
-    return { kind: 'service' };
+    const [, caller = '', secret = ''] = SERVICE_CREDENTIAL.exec(credential) ?? [];
+    const presented = sha256(secret);
+    const known = (isInternalCaller(caller) && digests.get(caller)) || [];
+    // Every digest is compared, so the time taken does not depend on which one matches.
+    const matches = known.filter(({ digest }) => timingSafeEqual(digest, presented));
+    if (!isInternalCaller(caller) || matches.length === 0) {
+      throw new AppError('invalid_token', 'The service credential is unknown.');
+    }
+    return { kind: 'service', name: caller };
   };
 };
+
+const parseAccepted = (item: string): { readonly caller: InternalCaller; readonly digest: Buffer } => {
+  const [, caller = '', digest, secret = ''] = ACCEPTED_CREDENTIAL.exec(item) ?? [];
+  // The item itself is not quoted: it may hold a secret.
+  if (!isInternalCaller(caller)) throw new Error('an accepted service credential is malformed');
+  return { caller, digest: digest === undefined ? sha256(secret) : Buffer.from(digest, 'hex') };
+};
+
+const isInternalCaller = (name: string): name is InternalCaller => internalCallers.some((caller) => caller === name);
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -38,7 +38,7 @@ export interface LineChannelOptions<Q extends Envelope> {
   readonly operationId: string;
   /** Reads a call from its JSON. What it throws ends the connection. */
   readonly readQuestion: (value: unknown) => Q;
-  /** INTERNAL_API_TOKENS: each of them is accepted. */
+  /** INTERNAL_API_TOKENS: the accepted credentials. */
   readonly tokens: readonly string[];
   /** Writes the answer. What it throws is written as a line of its own, `{"error": code}`. */
   readonly answer: (call: ChannelCall<Q>) => Promise<void>;
@@ -80,7 +80,7 @@ export const createLineChannel = <Q extends Envelope>(options: LineChannelOption
     socket.on('error', () => socket.destroy());
     const [, credential = ''] = readCredential(req);
     const isKnown = await authenticate(credential).then(
-      () => true,
+      ({ name }) => name === 'inference-gateway',
       () => false,
     );
     if (!isKnown || isStopping) {

@@ -8,7 +8,7 @@ import { OPERATOR_HEADER } from '../http/audit-request.ts';
 /** Where the other service's internal listener is, and how long it may take. */
 export interface InternalClientOptions {
   baseUrl: string;
-  /** The first of INTERNAL_API_TOKENS. */
+  /** INTERNAL_API_TOKEN: the caller's own credential. */
   token: string;
   timeoutMs: number;
   /** Who runs an operator's command, for the audit log. */
@@ -183,6 +183,7 @@ const toError = (route: RouteDefinition, answer: Answer): AppError => {
 const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'not_authenticated',
   'invalid_token',
+  'caller_not_allowed',
   'method_not_allowed',
   'payload_too_large',
   'unsupported_media_type',

@@ -1,6 +1,6 @@
+import { ACCEPTED_CREDENTIAL, SERVICE_CREDENTIAL } from '../authentication/service-credential.ts';
 import { setting } from './setting.ts';
 
-const TOKEN_CHARACTERS_MIN = 16;
 const PAIRS = /^[^\s=,]+=[^,]*(,\s*[^\s=,]+=[^,]*)*$/;
 const RATIO = /^(0(\.\d+)?|1(\.0+)?)$/;
 
@@ -41,9 +41,12 @@ export const commonSettings = {
     default: 'info',
   }),
   INTERNAL_API_TOKENS: setting.list({
-    description: 'Service credentials: the first one is sent, each of them is accepted, so that they can be rotated.',
+    description:
+      'Credentials that are accepted on the internal port, each with its caller: as it is sent, or its digest, which its holder cannot use to call others. A caller may have several while it changes its own.',
     itemsMin: 1,
-    itemLengthMin: TOKEN_CHARACTERS_MIN,
+    itemPattern: ACCEPTED_CREDENTIAL,
+    itemExpected:
+      '`<caller>:<secret>` or `<caller>:sha256:<hex digest of the secret>`, secrets of at least 16 characters',
     secret: true,
   }),
   TRUST_PROXY_HOPS: setting.integer({
@@ -102,5 +105,15 @@ export const commonSettings = {
   RESPONSE_VALIDATION: setting.boolean({
     description: 'Check every answer against the contract before it is sent; for development and tests.',
     default: false,
+  }),
+} as const;
+
+/** Variables of a service that calls other services; spread into its schema. */
+export const callingSettings = {
+  INTERNAL_API_TOKEN: setting.string({
+    description: "This service's own credential, which it presents to the internal ports of other services.",
+    pattern: SERVICE_CREDENTIAL,
+    expected: '`<name of this service>:<secret of at least 16 characters>`',
+    secret: true,
   }),
 } as const;

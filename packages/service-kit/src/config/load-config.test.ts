@@ -100,7 +100,7 @@ describe('loadConfig', () => {
       DATABASE_URL: 'postgres://svc:pw@127.0.0.1:5432/svc_auth',
       NATS_URL: 'nats://127.0.0.1:4222',
       PUBLIC_BASE_URL: 'http://127.0.0.1:8080/',
-      INTERNAL_API_TOKENS: `${'a'.repeat(16)}, ${'b'.repeat(16)}`,
+      INTERNAL_API_TOKENS: `operator:${'a'.repeat(16)}, operator:sha256:${'b'.repeat(64)}`,
     });
     expect(config.PUBLIC_BASE_URL).toBe('http://127.0.0.1:8080');
     expect(config.INTERNAL_API_TOKENS).toHaveLength(2);

@@ -92,6 +92,9 @@ export interface UrlSettingOptions extends SettingOptions<string> {
 export interface ListSettingOptions extends SettingOptions<readonly string[]> {
   itemsMin?: number;
   itemLengthMin?: number;
+  itemPattern?: RegExp;
+  /** Describes an item in words; wanted beside a pattern. */
+  itemExpected?: string;
 }
 
 /** What a choice setting takes. */
@@ -125,11 +128,14 @@ const parseList = (text: string, options: ListSettingOptions): readonly string[]
     .map((item) => item.trim())
     .filter((item) => item !== '');
   if (items.length < (options.itemsMin ?? 0)) return undefined;
-  return items.every((item) => item.length >= (options.itemLengthMin ?? 1)) ? items : undefined;
+  const { itemLengthMin = 1, itemPattern } = options;
+  const fits = (item: string): boolean => item.length >= itemLengthMin && (itemPattern?.test(item) ?? true);
+  return items.every(fits) ? items : undefined;
 };
 
-const describeList = ({ itemsMin = 0, itemLengthMin = 1 }: ListSettingOptions): string => {
+const describeList = ({ itemsMin = 0, itemLengthMin = 1, itemExpected }: ListSettingOptions): string => {
   const count = itemsMin > 0 ? ` of at least ${itemsMin} item${itemsMin === 1 ? '' : 's'}` : '';
+  if (itemExpected !== undefined) return `a comma-separated list${count}, each ${itemExpected}`;
   return `a comma-separated list${count}${itemLengthMin > 1 ? `, each of at least ${itemLengthMin} characters` : ''}`;
 };
 

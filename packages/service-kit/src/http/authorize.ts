@@ -8,7 +8,8 @@ const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
 /**
  * Decides who calls and whether they may, before anything of the body is read. Throws `not_authenticated`,
- * `invalid_token`, `invalid_api_key`, `insufficient_scope` or `business_account_required` (RFC 6750 section 3).
+ * `invalid_token`, `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required`
+ * (RFC 6750 section 3).
  * Credentials in the query or in the body are never looked for.
  */
 export const authorize = async (
@@ -26,6 +27,7 @@ export const authorize = async (
   }
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
   const caller = await authenticate(credential, { scheme, ...requestOf(req) });
+  checkInternalCaller(route, caller);
   checkAccount(route, caller);
   checkScopes(route, caller);
   return caller;
@@ -54,6 +56,12 @@ const missingCredential = (route: RouteDefinition): AppError =>
 
 const refusedCredential = (route: RouteDefinition): AppError =>
   new AppError(route.caller === 'api_key' ? 'invalid_api_key' : 'invalid_token');
+
+const checkInternalCaller = (route: RouteDefinition, caller: Caller): void => {
+  if (caller.kind === 'service' && route.callers?.includes(caller.name) !== true) {
+    throw new AppError('caller_not_allowed');
+  }
+};
 
 const checkAccount = (route: RouteDefinition, caller: Caller): void => {
   if (route.business !== true) return;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerKind, RouteDefinition } from '@svc/contracts';
+import type { CallerKind, InternalCaller, RouteDefinition } from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -41,9 +41,10 @@ export interface ApiKeyCaller {
   monthlyLimitMicros?: number | null;
 }
 
-/** Another service of ours. */
+/** A service of the product, or the operator's command line. */
 export interface ServiceCaller {
   kind: 'service';
+  name: InternalCaller;
 }
 
 /** Who calls. */

@@ -14,7 +14,7 @@ import { sendJson } from './send-reply.ts';
 export interface InternalAppOptions {
   service: ServiceName;
   bindings: readonly Binding[];
-  /** INTERNAL_API_TOKENS: each of them is accepted. */
+  /** INTERNAL_API_TOKENS: the accepted credentials. */
   tokens: readonly string[];
   logger: Logger;
   metrics: Metrics;

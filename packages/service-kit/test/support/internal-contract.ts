@@ -4,6 +4,7 @@ import { z } from 'zod';
 const base = {
   service: 'billing',
   caller: 'service',
+  callers: ['inference-gateway'],
   errorShape: 'detail',
   tag: 'Internal',
   summary: 'Test',

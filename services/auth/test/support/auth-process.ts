@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, waitFor } from '@svc/testing';
+import { freePort, internalCredentials, waitFor } from '@svc/testing';
 
 /** The service as its own process, as it runs in production; it comes back at the same address. */
 export interface AuthProcess {
@@ -30,7 +30,7 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     DATABASE_URL: options.databaseUrl,
     NATS_URL: options.natsUrl,
     PUBLIC_BASE_URL: url,
-    INTERNAL_API_TOKENS: 'internal-token-of-the-tests',
+    INTERNAL_API_TOKENS: internalCredentials,
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'error',

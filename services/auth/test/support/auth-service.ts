@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createInternalApp, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
-import { freePort, type TestDatabase, testDatabase } from '@svc/testing';
+import { freePort, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type Application, createApplication } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
@@ -17,7 +17,6 @@ export interface AuthService {
   /** Base URL, which is also the issuer. */
   url: string;
   internalUrl: string;
-  internalToken: string;
   database: Knex;
   databaseUrl: string;
   environment: Record<string, string>;
@@ -36,8 +35,6 @@ export interface OutboxRow {
   version: number;
   payload: Record<string, unknown>;
 }
-
-const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 
 /** Starts the service; `environment` overrides its configuration. */
 export const startAuthService = async (
@@ -63,7 +60,7 @@ const startOn = async (
     DATABASE_URL: testDb.url,
     NATS_URL: 'nats://127.0.0.1:1',
     PUBLIC_BASE_URL: url,
-    INTERNAL_API_TOKENS: INTERNAL_TOKEN,
+    INTERNAL_API_TOKENS: internalCredentials,
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
@@ -99,7 +96,6 @@ const startOn = async (
   return {
     url,
     internalUrl: internalListener.url,
-    internalToken: INTERNAL_TOKEN,
     database: testDb.knex,
     databaseUrl: testDb.url,
     environment: variables,

@@ -16,7 +16,7 @@ import { createReservationMeters, openReservationBorder } from '../reservations/
 
 const SERVICE = 'billing';
 /** Nobody else may call what stands in front of the real database. */
-const TOKEN = randomBytes(32).toString('base64url');
+const TOKEN = `inference-gateway:${randomBytes(32).toString('base64url')}`;
 const HERE = { host: '127.0.0.1', port: 0 };
 /** Those that call at one time: few, as most calls come alone when it counts. */
 export const CALLERS = 2;

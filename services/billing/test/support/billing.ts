@@ -2,7 +2,14 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { idPattern, newId } from '@svc/contracts';
 import { createLogger, createMetrics, createTokenAuthenticators, listen, loadConfig } from '@svc/service-kit';
-import { type TestDatabase, type TestTokens, testDatabase, testTokens } from '@svc/testing';
+import {
+  internalCredentialFor,
+  internalCredentials,
+  type TestDatabase,
+  type TestTokens,
+  testDatabase,
+  testTokens,
+} from '@svc/testing';
 import type { Knex } from 'knex';
 import { type BillingApp, createBillingApp } from '../../src/app.ts';
 import { type BillingConfig, billingConfigSchema, planRulesOf } from '../../src/config.ts';
@@ -10,8 +17,6 @@ import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PLANS = fileURLToPath(new URL('./plans.yaml', import.meta.url));
-/** The credential of services. */
-export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
 
 /** One answer, read whole. */
 export interface Answer {
@@ -63,7 +68,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     NATS_URL: 'nats://127.0.0.1:4222',
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
     AUTH_INTERNAL_URL: 'http://127.0.0.1:1',
-    INTERNAL_API_TOKENS: INTERNAL_TOKEN,
+    INTERNAL_API_TOKENS: internalCredentials,
     PLANS_FILE: PLANS,
     RESPONSE_VALIDATION: 'true',
     ...settings,
@@ -85,7 +90,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   const internalServer = await listen(app.internalApp, { host: '127.0.0.1', port: 0, channel: app.channel });
   const call: TestBilling['call'] = (method, path, sent = {}) => send(`${publicServer.url}${path}`, method, sent);
   const internal: TestBilling['internal'] = (method, path, json) =>
-    send(`${internalServer.url}${path}`, method, { token: INTERNAL_TOKEN, json });
+    send(`${internalServer.url}${path}`, method, { token: internalCredentialFor(method, path), json });
   return {
     ...{ app, config, environment, db, tokens, publicUrl: publicServer.url, call, internal },
     internalUrl: internalServer.url,

@@ -99,7 +99,7 @@ const CLIENTS = [
 const clientOf = (number: number) => CLIENTS[number % CLIENTS.length] ?? CLIENTS[0];
 
 /** What billing's side of a stage is reached by; nobody else knows it. */
-const TOKEN = randomBytes(32).toString('base64url');
+const TOKEN = `inference-gateway:${randomBytes(32).toString('base64url')}`;
 
 const channelOf = (config: Config): LineChannel =>
   createLineChannel({

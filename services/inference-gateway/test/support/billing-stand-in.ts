@@ -12,6 +12,7 @@ import {
   settlementsRequestSchema,
 } from '@svc/contracts';
 import { AppError, type ChannelCall, createLineChannel, createLogger, createMetrics, listen } from '@svc/service-kit';
+import { internalCredential } from '@svc/testing';
 
 /** Speaks billing's internal routes by their contract, and keeps what it was told. */
 export interface BillingStandIn {
@@ -33,7 +34,7 @@ export interface BillingStandIn {
   stop: () => Promise<void>;
 }
 
-export const TOKEN = 'a-service-credential-for-tests';
+export const TOKEN = internalCredential('inference-gateway');
 
 export const startBilling = async (): Promise<BillingStandIn> => {
   const channel = createLineChannel({

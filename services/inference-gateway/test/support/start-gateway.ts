@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSandboxProvider, type SandboxProvider } from '@svc/sandbox-provider';
 import { createLifecycle, createLogger, loadConfig } from '@svc/service-kit';
-import { type TestDatabase, type TestNats, type TestTokens, testDatabase, testNats, testTokens } from '@svc/testing';
+import {
+  internalCredentials,
+  type TestDatabase,
+  type TestNats,
+  type TestTokens,
+  testDatabase,
+  testNats,
+  testTokens,
+} from '@svc/testing';
 import { startApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import { providerKeysFrom } from '../../src/routes/index.ts';
@@ -74,7 +82,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
     PORT: '0',
     INTERNAL_PORT: '0',
-    INTERNAL_API_TOKENS: TOKEN,
+    INTERNAL_API_TOKENS: internalCredentials,
+    INTERNAL_API_TOKEN: TOKEN,
     AUTH_INTERNAL_URL: new URL(tokens.jwksUrl).origin,
     BILLING_INTERNAL_URL: billing.url,
     ROUTES_FILE: routesFile,

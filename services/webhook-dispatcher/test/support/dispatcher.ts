@@ -6,6 +6,7 @@ import { connectMessaging, type EventOf, type EventSubject, type Messaging } fro
 import { createLifecycle, createLogger, createMetrics, type Logger, loadConfig, type Metrics } from '@svc/service-kit';
 import {
   createTestAuthority,
+  internalCredentials,
   type TestAuthority,
   type TestDatabase,
   type TestNats,
@@ -77,7 +78,8 @@ export const environmentOf = (world: World): Record<string, string> => {
     DATABASE_URL: world.database.url,
     NATS_URL: world.nats.url,
     PUBLIC_BASE_URL: world.tokens.publicBaseUrl,
-    INTERNAL_API_TOKENS: SERVICE_TOKEN,
+    INTERNAL_API_TOKENS: internalCredentials,
+    INTERNAL_API_TOKEN: SERVICE_TOKEN,
     AUTH_INTERNAL_URL: world.standIns.url,
     BILLING_INTERNAL_URL: world.standIns.url,
     JWKS_URL: world.tokens.jwksUrl,

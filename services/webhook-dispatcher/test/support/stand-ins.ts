@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { SubscriptionSnapshot } from '@svc/contracts';
+import { internalCredential } from '@svc/testing';
 
 /** The credential between services in tests. */
-export const SERVICE_TOKEN = 'service-token-of-the-tests';
+export const SERVICE_TOKEN = internalCredential('webhook-dispatcher');
 
 /** What auth and billing answer on their internal ports, as the contract says. */
 export interface StandIns {

@@ -1,0 +1,18 @@
+import { allInternalRoutes, type InternalCaller, internalCallers } from '@svc/contracts';
+
+/** The credential of one caller of internal routes. */
+export const internalCredential = (caller: InternalCaller): string => `${caller}:credential-of-the-tests`;
+
+/** INTERNAL_API_TOKENS that accepts the credential of every caller. */
+export const internalCredentials = internalCallers.map(internalCredential).join(',');
+
+/** The credential of the first caller that the contract names for a route. Throws if no internal route has this path. */
+export const internalCredentialFor = (method: string, path: string): string => {
+  const [bare = ''] = path.split('?', 1);
+  const caller = allInternalRoutes.find((route) => route.method === method && templateOf(route.path).test(bare))
+    ?.callers?.[0];
+  if (caller === undefined) throw new Error(`no internal route answers ${method} ${bare}`);
+  return internalCredential(caller);
+};
+
+const templateOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
