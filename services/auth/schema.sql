@@ -1,5 +1,49 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
+CREATE OR REPLACE FUNCTION public.exchange_tokens(p_now timestamp with time zone, p_grants_expire_at timestamp with time zone, p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_issued_at timestamp with time zone[], p_expires_at timestamp with time zone[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  v_outcomes text[] := '{}';
+  v_client_id text;
+  v_use text;
+BEGIN
+  PERFORM FROM grants WHERE id = ANY (p_grant_ids) ORDER BY id FOR NO KEY UPDATE;
+  FOR i IN 1 .. cardinality(p_grant_ids) LOOP
+    -- The expiry is indexed: it moves only once it is due by an hour.
+    UPDATE grants g SET
+      last_used_at = p_now,
+      expires_at = CASE WHEN g.expires_at > p_grants_expire_at - interval '1 hour' THEN g.expires_at ELSE p_grants_expire_at END
+    WHERE g.id = p_grant_ids[i] AND NOT EXISTS (
+      SELECT FROM app_cutoffs k WHERE k.client_id = g.client_id AND k.revoked_through >= g.id
+    ) RETURNING g.client_id INTO v_client_id;
+    IF NOT FOUND THEN
+      v_outcomes[i] := 'grant_ended';
+      CONTINUE;
+    END IF;
+    IF p_codes[i] IS NOT NULL THEN
+      UPDATE authorization_codes SET consumed_at = p_now
+      WHERE digest = p_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
+    ELSE
+      v_use := refresh_use(p_refresh_tokens[i], v_client_id, p_now);
+      UPDATE refresh_tokens SET
+        consumed_at = coalesce(consumed_at, p_now),
+        replays = replays + CASE v_use WHEN 'again' THEN 1 ELSE 0 END
+      WHERE digest = p_refresh_tokens[i] AND grant_id = p_grant_ids[i] AND v_use IN ('first', 'again');
+    END IF;
+    IF NOT FOUND THEN
+      v_outcomes[i] := 'reused';
+      CONTINUE;
+    END IF;
+    INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
+    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], p_issued_at[i], p_expires_at[i]);
+    v_outcomes[i] := 'issued';
+  END LOOP;
+  RETURN v_outcomes;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.exchange_unused(p_used_at timestamp with time zone, p_grants_expire_at timestamp with time zone, p_grant_ids text[], p_used_codes bytea[], p_used_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_issued_at timestamp with time zone[], p_expires_at timestamp with time zone[])
  RETURNS boolean[]
  LANGUAGE plpgsql
@@ -23,6 +67,39 @@ BEGIN
     v_exchanged[i] := true;
   END LOOP;
   RETURN v_exchanged;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.refresh_use(p_digest bytea, p_client_id text, p_now timestamp with time zone)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  v_token refresh_tokens;
+  v_grace_seconds int;
+BEGIN
+  SELECT * INTO v_token FROM refresh_tokens WHERE digest = p_digest;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  IF EXISTS (
+    SELECT FROM refresh_tokens other
+    WHERE other.grant_id = v_token.grant_id AND other.generation >= v_token.generation
+      AND other.consumed_at IS NOT NULL AND other.digest <> p_digest
+  ) THEN
+    RETURN 'reuse';
+  END IF;
+  IF v_token.consumed_at IS NULL THEN
+    RETURN 'first';
+  END IF;
+  SELECT a.refresh_grace_seconds INTO v_grace_seconds
+  FROM grants g JOIN apps a ON a.client_id = g.client_id
+  WHERE g.id = v_token.grant_id AND a.client_id = p_client_id;
+  IF v_token.replays < 4 AND p_now < v_token.consumed_at + coalesce(v_grace_seconds, 0) * interval '1 second' THEN
+    RETURN 'again';
+  END IF;
+  RETURN 'reuse';
 END $function$
 ;
 
@@ -262,9 +339,11 @@ CREATE TABLE refresh_tokens (
   expires_at timestamp with time zone NOT NULL,
   consumed_at timestamp with time zone,
   jkt text,
+  replays smallint DEFAULT 0 NOT NULL,
   CONSTRAINT refresh_tokens_pkey PRIMARY KEY (digest),
   CONSTRAINT refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE,
-  CONSTRAINT refresh_tokens_generation_check CHECK ((generation >= 0))
+  CONSTRAINT refresh_tokens_generation_check CHECK ((generation >= 0)),
+  CONSTRAINT refresh_tokens_replays_check CHECK (((replays >= 0) AND (replays <= 4)))
 );
 CREATE INDEX refresh_tokens_by_expiry ON refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_by_grant ON refresh_tokens USING btree (grant_id, generation);

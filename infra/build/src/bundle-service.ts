@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { entryAddresses } from './entry-addresses.ts';
@@ -15,8 +15,8 @@ export interface Bundle {
 
 /**
  * Bundles a service for production into its `dist/`: its entries (or those that are named) and each migration, with the workspace's packages inside and third-party
- * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`; `*.yaml` beside them is
- * copied. `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
+ * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`; `*.yaml` beside them and
+ * `migrations/functions` are copied. `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
@@ -51,8 +51,12 @@ export const bundleService = async (directory: string, named: readonly string[] 
   };
 };
 
-/** Data that lies in the service's folder, such as a default configuration. */
+/** Copies data of the service, such as a default configuration, and the SQL functions that its migrations read. */
 const copyDataFiles = (directory: string, outputDirectory: string): void => {
+  const functions = join('migrations', 'functions');
+  if (existsSync(join(directory, functions))) {
+    cpSync(join(directory, functions), join(outputDirectory, functions), { recursive: true });
+  }
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.yaml'))) {
     copyFileSync(join(directory, file), join(outputDirectory, file));
   }

@@ -98,8 +98,9 @@ const databaseUrl = (adminUrl: string, name: string): string => {
 
 const hashDirectory = (directory: string): string => {
   const hash = createHash('sha256').update(directory);
-  for (const file of readdirSync(directory).sort()) {
-    hash.update(`\0${file}\0`).update(readFileSync(join(directory, file)));
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const file of entries.map((entry) => join(entry.parentPath, entry.name)).sort()) {
+    hash.update(`\0${file}\0`).update(readFileSync(file));
   }
   return hash.digest('hex').slice(0, 16);
 };

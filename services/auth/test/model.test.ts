@@ -14,9 +14,9 @@ import {
 } from './support/partner.ts';
 
 /**
- * Random sequences of what users and apps do, against a model small enough to be seen through: a grant is alive until it is
- * ended; a code is good once; the newest refresh token is good, its predecessor within the app's grace, and any other use
- * ends the grant.
+ * Random sequences of what users and apps do, against a small model: a grant is alive until it ends; a code is good once;
+ * a refresh token is good until a sibling or a later token has been used, and within the app's grace four times more;
+ * any other use ends the grant.
  */
 
 const APPS = 2;
@@ -29,8 +29,8 @@ interface ModelGrant {
   user: number;
   isAlive: boolean;
   code: { value: string; verifier: string; isUsed: boolean };
-  /** Refresh tokens, oldest first; each generation may have several within the grace. */
-  tokens: { value: string; generation: number; usedAtMs: number | undefined }[];
+  /** Refresh tokens, oldest first; siblings are of one generation. */
+  tokens: { value: string; generation: number; usedAtMs: number | undefined; replays: number }[];
 }
 
 interface World {
@@ -150,7 +150,7 @@ const playExchange = async (
   expect(answer.status, answer.text).toBe(isGood ? 200 : 400);
   if (!isGood) return;
   grant.code.isUsed = true;
-  grant.tokens.push({ value: textAt(answer, 'refresh_token'), generation: 0, usedAtMs: undefined });
+  grant.tokens.push({ value: textAt(answer, 'refresh_token'), generation: 0, usedAtMs: undefined, replays: 0 });
 };
 
 const playRefresh = async (world: World, grant: ModelGrant, { token }: { token: number }): Promise<void> => {
@@ -164,17 +164,18 @@ const playRefresh = async (world: World, grant: ModelGrant, { token }: { token: 
   }
   const nowMs = service.clock().getTime();
   const isOutdated = grant.tokens.some(
-    (other) => other.generation > presented.generation && other.usedAtMs !== undefined,
+    (other) => other !== presented && other.generation >= presented.generation && other.usedAtMs !== undefined,
   );
   const graceMs = at(GRACE_SECONDS, grant.app) * 1000;
-  const isGood =
-    grant.isAlive && (presented.usedAtMs === undefined || (!isOutdated && nowMs - presented.usedAtMs < graceMs));
+  const isInGrace = presented.usedAtMs !== undefined && nowMs - presented.usedAtMs < graceMs && presented.replays < 4;
+  const isGood = grant.isAlive && !isOutdated && (presented.usedAtMs === undefined || isInGrace);
   if (!isGood) grant.isAlive = false;
   expect(answer.status, answer.text).toBe(isGood ? 200 : 400);
   if (!isGood) return;
+  if (presented.usedAtMs !== undefined) presented.replays += 1;
   presented.usedAtMs ??= nowMs;
   const generation = presented.generation + 1;
-  grant.tokens.push({ value: textAt(answer, 'refresh_token'), generation, usedAtMs: undefined });
+  grant.tokens.push({ value: textAt(answer, 'refresh_token'), generation, usedAtMs: undefined, replays: 0 });
 };
 
 const playDisconnect = async (world: World, appIndex: number, userIndex: number): Promise<void> => {
@@ -210,7 +211,7 @@ const playRotate = async (world: World, appIndex: number): Promise<void> => {
   world.apps[appIndex] = { ...before, secret: textAt(answer, 'client_secret') };
 };
 
-/** In the end: every grant that the model holds alive refreshes, no other does. */
+/** Checks at the end that every grant alive in the model refreshes, and no other does. */
 const settle = async (world: World): Promise<void> => {
   for (const appIndex of world.apps.keys()) await playState(world, appIndex, true);
   for (const grant of world.grants) {

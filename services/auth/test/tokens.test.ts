@@ -211,48 +211,6 @@ describe('refreshing', () => {
     expect(await revocationsOf(grantId)).toHaveLength(1);
   });
 
-  describe('with 30 seconds of grace', () => {
-    let graceful: RegisteredApp;
-    beforeAll(async () => {
-      graceful = await newApp(service, owner);
-    });
-    const use = (token: string) => refresh(service, { app: graceful, token });
-
-    test('the immediate predecessor gets a fresh pair, and all of them work', async () => {
-      const { refreshToken } = await connect(service, { app: graceful, person });
-      const answers = [await use(refreshToken), await use(refreshToken), await use(refreshToken)];
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const pairs = answers.map((answer) => textAt(answer, 'refresh_token'));
-      expect(new Set(pairs).size).toBe(3);
-      for (const pair of pairs) expect((await use(pair)).status).toBe(200);
-    });
-
-    test('after them it is reuse', async () => {
-      const { refreshToken } = await connect(service, { app: graceful, person });
-      const next = await use(refreshToken);
-      service.clock.advanceMs(31_000);
-      expectInvalidGrant(await use(refreshToken));
-      expectInvalidGrant(await use(textAt(next, 'refresh_token')));
-    });
-
-    test('a token before the predecessor is reuse, also in time', async () => {
-      const { refreshToken } = await connect(service, { app: graceful, person });
-      const second = await use(refreshToken);
-      const third = await use(textAt(second, 'refresh_token'));
-      expectInvalidGrant(await use(refreshToken));
-      expectInvalidGrant(await use(textAt(third, 'refresh_token')));
-    });
-
-    test('the grace counts from the first use, not from the last', async () => {
-      const { refreshToken } = await connect(service, { app: graceful, person });
-      await use(refreshToken);
-      service.clock.advanceMs(20_000);
-      expect((await use(refreshToken)).status).toBe(200);
-      service.clock.advanceMs(11_000);
-      expectInvalidGrant(await use(refreshToken));
-    });
-  });
-
   test('one grant of a connection ends, the others live on', async () => {
     const first = await connect(service, { app, person });
     const second = await connect(service, { app, person });

@@ -1,4 +1,3 @@
-import { runPrepared } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 import type { GrantRecord } from './connection.ts';
 
@@ -54,28 +53,18 @@ export const grantJson = (id: string): string => `(
   ) FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
 )`;
 
-const TOUCH_GRANT = { name: 'touch_grant', text: 'SELECT touch_grant($1, $2, $3, true) AS holds' };
-
-/**
- * Notes the use of a grant that still holds and locks it until the transaction ends, waiting for whoever has locked it; false
- * where it does not hold. `exchange_unused` does the same without waiting.
- */
-export const touchGrant = async (
-  trx: Transaction,
-  use: { grantId: string; usedAt: Date; expiresAt: Date },
-): Promise<boolean> => {
-  const [row] = await runPrepared<{ holds: boolean }>(trx, TOUCH_GRANT, [use.grantId, use.usedAt, use.expiresAt]);
-  return row?.holds === true;
-};
-
-/** Removes grants of one connection and answers their ids and last uses: all, or those named. Codes and refresh tokens go along. */
+/** Removes grants of one connection, all or those named, with their codes and refresh tokens. Locks them in the order of their ids. */
 export const deleteGrants = async (
   trx: Transaction,
   key: { userId: string; clientId: string; ids?: readonly string[] },
 ): Promise<{ id: string; lastUsedAt: Date | null }[]> => {
-  const query = trx('grants').where({ user_id: key.userId, client_id: key.clientId });
-  if (key.ids !== undefined) query.whereIn('id', key.ids);
-  const rows = await query.delete().returning<{ id: string; last_used_at: Date | null }[]>(['id', 'last_used_at']);
+  const chosen = trx('grants').where({ user_id: key.userId, client_id: key.clientId }).orderBy('id').forUpdate();
+  if (key.ids !== undefined) chosen.whereIn('id', key.ids);
+  const ids = await chosen.pluck('id');
+  const rows = await trx('grants')
+    .whereIn('id', ids)
+    .delete()
+    .returning<{ id: string; last_used_at: Date | null }[]>(['id', 'last_used_at']);
   return rows.map((row) => ({ id: row.id, lastUsedAt: row.last_used_at }));
 };
 
@@ -102,12 +91,18 @@ export const listOldestGrantIds = async (
   return rows.map((row) => row.id);
 };
 
-/** Removes the grants of these users that a suspension of the app covers. */
+/** Removes the grants of these users that a suspension of the app covers, locking them in the order of their ids. */
 export const deleteCutOffGrants = async (
   trx: Transaction,
   input: { clientId: string; cutoff: string; userIds: readonly string[] },
 ): Promise<void> => {
-  await trx.raw('DELETE FROM grants WHERE client_id = :clientId AND id <= :cutoff AND user_id = ANY(:userIds)', input);
+  await trx.raw(
+    `WITH chosen AS (
+       SELECT id FROM grants WHERE client_id = :clientId AND id <= :cutoff AND user_id = ANY(:userIds) ORDER BY id FOR UPDATE
+     )
+     DELETE FROM grants g USING chosen WHERE g.id = chosen.id`,
+    input,
+  );
 };
 
 /** Removes at most `limit` grants that nobody used for long, and answers how many; their connections remember the last use. */

@@ -8,7 +8,6 @@ import { checkPushedRequest } from './check-pushed-request.ts';
 import { toClientMetadata } from './client-metadata.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertPushedRequest } from './pushed-request-queries.ts';
-import { judgeRefreshUse } from './refresh-grace.ts';
 import { pushedQuery } from './resolve-pushed-request.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 import { type Consumption, currentTokenWork, type TokenWork } from './token-work.ts';
@@ -122,8 +121,7 @@ const refreshTokenModel = (deps: AdapterDeps): Model => ({
     if (token === undefined) return undefined;
     const { grant } = token;
     const work = notePresented({ kind: 'refresh_token', digest, grant });
-    const graceSeconds = work.app?.clientId === grant.clientId ? work.app.refreshGraceSeconds : 0;
-    const isReuse = judgeRefreshUse(token, graceSeconds, deps.clock()) === 'reuse';
+    const isReuse = token.use === 'reuse';
     if (isReuse && work.detectsReuse) work.endedGrantIds.add(grant.id);
     return {
       ...commonPayload(deps, value, grant),
@@ -133,7 +131,7 @@ const refreshTokenModel = (deps: AdapterDeps): Model => ({
       exp: toUnixSeconds(token.expiresAt),
       rotations: token.generation,
       ...(token.keyThumbprint === null ? {} : { jkt: token.keyThumbprint }),
-      ...(isReuse && token.consumedAt !== null ? { consumed: toUnixSeconds(token.consumedAt) } : {}),
+      ...(isReuse ? { consumed: toUnixSeconds(token.consumedAt ?? deps.clock()) } : {}),
     };
   },
   consume: consumePresented,
@@ -184,9 +182,9 @@ const readPresented = async <Kind extends 'code' | 'refreshToken'>(
   kind: Kind,
   digest: Buffer,
 ): Promise<TokenState[Kind]> => {
-  const { state } = currentTokenWork();
+  const { state, app } = currentTokenWork();
   if (state?.question[kind]?.equals(digest) === true) return state.answer[kind];
-  const nothing: TokenQuestion = { clientId: null, code: null, refreshToken: null };
+  const nothing: TokenQuestion = { clientId: app?.clientId ?? null, code: null, refreshToken: null };
   return (await deps.readState({ ...nothing, [kind]: digest }))[kind];
 };
 

@@ -8,7 +8,7 @@ import type { Transact } from '../transact.ts';
 import { type CommitTokenWorkDeps, commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
 import { hasNamedClientInForm, nameClientInForm } from './name-client-in-form.ts';
-import { type Exchange, exchangeUnused } from './queries.ts';
+import { type Exchange, exchangeTokens } from './queries.ts';
 import { readFormAhead } from './read-form-ahead.ts';
 import { findGrantOfAccessToken } from './revoke-access-token.ts';
 import { findFormIssues, hasMalformedVerifier, INVALID_GRANT, presentedIn, withUserId } from './token-answer.ts';
@@ -51,10 +51,11 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
 
 const withGroupedCalls = (deps: OauthServerDeps): HandlerDeps => ({
   ...deps,
-  readState: groupCalls({ run: (questions: readonly TokenQuestion[]) => readTokenStates(deps.database, questions) }),
-  exchangeUnused: groupCalls({
-    run: (exchanges: readonly Exchange[]) => exchangeUnused(deps.database, exchanges, deps.clock()),
-    keyOf: ({ consumption }) => consumption.grantId,
+  readState: groupCalls({
+    run: (questions: readonly TokenQuestion[]) => readTokenStates(deps.database, questions, deps.clock()),
+  }),
+  exchange: groupCalls({
+    run: (exchanges: readonly Exchange[]) => exchangeTokens(deps.database, exchanges, deps.clock()),
   }),
 });
 

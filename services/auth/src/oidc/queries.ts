@@ -62,50 +62,31 @@ export const findCode = async (executor: Executor, digest: Buffer): Promise<Code
   };
 };
 
-/** Stores the digest of a new refresh token. */
-export const insertRefreshToken = async (trx: Transaction, token: NewRefreshToken): Promise<void> => {
-  await trx('refresh_tokens').insert({
-    digest: token.digest,
-    grant_id: token.grantId,
-    generation: token.generation,
-    jkt: token.keyThumbprint,
-    issued_at: token.issuedAt,
-    expires_at: token.expiresAt,
-  });
-};
-
-const CONSUMED_TABLES = { authorization_code: 'authorization_codes', refresh_token: 'refresh_tokens' } as const;
-
-/** Uses up a code or token under a grant that is locked; false where that happened before. */
-export const useUp = async (trx: Transaction, { kind, digest }: Consumption, now: Date): Promise<boolean> =>
-  (await trx(CONSUMED_TABLES[kind]).where('digest', digest).whereNull('consumed_at').update({ consumed_at: now })) > 0;
-
 /** A code or token, and the refresh token that it is to be exchanged for. */
 export interface Exchange {
   consumption: Consumption;
   refreshToken: NewRefreshToken;
 }
 
-const EXCHANGE_UNUSED = {
-  name: 'exchange_unused',
-  text: 'SELECT exchange_unused($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS exchanged',
+/** Outcome of an exchange. `reused`: the code or token has been used before, or a sibling of the token has. */
+export type ExchangeOutcome = 'issued' | 'grant_ended' | 'reused';
+
+const EXCHANGE_TOKENS = {
+  name: 'exchange_tokens',
+  text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS outcomes',
 };
 
-/**
- * Makes many exchanges in one round trip and one commit: uses up each code or token that nobody has used before, under a grant
- * that holds and that nobody else is busy with, and stores the refresh token that it is exchanged for. Answers for each
- * whether it did; of the others at most the time of the last use of their grant has moved.
- */
-export const exchangeUnused = async (
+/** Makes many exchanges in one round trip and one commit; returns the outcome of each. */
+export const exchangeTokens = async (
   executor: Executor,
   exchanges: readonly Exchange[],
   now: Date,
-): Promise<boolean[]> => {
+): Promise<ExchangeOutcome[]> => {
   const consumptions = exchanges.map(({ consumption }) => consumption);
   const tokens = exchanges.map(({ refreshToken }) => refreshToken);
   const digestsOf = (wanted: Consumption['kind']) =>
     consumptions.map(({ kind, digest }) => (kind === wanted ? digest : null));
-  const [row] = await runPrepared<{ exchanged: boolean[] }>(executor, EXCHANGE_UNUSED, [
+  const [row] = await runPrepared<{ outcomes: ExchangeOutcome[] }>(executor, EXCHANGE_TOKENS, [
     now,
     grantExpiry(now),
     consumptions.map(({ grantId }) => grantId),
@@ -117,7 +98,7 @@ export const exchangeUnused = async (
     tokens.map(({ issuedAt }) => issuedAt),
     tokens.map(({ expiresAt }) => expiresAt),
   ]);
-  return row?.exchanged ?? [];
+  return row?.outcomes ?? [];
 };
 
 /** Removes at most `limit` codes that expired unused before an instant, and answers how many. */

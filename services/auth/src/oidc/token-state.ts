@@ -22,6 +22,9 @@ export interface PresentedCode {
   consumedAt: Date | null;
 }
 
+/** A first use, a repetition within the grace, or reuse. */
+export type RefreshUse = 'first' | 'again' | 'reuse';
+
 /** A refresh token, used up or not, with its grant. */
 export interface PresentedRefreshToken {
   grant: GrantRecord;
@@ -32,8 +35,8 @@ export interface PresentedRefreshToken {
   expiresAt: Date;
   /** When it was first used. */
   consumedAt: Date | null;
-  /** Whether it was used, and one of a later generation of its grant too: then it is no longer the immediate predecessor. */
-  isOutdated: boolean;
+  /** Use that the client of this request makes of it, judged by `refresh_use.sql`. */
+  use: RefreshUse;
 }
 
 /** What is known of all that. Codes and refresh tokens whose grant no longer holds count as unknown. */
@@ -60,7 +63,7 @@ interface RefreshTokenJson {
   issued_at: string;
   expires_at: string;
   consumed_at: string | null;
-  is_outdated: boolean;
+  use: RefreshUse;
 }
 
 interface Row {
@@ -84,10 +87,7 @@ const READ_TOKEN_STATES = {
     SELECT json_build_object(
       'grant', ${grantJson('t.grant_id')}, 'generation', t.generation, 'jkt', t.jkt,
       'issued_at', t.issued_at, 'expires_at', t.expires_at, 'consumed_at', t.consumed_at,
-      'is_outdated', t.consumed_at IS NOT NULL AND EXISTS (
-        SELECT FROM refresh_tokens later
-        WHERE later.grant_id = t.grant_id AND later.generation > t.generation AND later.consumed_at IS NOT NULL
-      )
+      'use', refresh_use(t.digest, asked.client_id, $4)
     ) FROM refresh_tokens t WHERE t.digest = asked.refresh_token
   ) AS refresh_token
   FROM unnest((SELECT $1::text[]), (SELECT $2::bytea[]), (SELECT $3::bytea[])) WITH ORDINALITY AS asked (client_id, code, refresh_token, place)
@@ -98,11 +98,13 @@ const READ_TOKEN_STATES = {
 export const readTokenStates = async (
   executor: Executor,
   questions: readonly TokenQuestion[],
+  now: Date,
 ): Promise<TokenState[]> => {
   const rows = await runPrepared<Row>(executor, READ_TOKEN_STATES, [
     questions.map(({ clientId }) => clientId),
     questions.map(({ code }) => code),
     questions.map(({ refreshToken }) => refreshToken),
+    now,
   ]);
   return rows.map((row) => ({
     client: row.client === null ? undefined : toOauthClient(row.client),
@@ -129,7 +131,7 @@ const toRefreshToken = ({ grant, ...json }: RefreshTokenJson): PresentedRefreshT
         grant: toGrant(grant),
         generation: json.generation,
         keyThumbprint: json.jkt,
-        isOutdated: json.is_outdated,
+        use: json.use,
         ...toTimes(json),
       };
 

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type Answer, textAt } from './support/http.ts';
+import { connect, newApp, newPerson, type Person, type RegisteredApp, refresh } from './support/partner.ts';
+
+let service: AuthService;
+let graceful: RegisteredApp;
+let person: Person;
+
+beforeAll(async () => {
+  service = await startAuthService();
+  graceful = await newApp(service, await newPerson(service, 'business'));
+  person = await newPerson(service);
+});
+afterAll(() => service.stop());
+
+const expectInvalidGrant = (answer: Answer): void =>
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    { error: 'invalid_grant', error_description: expect.any(String) },
+  ]);
+const revocationsOf = (grantId: string) => service.outbox(`revocation:grant.${grantId}`);
+const use = (token: string) => refresh(service, { app: graceful, token });
+
+describe('a refresh token with 30 seconds of grace', () => {
+  const siblingsOf = async (token: string, count: number): Promise<string[]> => {
+    const pairs: string[] = [];
+    for (let sibling = 0; sibling < count; sibling += 1) pairs.push(textAt(await use(token), 'refresh_token'));
+    return pairs;
+  };
+
+  test('hands out five different pairs for one token: one at its first use, four at repetitions', async () => {
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    const pairs = await siblingsOf(refreshToken, 5);
+    expect(new Set(pairs).size).toBe(5);
+    expect(await revocationsOf(grantId)).toEqual([]);
+    expect((await use(pairs[3] ?? '')).status).toBe(200);
+  });
+
+  test('revokes the grant at the fifth repetition, and with it every pair handed out', async () => {
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    const pairs = await siblingsOf(refreshToken, 5);
+    expectInvalidGrant(await use(refreshToken));
+    expect(await revocationsOf(grantId)).toHaveLength(1);
+    for (const pair of pairs) expectInvalidGrant(await use(pair));
+  });
+
+  test('goes on with the first sibling that is presented, whichever it is', async () => {
+    const { refreshToken } = await connect(service, { app: graceful, person });
+    const [, second = ''] = await siblingsOf(refreshToken, 3);
+    const next = await use(second);
+    expect(next.status).toBe(200);
+    expect((await use(textAt(next, 'refresh_token'))).status).toBe(200);
+  });
+
+  test.each([
+    ['another sibling', (_predecessor: string, sibling: string) => sibling],
+    ['the predecessor', (predecessor: string) => predecessor],
+  ])('revokes the grant when %s is presented after a sibling has gone on', async (_what, pick) => {
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    const [first = '', second = ''] = await siblingsOf(refreshToken, 2);
+    const next = await use(first);
+    expect(next.status).toBe(200);
+    expectInvalidGrant(await use(pick(refreshToken, second)));
+    expect(await revocationsOf(grantId)).toHaveLength(1);
+    expectInvalidGrant(await use(textAt(next, 'refresh_token')));
+  });
+
+  test('revokes the grant when the token is presented after the grace', async () => {
+    const { refreshToken } = await connect(service, { app: graceful, person });
+    const next = await use(refreshToken);
+    service.clock.advanceMs(31_000);
+    expectInvalidGrant(await use(refreshToken));
+    expectInvalidGrant(await use(textAt(next, 'refresh_token')));
+  });
+
+  test('revokes the grant when a token before the predecessor is presented within the grace', async () => {
+    const { refreshToken } = await connect(service, { app: graceful, person });
+    const second = await use(refreshToken);
+    const third = await use(textAt(second, 'refresh_token'));
+    expectInvalidGrant(await use(refreshToken));
+    expectInvalidGrant(await use(textAt(third, 'refresh_token')));
+  });
+
+  test('counts the grace from the first use, not from the last', async () => {
+    const { refreshToken } = await connect(service, { app: graceful, person });
+    await use(refreshToken);
+    service.clock.advanceMs(20_000);
+    expect((await use(refreshToken)).status).toBe(200);
+    service.clock.advanceMs(11_000);
+    expectInvalidGrant(await use(refreshToken));
+  });
+});
