@@ -925,18 +925,26 @@ CREATE TABLE checkout_sessions (
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   completed_at timestamp with time zone,
+  asked_micros bigint,
+  asked_currency text,
+  paid_micros bigint,
+  paid_currency text,
+  mismatched_subscription_id text,
   CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
   CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
   CONSTRAINT checkout_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
   CONSTRAINT checkout_sessions_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT checkout_sessions_asked_check CHECK (((asked_currency IS NULL) = (asked_micros IS NULL))),
+  CONSTRAINT checkout_sessions_asked_micros_check CHECK ((asked_micros >= 0)),
   CONSTRAINT checkout_sessions_check CHECK (((plan_id IS NOT NULL) = (kind = 'subscription'::text))),
   CONSTRAINT checkout_sessions_check1 CHECK (((amount_micros IS NOT NULL) = (kind = 'top_up'::text))),
-  CONSTRAINT checkout_sessions_check2 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['complete'::text, 'void'::text])))),
+  CONSTRAINT checkout_sessions_completed_at_check CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['complete'::text, 'void'::text, 'mismatched'::text])))),
   CONSTRAINT checkout_sessions_kind_check CHECK ((kind = ANY (ARRAY['subscription'::text, 'top_up'::text]))),
   CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
-  CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text])))
+  CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
+CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,

@@ -41,6 +41,19 @@ const catalogText = [
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
 /** Prometheus makes this one itself, for each target. */
 const series = listSeries(catalog).set('up', new Set());
+/** The texts of all TypeScript sources below a folder but the tests. */
+const sourceFiles = (folder: URL): string[] => {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder, { recursive: true }).map(String);
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => readFileSync(new URL(path, folder), 'utf8'));
+};
+
 /** What the code of services and libraries says. */
 const sources = ['packages', 'services']
   .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
@@ -170,19 +183,6 @@ describe('the list of metrics', () => {
     expect(missing).toEqual([]);
   });
 });
-
-/** The texts of all TypeScript sources below a folder but the tests. */
-const sourceFiles = (folder: URL): string[] => {
-  let entries: string[];
-  try {
-    entries = readdirSync(folder, { recursive: true }).map(String);
-  } catch {
-    return [];
-  }
-  return entries
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-    .map((path) => readFileSync(new URL(path, folder), 'utf8'));
-};
 
 describe('the check itself', () => {
   test.each([

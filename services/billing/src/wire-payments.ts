@@ -3,6 +3,8 @@ import type { Binding } from '@svc/service-kit';
 import type { BillingParts } from './app.ts';
 import type { BillingConfig } from './config.ts';
 import {
+  countMismatchedSessions,
+  createPaymentMeters,
   findCheckoutSession,
   finishRefunds,
   type PaymentProvider,
@@ -40,11 +42,26 @@ export interface Payments {
 }
 
 /** Wires the payment provider that the configuration names; nothing of the other one is there. */
-export const wirePayments = (parts: BillingParts): Payments =>
-  parts.config.PAYMENTS === 'stripe' ? wireStripe(parts) : wireSandbox(parts);
+export const wirePayments = (parts: BillingParts): Payments => {
+  const payments = parts.config.PAYMENTS === 'stripe' ? wireStripe(parts) : wireSandbox(parts);
+  const meters = createPaymentMeters(parts.metrics);
+  return {
+    ...payments,
+    async tick() {
+      // First, because an outage of the provider fails the rest.
+      meters.mismatched(await countMismatchedSessions(parts.database));
+      await payments.tick();
+    },
+  };
+};
 
-const checkoutDeps = ({ config, database, offer, relay }: BillingParts, provider: PaymentProvider) => ({
-  ...{ database, provider, offer, relay, newId },
+const checkoutDeps = ({ config, database, offer, relay, logger }: BillingParts, provider: PaymentProvider) => ({
+  database,
+  provider,
+  offer,
+  relay,
+  logger,
+  newId,
   currency: config.BILLING_CURRENCY,
   pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
 });

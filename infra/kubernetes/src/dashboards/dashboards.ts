@@ -167,6 +167,7 @@ const inference: Dashboard = {
           'sum(increase(billing_unadmitted_usage_total[1h]))',
           'requests',
         ),
+        single('Mismatched payments of the last day', 'short', 'max(billing_mismatched_payments)', 'checkouts'),
       ],
     },
   ],

@@ -29,6 +29,7 @@ import {
 } from './conditions/messaging.ts';
 import {
   manyOpenRequests,
+  mismatchedPayment,
   outcomesThatNeverCame,
   twoEnds,
   unknownOutcomes,
@@ -56,7 +57,10 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
   },
   'the provider': { minutes: 12, conditions: [failingProvider(caller), reusedCodes] },
   'usage records': { minutes: 3, conditions: [lockedUsageRecords(caller)] },
-  'many requests': { minutes: 17, conditions: [manyOpenRequests(), twoEnds(caller), usageOfNobody(caller)] },
+  'many requests': {
+    minutes: 17,
+    conditions: [manyOpenRequests(), twoEnds(caller), usageOfNobody(caller), mismatchedPayment(caller)],
+  },
   'unknown outcomes': { minutes: 17, conditions: [unknownOutcomes(caller), lockedAccounts(caller)] },
   'what billing has': {
     minutes: 12,

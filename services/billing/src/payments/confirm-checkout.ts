@@ -6,10 +6,12 @@ import { readWallet } from '../wallets/index.ts';
 import { findCheckoutSession } from './queries.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 
+const MISMATCHED = 'The payment differs from the price, so nothing was credited. Support is looking into it.';
+
 /**
- * Confirms a purchase and answers what was bought; confirming again answers the same. Throws `not_found` for somebody
- * else's session, `checkout_not_completed` for one that is not paid, and `subscription_already_active` for one that was paid
- * when another subscription was live already: it has been reverted.
+ * Confirms a purchase and returns the goods. Confirming again returns the same. Throws `not_found` for a session of another
+ * account, `checkout_not_completed` for a session that is unpaid or was paid with another sum, and
+ * `subscription_already_active` for a session that was reverted because another subscription was live.
  */
 export const confirmCheckout = async (
   deps: SettleCheckoutDeps,
@@ -20,6 +22,7 @@ export const confirmCheckout = async (
   if (session === undefined || session.userId !== userId) throw new AppError('not_found');
   const settled = await settleCheckout(deps, session);
   if (settled === 'reverted') throw new AppError('subscription_already_active');
+  if (settled === 'mismatched') throw new AppError('checkout_not_completed', MISMATCHED);
   if (settled !== 'complete') throw new AppError('checkout_not_completed');
   if (session.kind === 'top_up') {
     return { subscription: null, wallet: await readWallet(deps.database, userId, deps.currency) };

@@ -3,10 +3,9 @@ import type { Knex } from 'knex';
 import type { PlanOffer } from '../plans/index.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
 import { withSessionId } from './checkout-session.ts';
-import type { Payable, PaymentProvider, Purchase } from './provider.ts';
+import type { Payable, Payment, PaymentProvider, Purchase } from './provider.ts';
 import { insertCheckoutSession, updateProviderSession } from './queries.ts';
 
-/** What starting a purchase needs. */
 export interface CheckoutDeps {
   readonly database: Knex;
   readonly provider: PaymentProvider;
@@ -15,7 +14,7 @@ export interface CheckoutDeps {
   readonly newId: (prefix: 'cs' | 'sub') => string;
 }
 
-/** Where the browser goes, and for how long it may take. */
+/** A started checkout: the page for the browser, and its expiry. */
 export interface StartedCheckout {
   readonly session_id: string;
   readonly url: string;
@@ -27,7 +26,7 @@ interface ReturnUrls {
   readonly cancel_url: string;
 }
 
-/** Starts the purchase of a subscription. Throws `subscription_already_active` while one is live, 422 for an unknown plan. */
+/** Starts the purchase of a subscription. Throws `subscription_already_active` if one is live, and 422 for an unknown plan. */
 export const createSubscriptionCheckout = async (
   deps: CheckoutDeps,
   userId: string,
@@ -41,7 +40,7 @@ export const createSubscriptionCheckout = async (
   return startCheckout(deps, userId, { kind: 'subscription', plan }, request);
 };
 
-/** Starts the purchase of wallet balance. Throws 422 for an amount that the provider cannot take. */
+/** Starts the purchase of wallet balance. Throws 422 for an amount that the provider does not accept. */
 export const createTopUpCheckout = async (
   deps: CheckoutDeps,
   userId: string,
@@ -76,6 +75,7 @@ const startCheckout = async (
     kind: purchase.kind,
     planId: purchase.kind === 'subscription' ? purchase.plan.id : null,
     amountMicros: purchase.kind === 'top_up' ? purchase.amountMicros : null,
+    asked: priceOf(purchase),
     provider: provider.name,
   });
   const hosted = await provider.createCheckout({
@@ -88,4 +88,10 @@ const startCheckout = async (
   });
   await updateProviderSession(database, id, hosted.providerSessionId);
   return { session_id: id, url: hosted.url, expires_at: expiresAt.toISOString() };
+};
+
+const priceOf = (purchase: Purchase): Payment => {
+  if (purchase.kind === 'top_up') return { amountMicros: purchase.amountMicros, currency: purchase.currency };
+  const { amount_micros: amountMicros, currency } = purchase.plan.price;
+  return { amountMicros, currency };
 };

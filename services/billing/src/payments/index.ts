@@ -1,6 +1,15 @@
 export type { CheckoutDeps } from './create-checkout.ts';
-export type { CheckoutOrder, CheckoutState, PaymentProvider, ProviderRefund, Purchase } from './provider.ts';
-export { findCheckoutSession, updateProviderSession } from './queries.ts';
+export { createPaymentMeters } from './meters.ts';
+export type {
+  CheckoutOrder,
+  CheckoutState,
+  HostedSubscription,
+  Payment,
+  PaymentProvider,
+  ProviderRefund,
+  Purchase,
+} from './provider.ts';
+export { countMismatchedSessions, findCheckoutSession, updateProviderSession } from './queries.ts';
 export { refreshSubscription } from './refresh-subscription.ts';
 export { finishRefunds } from './refund-top-up.ts';
 export { paymentInternalRoutes, paymentRoutes } from './routes.ts';

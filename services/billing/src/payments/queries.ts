@@ -1,9 +1,16 @@
 import type { Knex } from 'knex';
 import type { ProviderName } from '../subscriptions/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
+import type { Payment } from './provider.ts';
 
-/** Hours for which a checkout can be paid. */
+/** Hours until an unpaid checkout expires. */
 const CHECKOUT_HOURS = 24;
+
+/** Hours for which a mismatched payment raises an alert. */
+const ALERT_HOURS = 24;
+
+/** Checkouts of one account that can still be paid; far more than a person starts within CHECKOUT_HOURS. */
+const UNSETTLED_MAX = 50;
 
 /** A session before the provider has answered. */
 export interface NewCheckoutSession {
@@ -12,10 +19,11 @@ export interface NewCheckoutSession {
   readonly kind: CheckoutSession['kind'];
   readonly planId: string | null;
   readonly amountMicros: number | null;
+  readonly asked: Payment;
   readonly provider: ProviderName;
 }
 
-/** Stores a session and answers when it expires. */
+/** Stores a session and returns its expiry. */
 export const insertCheckoutSession = async (database: Knex, session: NewCheckoutSession): Promise<Date> => {
   const [row] = await database('checkout_sessions')
     .insert({
@@ -24,9 +32,11 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
       kind: session.kind,
       plan_id: session.planId,
       amount_micros: session.amountMicros,
+      asked_micros: session.asked.amountMicros,
+      asked_currency: session.asked.currency,
       provider: session.provider,
       created_at: database.raw('billing_now()'),
-      // Whole milliseconds, as it is told to the caller and to the provider.
+      // Whole milliseconds, as in the answers to the caller and to the provider.
       expires_at: database.raw("date_trunc('milliseconds', billing_now() + make_interval(hours => ?))", [
         CHECKOUT_HOURS,
       ]),
@@ -35,26 +45,40 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
   return row.expires_at;
 };
 
-/** Notes the provider's id of a session, unless it is known already. */
+/** Stores the provider's id of a session unless it is known. */
 export const updateProviderSession = async (database: Knex, id: string, providerSessionId: string): Promise<void> => {
   await database('checkout_sessions')
     .where({ id, provider_session_id: null })
     .update({ provider_session_id: providerSessionId });
 };
 
-/** A session by its id. */
+/** Finds a session by its id. */
 export const findCheckoutSession = async (database: Knex, id: string): Promise<CheckoutSession | undefined> => {
   const row = await database('checkout_sessions').where({ id }).first();
   return row === undefined ? undefined : toSession(row);
 };
 
-/** A session by its id, locked until the transaction ends. */
+/** Finds a session and locks it until the transaction ends. */
 export const lockCheckoutSession = async (trx: Knex.Transaction, id: string): Promise<CheckoutSession | undefined> => {
   const row = await trx('checkout_sessions').where({ id }).forUpdate().first();
   return row === undefined ? undefined : toSession(row);
 };
 
-/** Ends a session that is open: paid, paid in vain, or expired. */
+/** Lists the open subscription checkouts of an account, oldest first. */
+export const listOpenSubscriptionCheckouts = async (
+  database: Knex,
+  userId: string,
+  provider: ProviderName,
+): Promise<CheckoutSession[]> => {
+  const rows: SessionRow[] = await database('checkout_sessions')
+    .where({ svc_user_id: userId, kind: 'subscription', status: 'open', provider })
+    .whereNotNull('provider_session_id')
+    .orderBy('id')
+    .limit(UNSETTLED_MAX);
+  return rows.map(toSession);
+};
+
+/** Ends an open session: paid, paid and reverted, or expired. */
 export const updateSessionStatus = async (
   database: Knex,
   id: string,
@@ -69,12 +93,52 @@ export const updateSessionStatus = async (
     });
 };
 
+/** Ends an open session without any effect, and keeps what was paid for the operator. */
+export const updateSessionMismatched = async (
+  trx: Knex.Transaction,
+  id: string,
+  { paid, providerSubscriptionId }: { paid: Payment | null; providerSubscriptionId: string | null },
+): Promise<void> => {
+  await trx('checkout_sessions')
+    .where({ id, status: 'open' })
+    .update({
+      status: 'mismatched',
+      paid_micros: paid?.amountMicros ?? null,
+      paid_currency: paid?.currency ?? null,
+      mismatched_subscription_id: providerSubscriptionId,
+      completed_at: trx.raw('billing_now()'),
+    });
+};
+
+/** Returns true if the subscription was bought through a mismatched session of this account. */
+export const isMismatchedSubscription = async (
+  database: Knex,
+  userId: string,
+  providerSubscriptionId: string,
+): Promise<boolean> => {
+  const row = await database('checkout_sessions')
+    .where({ svc_user_id: userId, status: 'mismatched', mismatched_subscription_id: providerSubscriptionId })
+    .first('id');
+  return row !== undefined;
+};
+
+/** Counts the mismatched sessions of the last ALERT_HOURS. */
+export const countMismatchedSessions = async (database: Knex): Promise<number> => {
+  const row = await database('checkout_sessions')
+    .where({ status: 'mismatched' })
+    .whereRaw('completed_at > billing_now() - make_interval(hours => ?)', [ALERT_HOURS])
+    .first(database.raw('count(*)::int AS count'));
+  return row?.count ?? 0;
+};
+
 interface SessionRow {
   id: string;
   svc_user_id: string;
   kind: CheckoutSession['kind'];
   plan_id: string | null;
   amount_micros: number | null;
+  asked_micros: number | null;
+  asked_currency: string | null;
   provider: ProviderName;
   provider_session_id: string | null;
   status: CheckoutSession['status'];
@@ -83,12 +147,14 @@ interface SessionRow {
 }
 
 const toSession = (row: SessionRow): CheckoutSession => {
+  const { asked_micros: amountMicros, asked_currency: currency } = row;
   return {
     id: row.id,
     userId: row.svc_user_id,
     kind: row.kind,
     planId: row.plan_id,
     amountMicros: row.amount_micros,
+    asked: amountMicros === null || currency === null ? null : { amountMicros, currency },
     provider: row.provider,
     providerSessionId: row.provider_session_id,
     status: row.status,

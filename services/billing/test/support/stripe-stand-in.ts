@@ -214,9 +214,11 @@ export class StripeStandIn {
   async #makeSession(params: Fields): Promise<Fields> {
     const lines = params['line_items'];
     const [line] = Array.isArray(lines) ? lines : [];
+    const [price] = Array.isArray(lines) ? lines.map(priceOf) : [];
     const session = this.#put('checkout.session', 'cs_test', {
       ...{ status: 'open', payment_status: 'unpaid', mode: params['mode'], customer: params['customer'] },
       ...{ client_reference_id: params['client_reference_id'], subscription: null, price: line?.price },
+      ...{ amount_subtotal: price?.amount, amount_total: price?.amount, currency: price?.currency },
       subscription_metadata: Object(params['subscription_data'])['metadata'],
     });
     session['url'] = `https://checkout.stripe.test/${String(session['id'])}`;
@@ -236,6 +238,18 @@ export class StripeStandIn {
     return `${prefix}_${String(this.#count).padStart(14, '0')}`;
   }
 }
+
+/** Prices of the plans in `plans.yaml`, in cents. */
+const PRICES: Readonly<Record<string, number>> = {
+  price_of_basic: 500,
+  price_of_full: 2_000,
+  price_of_yearly: 20_000,
+};
+
+const priceOf = (line: { price?: string; price_data?: { unit_amount?: string; currency?: string } }) => ({
+  amount: line.price === undefined ? Number(line.price_data?.unit_amount) : (PRICES[line.price] ?? null),
+  currency: line.price === undefined ? line.price_data?.currency : 'eur',
+});
 
 const answer = (res: ServerResponse, status: number, body: Fields): void => {
   res.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_of_stripe' });

@@ -1,5 +1,6 @@
 import { ADMISSIONS_MAX, newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
+import { call } from '../../support/api.ts';
 import { type Caller, fundedCaller } from '../callers.ts';
 import type { Condition } from '../condition.ts';
 import { publishFact, usageFact } from '../facts.ts';
@@ -98,3 +99,25 @@ export const usageOfNobody = (caller: Caller): Condition => ({
     await waitFor(async () => (await seen()) > before || undefined, { timeoutMs: WAIT_MS });
   },
 });
+
+/** A customer pays a sum that differs from the price. The alert ends with the day, so `end` ages the session. */
+export const mismatchedPayment = (caller: Caller): Condition => {
+  let session = '';
+  return {
+    alerts: ['PaymentMismatch'],
+    async begin(product) {
+      const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
+      const body = { amount_micros: 5_000_000, ...urls };
+      const topUp = await call('POST', '/v1/gateway/wallet/top-ups', { token: caller.token, body });
+      session = String(topUp.body.session_id);
+      await product.sql('billing', 'UPDATE checkout_sessions SET asked_micros = 1 WHERE id = $1', [session]);
+      await call('POST', `/sandbox/payments/sessions/${session}/complete`);
+      const measured = () => product.watch.read('billing', 'billing_mismatched_payments');
+      await waitFor(async () => (await measured()) > 0 || undefined, { timeoutMs: WAIT_MS });
+    },
+    async end(product) {
+      const age = "UPDATE checkout_sessions SET completed_at = completed_at - interval '2 days' WHERE id = $1";
+      await product.sql('billing', age, [session]);
+    },
+  };
+};

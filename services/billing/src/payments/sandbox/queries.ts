@@ -42,6 +42,15 @@ export const findSession = async (database: Knex, id: string): Promise<SandboxSe
   return row === undefined ? undefined : toSession(row);
 };
 
+/** Finds the id of the session that started a subscription. */
+export const findSessionOfSubscription = async (
+  database: Knex,
+  subscriptionId: string,
+): Promise<string | undefined> => {
+  const row = await database('sandbox_sessions').where({ subscription_id: subscriptionId }).first('id');
+  return row?.id;
+};
+
 /** As `findSession`, locked until the transaction ends. */
 export const lockSession = async (trx: Knex.Transaction, id: string): Promise<SandboxSession | undefined> => {
   const row = await sessionQuery(trx, id).forUpdate().first();

@@ -4,6 +4,7 @@ import type { ProviderSubscription } from '../../subscriptions/index.ts';
 import type { CheckoutOrder, PaymentProvider } from '../index.ts';
 import {
   findSession,
+  findSessionOfSubscription,
   findSubscription,
   insertPortal,
   insertSession,
@@ -41,11 +42,17 @@ export const createSandboxProvider = ({
     if (session.status !== 'complete') return { status: session.status };
     const subscription =
       session.subscriptionId === null ? undefined : await findSubscription(database, session.subscriptionId);
-    return { status: 'complete', subscription: subscription === undefined ? null : describe(subscription) };
+    const { amountMicros, currency } = session;
+    return {
+      status: 'complete',
+      paid: { amountMicros, currency },
+      subscription: subscription === undefined ? null : describe(subscription),
+    };
   },
   async readSubscription(id) {
     const subscription = await findSubscription(database, id);
-    return subscription === undefined ? undefined : describe(subscription);
+    if (subscription === undefined) return undefined;
+    return { ...describe(subscription), sessionId: (await findSessionOfSubscription(database, id)) ?? null };
   },
   async revertSubscription(id) {
     await inTransaction(database, async (trx) => {

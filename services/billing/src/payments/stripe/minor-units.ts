@@ -1,8 +1,8 @@
 /** Stripe counts money in hundredths of the currency's unit. */
 export const MICROS_PER_MINOR_UNIT = 10_000;
 
-/** An amount as Stripe counts it. Throws RangeError for one that is not a whole number of hundredths. */
+/** Converts micros to Stripe's minor units. Throws RangeError for a fraction of a minor unit. */
 export const toMinorUnits = (amountMicros: number): number => {
-  if (amountMicros % MICROS_PER_MINOR_UNIT !== 0) throw new RangeError(`${amountMicros} micros are no whole cents`);
+  if (amountMicros % MICROS_PER_MINOR_UNIT !== 0) throw new RangeError(`${amountMicros} micros are not whole cents`);
   return amountMicros / MICROS_PER_MINOR_UNIT;
 };

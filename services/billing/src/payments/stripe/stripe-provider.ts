@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
-import type { CheckoutOrder, CheckoutState, PaymentProvider, Purchase } from '../index.ts';
+import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
 import { idOf } from './id-of.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
@@ -8,28 +8,27 @@ import { refundPayment, revertSubscription } from './refunds.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
-/** What the provider works with. */
 export interface StripeDeps {
   readonly database: Knex;
   readonly stripe: Stripe;
 }
 
-/** What is less goes to fees; less than half of it is refused by Stripe. */
+/** Stripe refuses less than half of this; fees would eat the rest. */
 const TOP_UP_MICROS_MIN = 1_000_000;
 
+/** Key of our checkout session's id in the metadata of a subscription at Stripe. */
+const SESSION_KEY = 'svc_session_id';
+
 /**
- * Makes the payment provider Stripe. Every write carries an idempotency key made from what it is for, so that asking again
- * after an unclear answer does it once.
+ * Creates the payment provider for Stripe. Every write carries an idempotency key derived from its purpose, so a retry after
+ * an unclear answer has one effect.
  */
 export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   name: 'stripe',
   topUps: { minMicros: TOP_UP_MICROS_MIN, stepMicros: MICROS_PER_MINOR_UNIT },
   createCheckout: (order) => createCheckout(deps, order),
   readCheckout: (id) => readCheckout(deps, id),
-  async readSubscription(id) {
-    const subscription = await askForOne(() => deps.stripe.subscriptions.retrieve(id));
-    return subscription === undefined ? undefined : toSubscriptionState(deps.database, subscription);
-  },
+  readSubscription: (id) => readSubscription(deps, id),
   revertSubscription: (id) => revertSubscription(deps, id),
   refundPayment: (refund) => refundPayment(deps, refund),
   async createPortal({ userId, returnUrl }) {
@@ -42,12 +41,12 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
 });
 
 const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
-  const { sessionId, userId, purchase, successUrl, cancelUrl } = order;
+  const { sessionId, userId, successUrl, cancelUrl } = order;
   const customer = await ensureCustomer(deps, userId);
   const session = await askStripe(() =>
     deps.stripe.checkout.sessions.create(
       {
-        ...linesOf(purchase, userId),
+        ...toLineItems(order),
         customer,
         client_reference_id: sessionId,
         success_url: successUrl,
@@ -56,40 +55,56 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
       { idempotencyKey: `checkout-${sessionId}` },
     ),
   );
-  if (session.url === null) throw new Error('Stripe made a checkout session without an address');
+  if (session.url === null) throw new Error('Stripe created a checkout session without a URL');
   return { providerSessionId: session.id, url: session.url };
 };
 
-const linesOf = (purchase: Purchase, userId: string): Stripe.Checkout.SessionCreateParams => {
-  if (purchase.kind === 'subscription') {
-    const { id, stripe_price_id } = purchase.plan;
-    if (stripe_price_id === undefined) throw new Error(`the plan ${id} has no price at Stripe`);
-    return {
-      mode: 'subscription',
-      line_items: [{ price: stripe_price_id, quantity: 1 }],
-      subscription_data: { metadata: { svc_user_id: userId } },
-    };
-  }
-  const price = {
-    currency: purchase.currency.toLowerCase(),
-    unit_amount: toMinorUnits(purchase.amountMicros),
-    product_data: { name: 'Wallet top-up' },
-  };
-  return { mode: 'payment', line_items: [{ price_data: price, quantity: 1 }] };
+const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Checkout.SessionCreateParams =>
+  purchase.kind === 'subscription'
+    ? {
+        mode: 'subscription',
+        line_items: [{ price: stripePriceOf(purchase), quantity: 1 }],
+        subscription_data: { metadata: { svc_user_id: userId, [SESSION_KEY]: sessionId } },
+      }
+    : { mode: 'payment', line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }] };
+
+const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): string => {
+  if (plan.stripe_price_id === undefined) throw new Error(`the plan ${plan.id} has no price at Stripe`);
+  return plan.stripe_price_id;
 };
 
-/** A session may be complete while its payment is still under way; only a paid one has an effect. */
+const topUpPrice = ({ amountMicros, currency }: Extract<Purchase, { kind: 'top_up' }>) => ({
+  currency: currency.toLowerCase(),
+  unit_amount: toMinorUnits(amountMicros),
+  product_data: { name: 'Wallet top-up' },
+});
+
+/** A complete session may still wait for its payment. It stays open until it is paid. */
 const readCheckout = async (deps: StripeDeps, id: string): Promise<CheckoutState | undefined> => {
   const session = await askForOne(() => deps.stripe.checkout.sessions.retrieve(id));
   if (session === undefined) return undefined;
   if (session.status === 'expired') return { status: 'expired' };
   if (session.status !== 'complete' || session.payment_status === 'unpaid') return { status: 'open' };
-  if (session.subscription === null) return { status: 'complete', subscription: null };
+  const paid = paymentOf(session);
+  if (session.subscription === null) return { status: 'complete', paid, subscription: null };
   const subscriptionId = idOf(session.subscription);
   const subscription = await askStripe(() => deps.stripe.subscriptions.retrieve(subscriptionId));
   const state = await toSubscriptionState(deps.database, subscription);
-  if (state === undefined) throw new Error('a subscription that was bought here belongs to nobody');
-  return { status: 'complete', subscription: state };
+  if (state === undefined) throw new Error('a subscription that was bought here belongs to no account');
+  return { status: 'complete', paid, subscription: state };
+};
+
+/** The total includes discounts and taxes, so a coupon or a tax rate that billing did not ask for is a difference. */
+const paymentOf = ({ amount_total: amount, currency }: Stripe.Checkout.Session): Payment | null =>
+  typeof amount !== 'number' || typeof currency !== 'string'
+    ? null
+    : { amountMicros: amount * MICROS_PER_MINOR_UNIT, currency: currency.toUpperCase() };
+
+const readSubscription = async (deps: StripeDeps, id: string): Promise<HostedSubscription | undefined> => {
+  const subscription = await askForOne(() => deps.stripe.subscriptions.retrieve(id));
+  if (subscription === undefined) return undefined;
+  const state = await toSubscriptionState(deps.database, subscription);
+  return state === undefined ? undefined : { ...state, sessionId: subscription.metadata[SESSION_KEY] ?? null };
 };
 
 const ensureCustomer = async ({ database, stripe }: StripeDeps, userId: string): Promise<string> => {

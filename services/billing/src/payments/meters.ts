@@ -1,0 +1,15 @@
+import type { Metrics } from '@svc/service-kit';
+
+/** Metrics of payments. */
+export interface PaymentMeters {
+  mismatched(count: number): void;
+}
+
+/** Registers the metrics of this slice. */
+export const createPaymentMeters = (metrics: Metrics): PaymentMeters => {
+  const mismatched = metrics.gauge({
+    name: 'billing_mismatched_payments',
+    help: 'Paid checkouts of the last 24 hours whose amount or currency differs from what was asked.',
+  });
+  return { mismatched: (count) => mismatched.set(count) };
+};

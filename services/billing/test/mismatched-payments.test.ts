@@ -1,0 +1,198 @@
+import { newId } from '@svc/contracts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkBalances } from '../src/balances/index.ts';
+import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
+import { stripeBilling } from './support/stripe-billing.ts';
+
+const { stripe, billing, reset, stop, ...people } = await stripeBilling();
+const { signIn, checkout, confirm, current, stripeSessionOf, pay, deliver, factsOf } = people;
+afterAll(stop);
+beforeEach(reset);
+afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
+
+const AMOUNT_MICROS = 12_340_000;
+const DIFFERENCES: [string, Record<string, unknown>][] = [
+  ['a smaller amount', { amount_total: 1 }],
+  ['a larger amount', { amount_total: 999_999 }],
+  ['another currency', { currency: 'usd' }],
+  ['nothing, because of a coupon', { amount_total: 0, payment_status: 'no_payment_required' }],
+  ['no amount', { amount_total: null, currency: null }],
+];
+
+const startTopUp = async (token: string): Promise<string> => {
+  const { body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
+    token,
+    json: { amount_micros: AMOUNT_MICROS, ...RETURNS },
+  });
+  return body.session_id;
+};
+const payDifferently = (sessionId: string, difference: Record<string, unknown>) => {
+  const paid = pay(sessionId);
+  stripe.update(stripeSessionOf(sessionId), difference);
+  return paid;
+};
+const completed = (sessionId: string) => stripe.event('checkout.session.completed', stripeSessionOf(sessionId));
+const balance = async (token: string) =>
+  (await billing.call('GET', '/v1/gateway/wallet', { token })).body.balance_micros;
+const stored = (sessionId: string, { db }: TestBilling = billing) =>
+  db('checkout_sessions').where({ id: sessionId }).first();
+const readGauge = async ({ app, internalUrl }: TestBilling = billing) => {
+  await app.tickPayments();
+  const response = await fetch(`${internalUrl}/metrics`);
+  return Number(/^billing_mismatched_payments\{[^}]*\} (\S+)$/m.exec(await response.text())?.[1]);
+};
+
+describe('a top-up that was paid with another sum', () => {
+  test.each(DIFFERENCES)('credits nothing: %s', async (_difference, changes) => {
+    const { token, userId } = await signIn();
+    const id = await startTopUp(token);
+    payDifferently(id, changes);
+    const before = await readGauge();
+    for (const event of [completed(id), completed(id)]) expect((await deliver(event)).status).toBe(200);
+    for (const answer of [await confirm(token, id), await confirm(token, id)]) {
+      expect([answer.status, answer.body.detail.code]).toEqual([409, 'checkout_not_completed']);
+      expect(answer.body.detail.message).toContain('differs from the price');
+    }
+    expect(await balance(token)).toBe(0);
+    expect(await billing.db('outbox').where({ aggregate: `wallet:${userId}` })).toEqual([]);
+    expect(await stored(id)).toMatchObject({
+      status: 'mismatched',
+      asked_micros: AMOUNT_MICROS,
+      asked_currency: 'EUR',
+    });
+    expect(await readGauge()).toBe(before + 1);
+  });
+
+  test('stays without effect when the session later shows the right sum', async () => {
+    const { token } = await signIn();
+    const id = await startTopUp(token);
+    payDifferently(id, { amount_total: 1 });
+    await deliver(completed(id));
+    stripe.update(stripeSessionOf(id), { amount_total: 1_234 });
+    expect((await confirm(token, id)).status).toBe(409);
+    expect(await balance(token)).toBe(0);
+    expect(await stored(id)).toMatchObject({ paid_micros: 10_000, paid_currency: 'EUR' });
+  });
+
+  test('credits once when confirmations and events of a right payment race', async () => {
+    const { token } = await signIn();
+    const id = await startTopUp(token);
+    pay(id);
+    const events = Array.from({ length: 4 }, () => completed(id));
+    await Promise.all([...events.map((event) => deliver(event)), confirm(token, id), confirm(token, id)]);
+    expect(await balance(token)).toBe(AMOUNT_MICROS);
+  });
+});
+
+describe('a subscription that was paid with another sum', () => {
+  test.each(DIFFERENCES)('is not activated by any order of events: %s', async (_difference, changes) => {
+    const { token, userId } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    const stripeId = String(payDifferently(id, changes)['subscription']);
+    const events = [
+      stripe.event('customer.subscription.created', stripeId),
+      stripe.event('invoice.paid', String(stripe.object(stripeId)['latest_invoice'])),
+      completed(id),
+      stripe.event('customer.subscription.updated', stripeId),
+    ];
+    for (const event of events) expect((await deliver(event)).status).toBe(200);
+    expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
+    await billing.app.tickPayments();
+    expect(await current(token)).toBeNull();
+    expect(await factsOf(userId)).toEqual([]);
+    expect(await stored(id)).toMatchObject({
+      ...{ status: 'mismatched', asked_micros: 5_000_000, asked_currency: 'EUR' },
+      mismatched_subscription_id: stripeId,
+    });
+  });
+
+  test('is not activated when it names no checkout session', async () => {
+    const { token } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    const stripeId = String(payDifferently(id, { amount_total: 1 })['subscription']);
+    stripe.update(stripeId, { metadata: {} });
+    await deliver(stripe.event('customer.subscription.created', stripeId));
+    await deliver(stripe.event('customer.subscription.updated', stripeId));
+    expect(await current(token)).toBeNull();
+  });
+
+  test('does not keep the customer from buying again', async () => {
+    const { token } = await signIn();
+    const first = (await checkout(token)).body.session_id;
+    payDifferently(first, { amount_total: 1 });
+    expect((await confirm(token, first)).status).toBe(409);
+    const second = (await checkout(token)).body.session_id;
+    pay(second);
+    expect((await confirm(token, second)).body.subscription).toMatchObject({ status: 'active' });
+  });
+
+  test('is not activated before its checkout is paid', async () => {
+    const { token } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    const stripeId = String(payDifferently(id, { payment_status: 'unpaid' })['subscription']);
+    await deliver(stripe.event('customer.subscription.created', stripeId));
+    expect(await current(token)).toBeNull();
+    stripe.update(stripeSessionOf(id), { payment_status: 'paid' });
+    await deliver(stripe.event('checkout.session.async_payment_succeeded', stripeSessionOf(id)));
+    expect(await current(token)).toMatchObject({ status: 'active', revision: 1 });
+  });
+});
+
+test('a subscription that an operator creates at Stripe is applied beside an open checkout', async () => {
+  const { token } = await signIn();
+  const bought = (await checkout(token)).body.session_id;
+  const other = await signIn();
+  const template = (await checkout(other.token)).body.session_id;
+  const stripeId = String(pay(template)['subscription']);
+  const { customer } = stripe.object(stripeSessionOf(bought));
+  stripe.update(stripeId, { metadata: {}, customer });
+  await deliver(stripe.event('customer.subscription.created', stripeId));
+  expect(await current(token)).toMatchObject({ status: 'active', plan: { id: 'basic' } });
+});
+
+describe('a checkout that the previous release started', () => {
+  const forgetPrice = (id: string) =>
+    billing.db('checkout_sessions').where({ id }).update({ asked_micros: null, asked_currency: null });
+
+  test('is compared with the amount of the top-up', async () => {
+    const { token } = await signIn();
+    const [right, wrong] = [await startTopUp(token), await startTopUp(token)];
+    await forgetPrice(right);
+    await forgetPrice(wrong);
+    pay(right);
+    payDifferently(wrong, { amount_total: 1 });
+    expect([(await confirm(token, right)).status, (await confirm(token, wrong)).status]).toEqual([200, 409]);
+    expect(await balance(token)).toBe(AMOUNT_MICROS);
+  });
+
+  test('is compared with the present price of the plan', async () => {
+    for (const [difference, status] of [
+      [{}, 200],
+      [{ amount_total: 1 }, 409],
+    ] as const) {
+      const { token } = await signIn();
+      const id = (await checkout(token)).body.session_id;
+      await forgetPrice(id);
+      payDifferently(id, difference);
+      expect((await confirm(token, id)).status).toBe(status);
+    }
+  });
+});
+
+test('a mismatch of the sandbox credits nothing and ends its alert after a day', async () => {
+  const sandbox = await testBilling();
+  try {
+    const token = await sandbox.tokens.consoleSession({ userId: newId('usr') });
+    const json = { amount_micros: AMOUNT_MICROS, ...RETURNS };
+    const { body } = await sandbox.call('POST', '/v1/gateway/wallet/top-ups', { token, json });
+    await sandbox.db('checkout_sessions').where({ id: body.session_id }).update({ asked_micros: 5 });
+    await sandbox.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    expect(await stored(body.session_id, sandbox)).toMatchObject({ status: 'mismatched', paid_micros: AMOUNT_MICROS });
+    expect((await sandbox.call('GET', '/v1/gateway/wallet', { token })).body.balance_micros).toBe(0);
+    expect(await readGauge(sandbox)).toBe(1);
+    await sandbox.setClock(new Date(Date.now() + 25 * 3_600_000));
+    expect(await readGauge(sandbox)).toBe(0);
+  } finally {
+    await sandbox.stop();
+  }
+});
