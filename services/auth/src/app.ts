@@ -3,7 +3,7 @@ import { newId } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { accountRoutes, createPasswordHasher } from './accounts/index.ts';
+import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -27,10 +27,10 @@ import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createOauthServer, mountPreflight, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
-import { authenticateSession, sessionRoutes } from './sessions/index.ts';
+import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
-import { createAttemptThrottle } from './throttling/index.ts';
+import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
 import { createTransact } from './transact.ts';
 
 /** What the application is made of; tests pass other parts. */
@@ -117,6 +117,10 @@ const createDeps = async ({ config, database, hint, clock, logger, metrics }: Ap
     findApp: createAppFinder(database),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
+    signUps: await createSignUps(
+      createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
+    ),
+    devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',
       help: 'Grants ended because a code or refresh token was presented again.',

@@ -22,10 +22,17 @@ export const configSchema = z
       default: 10,
     }),
     PASSWORD_HASH_CONCURRENCY: setting.integer({
-      description: 'Password hashes that run at one time; each takes 19 MiB and a thread.',
+      description:
+        'Passwords that are checked at one time at sign-in; each takes 19 MiB and a thread. Sign-ups hash one more.',
       min: 1,
       max: 16,
       default: 2,
+    }),
+    SIGN_UPS_PER_SOURCE_PER_HOUR: setting.integer({
+      description: 'Accounts that one network address (of IPv6, one /64) may open within an hour.',
+      min: 1,
+      max: 1_000_000,
+      default: 60,
     }),
     SIGNING_KEY_ROTATION_DAYS: setting.integer({
       description: 'Days after which the next signing key takes over.',

@@ -102,6 +102,7 @@ describe('POST /v1/console/sessions', () => {
       token_type: 'Bearer',
       expires_in: 43_200,
       account: expect.objectContaining({ svc_user_id: person.userId, email: person.email }),
+      device_token: expect.stringMatching(/^[\w-]{22}\.[\w-]{22}$/),
     });
     expect(claimsOf(textAt(answer, 'session_token'))).toMatchObject({
       iss: service.url,

@@ -127,6 +127,19 @@ describe('registering', () => {
     ['too much grace', { refresh_grace_seconds: 121 }, ['body', 'refresh_grace_seconds'], 'less_than_equal'],
     ['negative grace', { refresh_grace_seconds: -1 }, ['body', 'refresh_grace_seconds'], 'greater_than_equal'],
     ['a script for a homepage', { homepage_url: 'javascript:alert(1)' }, ['body', 'homepage_url'], 'value_error'],
+    ['a homepage without TLS', { homepage_url: 'http://a.example/' }, ['body', 'homepage_url'], 'value_error'],
+    [
+      'a homepage with userinfo',
+      { homepage_url: 'https://bank.example@a.example/' },
+      ['body', 'homepage_url'],
+      'value_error',
+    ],
+    [
+      'a policy with userinfo',
+      { privacy_policy_url: 'https://u:p@a.example/' },
+      ['body', 'privacy_policy_url'],
+      'value_error',
+    ],
     ['an unknown field', { client_id: 'app_mine' }, ['body', 'client_id'], 'extra_forbidden'],
   ])('invalid: %s', async (_what, fields, loc, type) => {
     const answer = await apps(owner.token, { ...valid, ...fields });

@@ -47,6 +47,7 @@ describe.each([
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^svc_session=/),
       expect.stringMatching(/^svc_console=/),
+      expect.stringMatching(/^svc_device=/),
     ]);
   });
 

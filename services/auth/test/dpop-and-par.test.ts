@@ -225,6 +225,13 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);
   });
 
+  test('opens a pushed request for its own app after another app has tried to open it', async () => {
+    const requestUri = textAt(await push({}), 'request_uri');
+    expectRefused(await open(confidentialApp, requestUri), /scaduta/);
+    expect((await open(publicApp, requestUri)).status).toBe(200);
+    expectRefused(await open(publicApp, requestUri), /scaduta/);
+  });
+
   test('a request of another app, an expired one and an unknown one are refused', async () => {
     const pushed = await push({});
     expectRefused(await open(confidentialApp, textAt(pushed, 'request_uri')), /scaduta/);

@@ -5,6 +5,8 @@ import { apiTokenOf, digestOf, type Secrets, variablePrefix } from './secrets.ts
 const SHUTDOWN_GRACE_MS = 8_000;
 /** Milliseconds that a service goes on serving once it says that it stops: the ingress has noticed by then. */
 const SHUTDOWN_DELAY_MS = 1_000;
+/** One machine signs up everybody here: people who try the product, tests and load drivers. */
+const SIGN_UPS_PER_SOURCE_PER_HOUR = '100000';
 /** Set per process by the stack, or somebody else's: never inherited. */
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'INTERNAL_PORT', 'DATABASE_URL', 'SVC_DATA_DIR', 'NODE_COMPILE_CACHE']);
 
@@ -73,7 +75,7 @@ const acceptedTokens = (service: ServiceName, { secrets, isOtherRelease }: Servi
 const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
   switch (service) {
     case 'auth':
-      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY };
+      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, SIGN_UPS_PER_SOURCE_PER_HOUR };
     case 'billing':
       return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
     case 'inference-gateway':

@@ -67,13 +67,17 @@ export const createSessionRequestSchema = z
   })
   .meta({ id: 'CreateSessionRequest' });
 
-/** A fresh console session. `expires_in` is in seconds. */
+/** Header that makes a device known again: its last `device_token`. */
+export const deviceHeaders = z.object({ 'x-svc-device': z.string().max(512).optional() });
+
+/** A fresh console session. `expires_in` is in seconds. `device_token` is there unless a session was resumed. */
 export const sessionCreatedSchema = z
   .object({
     session_token: z.string(),
     token_type: z.literal('Bearer'),
     expires_in: z.int(),
     account: accountSchema,
+    device_token: z.string().optional(),
   })
   .meta({ id: 'SessionCreated' });
 

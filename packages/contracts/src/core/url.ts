@@ -20,8 +20,13 @@ export const returnUrlSchema = z
   .max(URL_CHARACTERS_MAX)
   .refine(isBrowserReturnUrl, { message: 'must be an https URL, or an http URL on a loopback address' });
 
-/** An optional link that is shown to people: at most 2048 characters, http or https. */
+const isLink = (text: string): boolean => {
+  const url = STRICT_SHAPE.test(text) ? URL.parse(text) : null;
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+};
+
+/** A link that is shown to people: at most 2048 characters, https, without userinfo. */
 export const linkSchema = z
   .string()
   .max(URL_CHARACTERS_MAX)
-  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { message: 'must be an http or https URL' });
+  .refine(isLink, { message: 'must be an https URL without userinfo' });

@@ -6,21 +6,20 @@ import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
 import { EMAIL_KEY, openAccount } from './open-account.ts';
-import type { PasswordHasher } from './password-hasher.ts';
 import { findPasswordFault } from './password-rules.ts';
 import { findAccountByEmail } from './queries.ts';
+import type { SignUps } from './sign-ups.ts';
 
-/** What signing up needs. */
 export interface CreateAccountDeps {
   database: Executor;
   transact: Transact;
   clock: Clock;
   newId: typeof newId;
-  passwords: PasswordHasher;
+  signUps: SignUps;
   throttle: AttemptThrottle;
 }
 
-/** What a person signs up with, in the form that the contract has checked. */
+/** Fields of a sign-up, checked by the contract. */
 export interface NewAccount {
   email: string;
   password: string;
@@ -31,8 +30,8 @@ export interface NewAccount {
 }
 
 /**
- * Signs somebody up and leaves the fact `auth.account.created`. Throws 422 on a password that is easily guessed,
- * `email_taken`, and `too_many_attempts` for a source that keeps trying addresses that are taken.
+ * Signs a person up and leaves the fact `auth.account.created`. Throws 422 if the password is easily guessed,
+ * `email_taken`, and `too_many_attempts` if the source signs up too often or keeps trying taken addresses.
  */
 export const createAccount = async (
   deps: CreateAccountDeps,
@@ -51,17 +50,28 @@ export const createAccount = async (
   };
   const fault = findPasswordFault(input.password, account.email);
   if (fault !== undefined) throw invalidField(['body', 'password'], 'value_error', `Value error, ${fault}`);
-  // A taken address counts as a failure of its source: asking for many of them in a row is how addresses are harvested.
+  // A source at its limit is refused before it waits in the queue of everybody else.
+  await deps.signUps.limit.check(source);
+  return await deps.signUps.queue(() => openIfFree(deps, account, { password: input.password, source }));
+};
+
+const openIfFree = async (
+  deps: CreateAccountDeps,
+  account: AccountRecord,
+  { password, source }: { password: string; source: string },
+): Promise<AccountRecord> => {
+  // A taken address counts as a failure of its source: trying many of them is how addresses are harvested.
   const attempt = await deps.throttle.begin({ source });
-  const isTaken =
-    (await findAccountByEmail(deps.database, account.email)) !== undefined ||
-    !(await storeAccount(deps, account, await deps.passwords.hash(input.password)));
-  if (!isTaken) return account;
+  const holder = await findAccountByEmail(deps.database, account.email);
+  if (holder === undefined) {
+    await deps.signUps.limit.take(source);
+    if (await storeAccount(deps, account, await deps.signUps.passwords.hash(password))) return account;
+  }
   await attempt.fail();
   throw new AppError('email_taken');
 };
 
-/** False where somebody else was faster. */
+/** Returns false if another request took the address first. */
 const storeAccount = async (
   deps: CreateAccountDeps,
   account: AccountRecord,

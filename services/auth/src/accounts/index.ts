@@ -12,4 +12,4 @@ export {
   updateCredentials,
 } from './queries.ts';
 export { accountRoutes } from './routes.ts';
-export { type VerifyPasswordDeps, verifyPassword } from './verify-password.ts';
+export { createSignUps, type SignUps } from './sign-ups.ts';

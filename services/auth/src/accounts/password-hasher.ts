@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { AppError } from '@svc/service-kit';
+import { createBoundedQueue } from '../bounded-queue.ts';
 
 /** `Algorithm.Argon2id`: the library declares it as a const enum, which single-file compilation cannot read. */
 const ARGON2ID = 2;
@@ -18,7 +18,11 @@ export interface PasswordHasher {
 
 /** Creates a hasher; `concurrency` bounds memory (19 MiB each) and the threads that others need too. */
 export const createPasswordHasher = async (concurrency: number): Promise<PasswordHasher> => {
-  const limit = createLimit(concurrency, concurrency * WAITING_PER_RUNNING_MAX);
+  const limit = createBoundedQueue({
+    runningMax: concurrency,
+    waitingMax: concurrency * WAITING_PER_RUNNING_MAX,
+    refusal: 'Too many people are signing in. Try again in a moment.',
+  });
   // What no password fits: an unknown address costs the same work as a known one.
   const decoy = await hash(crypto.randomUUID(), PARAMETERS);
   return {
@@ -33,25 +37,3 @@ export const createPasswordHasher = async (concurrency: number): Promise<Passwor
 
 /** The same text typed on two keyboards may differ in its code points (NIST SP 800-63B section 5.1.1.2). */
 const canonical = (password: string): string => password.normalize('NFKC');
-
-type Limit = <T>(work: () => Promise<T>) => Promise<T>;
-
-const createLimit = (runningMax: number, waitingMax: number): Limit => {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  const release = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  };
-  return async (work) => {
-    if (running < runningMax) running += 1;
-    else if (waiting.length < waitingMax) await new Promise<void>((resolve) => waiting.push(resolve));
-    else throw new AppError('service_unavailable', 'Too many people are signing in. Try again in a moment.');
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  };
-};

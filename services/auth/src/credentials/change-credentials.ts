@@ -32,7 +32,7 @@ export const changePassword = async (
   const fault = findPasswordFault(newPassword, owner.account.email);
   if (fault !== undefined) throw invalidField(['body', 'new_password'], 'value_error', `Value error, ${fault}`);
   const passwordHash = await deps.passwords.hash(newPassword);
-  return await change(deps, owner, { passwordHash, source: claim.source, keepAccess: !revokeAccess });
+  return await change(deps, owner, { passwordHash, claim, keepAccess: !revokeAccess });
 };
 
 /**
@@ -49,7 +49,7 @@ export const changeEmail = async (
   const attempt = await deps.throttle.begin({ source: claim.source });
   const holder = await findAccountByEmail(deps.database, email);
   const isFree = holder === undefined || holder.account.id === owner.account.id;
-  const started = isFree ? await changeToFreeEmail(deps, owner, { email, source: claim.source }) : undefined;
+  const started = isFree ? await changeToFreeEmail(deps, owner, { email, claim }) : undefined;
   if (started !== undefined) return started;
   await attempt.fail();
   throw new AppError('email_taken');
@@ -59,7 +59,7 @@ export const changeEmail = async (
 const changeToFreeEmail = async (
   deps: ChangeCredentialsDeps,
   owner: AccountWithPassword,
-  changed: { email: string; source: string },
+  changed: { email: string; claim: OwnerClaim },
 ): Promise<StartedSession | undefined> => {
   try {
     return await change(deps, owner, { ...changed, keepAccess: true });
@@ -72,14 +72,14 @@ const changeToFreeEmail = async (
 interface Change {
   email?: string;
   passwordHash?: string;
-  source: string;
+  claim: OwnerClaim;
   keepAccess: boolean;
 }
 
 const change = (
   deps: ChangeCredentialsDeps,
   owner: AccountWithPassword,
-  { source, keepAccess, ...changed }: Change,
+  { claim, keepAccess, ...changed }: Change,
 ): Promise<StartedSession> =>
   deps.transact(async (trx) => {
     const locked = await lockAccount(trx, owner.account.id);
@@ -88,7 +88,7 @@ const change = (
     if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     await updateCredentials(trx, owner.account.id, changed);
     const account = { ...locked.account, ...(changed.email === undefined ? {} : { email: changed.email }) };
-    const origin = originOf(source, 'console');
+    const origin = originOf(claim.source, 'console');
     const signedOut = await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess });
-    return await startSession({ ...deps, database: trx }, signedOut);
+    return await startSession({ ...deps, database: trx }, signedOut, claim.deviceToken);
   });

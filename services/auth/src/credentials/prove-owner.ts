@@ -5,10 +5,9 @@ import { findSessionById } from '../sessions/index.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor } from '../transact.ts';
 
-/** How long after signing in somebody without a password may set one. */
+/** Age of a session that may set the first password of an account. */
 const FRESH_MS = 10 * MINUTE_MS;
 
-/** What proving an owner needs. */
 export interface ProveOwnerDeps {
   database: Executor;
   clock: Clock;
@@ -16,18 +15,20 @@ export interface ProveOwnerDeps {
   throttle: AttemptThrottle;
 }
 
-/** Who says that the account is theirs, and how. */
+/** A caller's claim to own the account of its session. */
 export interface OwnerClaim {
   caller: ConsoleSessionCaller;
   password: string | undefined;
-  /** The network address that this comes from. */
+  /** Network address of the request. */
   source: string;
+  /** Device token that the request brought. */
+  deviceToken: string | undefined;
 }
 
 /**
- * A session alone may have been left open or stolen: its holder proves to be the owner by the password, guessed no more
- * often than at sign-in, or where the account has none, by having signed in just now. Throws `wrong_password`,
- * `too_many_attempts`, `fresh_sign_in_required`, and 422 where the password is left out.
+ * Proves that the holder of a session owns the account, as a session may have been left open or stolen: by the password
+ * or, if the account has none, by a fresh sign-in. Each session has its own budget of wrong guesses. Throws
+ * `wrong_password`, `too_many_attempts`, `fresh_sign_in_required`, and 422 if the password is missing.
  */
 export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   const owner = await findCredentialsById(deps.database, claim.caller.userId);
@@ -46,10 +47,10 @@ const checkFreshSession = async (deps: ProveOwnerDeps, sessionId: string): Promi
 const checkPassword = async (
   deps: ProveOwnerDeps,
   { account, passwordHash }: AccountWithPassword & { passwordHash: string },
-  { password, source }: OwnerClaim,
+  { password, caller }: OwnerClaim,
 ): Promise<void> => {
   if (password === undefined) throw invalidField(['body', 'current_password'], 'missing', 'Field required');
-  const attempt = await deps.throttle.begin({ email: account.email, source });
+  const attempt = await deps.throttle.begin({ email: account.email, sessionId: caller.sessionId });
   if (!(await deps.passwords.verify(passwordHash, password))) {
     await attempt.fail();
     throw new AppError('wrong_password');

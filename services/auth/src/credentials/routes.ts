@@ -1,23 +1,34 @@
+import type { IncomingMessage } from 'node:http';
 import { routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
-import { type StartedSession, sessionCookies, toSessionJson } from '../sessions/index.ts';
+import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import { readDeviceToken, type StartedSession, sessionCookies, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
+import type { OwnerClaim } from './prove-owner.ts';
 
 /** Serves the change of password and of address. */
 export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
-    res.appendHeader('set-cookie', sessionCookies(started.token, deps.publicBaseUrl));
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 200, body: toSessionJson(started, started.session.createdAt) };
   };
+  const toClaim = (
+    body: { current_password?: string | null | undefined },
+    request: { caller: ConsoleSessionCaller; clientAddress: string; req: IncomingMessage },
+  ): OwnerClaim => ({
+    caller: request.caller,
+    password: body.current_password ?? undefined,
+    source: request.clientAddress,
+    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+  });
   return [
-    bind(routes.changePassword, async ({ body, caller, clientAddress, res }) => {
-      const claim = { caller, password: body.current_password ?? undefined, source: clientAddress };
+    bind(routes.changePassword, async (request) => {
+      const { body } = request;
       const change = { newPassword: body.new_password, revokeAccess: body.revoke_access };
-      return answer(await changePassword(deps, claim, change), res);
+      return answer(await changePassword(deps, toClaim(body, request), change), request.res);
     }),
-    bind(routes.changeEmail, async ({ body, caller, clientAddress, res }) => {
-      const claim = { caller, password: body.current_password ?? undefined, source: clientAddress };
-      return answer(await changeEmail(deps, claim, body.email), res);
+    bind(routes.changeEmail, async (request) => {
+      const { body } = request;
+      return answer(await changeEmail(deps, toClaim(body, request), body.email), request.res);
     }),
   ];
 };

@@ -1,6 +1,6 @@
 import type { Executor } from '../transact.ts';
 
-/** An authorization request that an app has pushed. */
+/** An authorization request that an app pushed, as stored. */
 export interface PushedRequestRecord {
   digest: Buffer;
   clientId: string;
@@ -8,7 +8,7 @@ export interface PushedRequestRecord {
   expiresAt: Date;
 }
 
-/** Stores a pushed request, by the digest of what it is asked for with. */
+/** Stores a pushed request under the digest of its `request_uri`. */
 export const insertPushedRequest = async (executor: Executor, request: PushedRequestRecord): Promise<void> => {
   await executor('pushed_requests').insert({
     digest: request.digest,
@@ -18,25 +18,19 @@ export const insertPushedRequest = async (executor: Executor, request: PushedReq
   });
 };
 
-/** Takes a pushed request out, for good: of two that ask at one time, one gets it. */
+/** Takes a pushed request of an app out, for good: of two parallel callers, one gets it. */
 export const takePushedRequest = async (
   executor: Executor,
-  digest: Buffer,
-): Promise<Omit<PushedRequestRecord, 'digest'> | undefined> => {
+  { digest, clientId }: Pick<PushedRequestRecord, 'digest' | 'clientId'>,
+): Promise<Pick<PushedRequestRecord, 'parameters' | 'expiresAt'> | undefined> => {
   const [row] = await executor('pushed_requests')
-    .where('digest', digest)
+    .where({ digest, client_id: clientId })
     .delete()
-    .returning<{ client_id: string; parameters: Record<string, unknown>; expires_at: Date }[]>([
-      'client_id',
-      'parameters',
-      'expires_at',
-    ]);
-  return row === undefined
-    ? undefined
-    : { clientId: row.client_id, parameters: row.parameters, expiresAt: row.expires_at };
+    .returning<{ parameters: Record<string, unknown>; expires_at: Date }[]>(['parameters', 'expires_at']);
+  return row === undefined ? undefined : { parameters: row.parameters, expiresAt: row.expires_at };
 };
 
-/** Remembers a proof of possession; false where it was presented before. */
+/** Stores a proof of possession; returns false if it was presented before. */
 export const insertProof = async (executor: Executor, proof: { digest: Buffer; expiresAt: Date }): Promise<boolean> => {
   const rows = await executor('dpop_proofs')
     .insert({ digest: proof.digest, expires_at: proof.expiresAt })
@@ -46,7 +40,7 @@ export const insertProof = async (executor: Executor, proof: { digest: Buffer; e
   return rows.length > 0;
 };
 
-/** Removes at most `limit` pushed requests, and as many proofs, that expired before an instant; answers the greater number. */
+/** Removes at most `limit` pushed requests and as many proofs that expired before an instant; returns the greater number. */
 export const deleteExpiredRequestsAndProofs = async (
   executor: Executor,
   before: Date,

@@ -4,28 +4,28 @@ import { digestOpaqueValue } from './opaque-value.ts';
 import { takePushedRequest } from './pushed-request-queries.ts';
 
 const URN = 'urn:ietf:params:oauth:request_uri:';
-/** What the authorize page reads; a pushed JWT's own claims are none of it. */
+/** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
 const PARAMETERS = [
   ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type'],
   ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt'],
 ];
 
 /**
- * The query that stands behind a `request_uri` (RFC 9126 section 4): what was pushed and nothing of what the browser adds.
- * Undefined where there is none: it was used, has expired or belongs to another app.
+ * Returns the query that an app pushed behind a `request_uri` (RFC 9126 section 4), without what the browser adds.
+ * Returns undefined if it was used, has expired or belongs to another app; another app's attempt does not use it up.
  */
 export const resolvePushedRequest = async (
   deps: { database: Executor; clock: Clock },
   { clientId, requestUri }: { clientId: string; requestUri: string },
 ): Promise<string | undefined> => {
   const taken = requestUri.startsWith(URN)
-    ? await takePushedRequest(deps.database, digestOpaqueValue(requestUri.slice(URN.length)))
+    ? await takePushedRequest(deps.database, { digest: digestOpaqueValue(requestUri.slice(URN.length)), clientId })
     : undefined;
-  if (taken === undefined || taken.clientId !== clientId || taken.expiresAt <= deps.clock()) return undefined;
+  if (taken === undefined || taken.expiresAt <= deps.clock()) return undefined;
   return pushedQuery(clientId, taken.parameters).toString();
 };
 
-/** What was pushed, as a query of the authorize page. */
+/** Returns pushed parameters as a query of the authorize page. */
 export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {
   const query = new URLSearchParams({ client_id: clientId });
   for (const name of PARAMETERS) {

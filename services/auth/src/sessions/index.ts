@@ -4,14 +4,22 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
+export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
 export { deleteSessionsExpiredBefore, findSessionById, holdSession } from './queries.ts';
 export { sessionRoutes } from './routes.ts';
-export { clearedSessionCookies, pagesCookie, readCookie, readPagesCookie, sessionCookies } from './session-cookies.ts';
+export {
+  clearedSessionCookies,
+  pagesCookies,
+  readDeviceToken,
+  readPagesCookie,
+  sessionCookies,
+} from './session-cookies.ts';
 export { toSessionJson } from './session-json.ts';
 export {
   type BeginSessionDeps,
+  type SignInOrigin,
   type StartedSession,
   type StartSessionDeps,
   signIn,

@@ -5,13 +5,13 @@ import { signSessionToken } from './session-token.ts';
 import type { StartedSession } from './start-session.ts';
 
 /**
- * Gives the console its session again: the same one, with a token that ends when it does. Throws `not_authenticated`
- * without a cookie or towards another origin, and `invalid_token` where the session has ended.
+ * Gives the console its session again, with a token that ends when the session does. Throws `not_authenticated` without
+ * a cookie or for another origin, and `invalid_token` if the session has ended.
  */
 export const resumeSession = async (
   deps: AuthenticateSessionDeps,
   request: { token: string | undefined; origin: string | undefined },
-): Promise<StartedSession> => {
+): Promise<Omit<StartedSession, 'deviceToken'>> => {
   const isOurOrigin = request.origin === undefined || request.origin === new URL(deps.publicBaseUrl).origin;
   if (request.token === undefined || !isOurOrigin) throw new AppError('not_authenticated');
   const session = await findStoredSession(deps, request.token);

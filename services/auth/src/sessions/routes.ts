@@ -4,24 +4,24 @@ import { findAccountById, toAccountJson } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
 import { endSession } from './end-session.ts';
 import { resumeSession } from './resume-session.ts';
-import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
+import { clearedSessionCookies, readConsoleCookie, readDeviceToken, sessionCookies } from './session-cookies.ts';
 import { toSessionJson } from './session-json.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
-/** What the session endpoints need. */
 export interface SessionRoutesDeps extends StartSessionDeps {
   transact: Transact;
 }
 
 /** Serves sign-in, the current session and sign-out. */
 export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
-  bind(routes.createSession, async ({ body, clientAddress, res }) => {
-    const started = await signIn(deps, body, clientAddress);
-    res.appendHeader('set-cookie', sessionCookies(started.token, deps.publicBaseUrl));
+  bind(routes.createSession, async ({ body, clientAddress, req, res }) => {
+    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
+    const started = await signIn(deps, body, { source: clientAddress, deviceToken });
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
   bind(routes.resumeSession, async ({ req }) => {
-    const token = readConsoleCookie(req.headers.cookie);
+    const token = readConsoleCookie(req.headers.cookie, deps.publicBaseUrl);
     const resumed = await resumeSession(deps, { token, origin: req.headers.origin });
     return { status: 200, body: toSessionJson(resumed, deps.clock()) };
   }),

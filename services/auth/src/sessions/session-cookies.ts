@@ -1,52 +1,52 @@
+import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
+import { DEVICE_TOKEN_SECONDS } from './devices.ts';
 import { SESSION_SECONDS } from './session.ts';
 
-interface Cookie {
-  name: string;
-  path: string;
-  sameSite: 'Lax' | 'Strict';
-}
-
-/** For the authorize pages. `Lax` lets it come along when an app sends the browser there. */
+/** For the authorize pages. `Lax` sends it along when an app leads the browser there. */
 const PAGES: Cookie = { name: 'svc_session', path: '/v1/integrations/oauth', sameSite: 'Lax' };
 /** For the console, to resume after a reload. */
 const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', sameSite: 'Strict' };
+/** For sign-in, on the authorize pages and in the console. */
+const DEVICE: Cookie = { name: 'svc_device', path: '/v1', sameSite: 'Lax' };
+
+interface Tokens {
+  token: string;
+  deviceToken: string;
+}
 
 /**
- * `Set-Cookie` headers that remember a session in a browser. No endpoint that wants a bearer token looks at them, so none of
- * those can be called by another site.
+ * Returns the `Set-Cookie` headers that remember a session and its device in a browser. No endpoint that takes a bearer
+ * token reads them, so another site can call none of those.
  */
-export const sessionCookies = (token: string, publicBaseUrl: string): string[] => [
-  pagesCookie(token, publicBaseUrl),
-  toHeader(CONSOLE, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
+export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
+  setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
+  setCookie(CONSOLE, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
+  setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
 ];
 
-/** The one of them that the authorize pages read, for those who sign in there. */
-export const pagesCookie = (token: string, publicBaseUrl: string): string =>
-  toHeader(PAGES, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl });
+/** Returns those that the authorize pages read. */
+export const pagesCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
+  setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
+  setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
+];
 
-/** `Set-Cookie` headers that forget the session. */
+/** Returns the `Set-Cookie` headers that forget the session. The device stays known. */
 export const clearedSessionCookies = (publicBaseUrl: string): string[] =>
-  [PAGES, CONSOLE].map((cookie) => toHeader(cookie, { value: '', maxAgeSeconds: 0, publicBaseUrl }));
+  [PAGES, CONSOLE].map((cookie) => clearCookie(cookie, publicBaseUrl));
 
-/** The token that a `Cookie` header brings to the authorize pages. */
-export const readPagesCookie = (header: string | undefined): string | undefined => readCookie(header, PAGES.name);
+/** Returns the session token that a `Cookie` header brings to the authorize pages. */
+export const readPagesCookie = (header: string | undefined, publicBaseUrl: string): string | undefined =>
+  readCookie(PAGES, header, publicBaseUrl);
 
-/** The token that a `Cookie` header brings to the console. */
-export const readConsoleCookie = (header: string | undefined): string | undefined => readCookie(header, CONSOLE.name);
+/** Returns the session token that a `Cookie` header brings to the console. */
+export const readConsoleCookie = (header: string | undefined, publicBaseUrl: string): string | undefined =>
+  readCookie(CONSOLE, header, publicBaseUrl);
 
-/** The value of a cookie, or undefined where it is absent or empty. */
-export const readCookie = (header: string | undefined, name: string): string | undefined => {
-  for (const pair of header?.split(';') ?? []) {
-    const [key = '', value = ''] = pair.trim().split('=', 2);
-    if (key === name && value !== '') return value;
-  }
-  return undefined;
-};
-
-const toHeader = (
-  { name, path, sameSite }: Cookie,
-  options: { value: string; maxAgeSeconds: number; publicBaseUrl: string },
-): string => {
-  const secure = options.publicBaseUrl.startsWith('https:') ? '; Secure' : '';
-  return `${name}=${options.value}; Path=${path}; Max-Age=${options.maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`;
+/** Returns the device token of a request: the header that API callers send, else the cookie of a browser. */
+export const readDeviceToken = (
+  headers: { cookie?: string | undefined; 'x-svc-device'?: string | string[] | undefined },
+  publicBaseUrl: string,
+): string | undefined => {
+  const sent = headers['x-svc-device'];
+  return typeof sent === 'string' ? sent : readCookie(DEVICE, headers.cookie, publicBaseUrl);
 };

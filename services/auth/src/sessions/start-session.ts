@@ -1,21 +1,22 @@
 import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { type AccountRecord, normalizeEmail, type VerifyPasswordDeps, verifyPassword } from '../accounts/index.ts';
+import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
 import { later } from '../clock.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor } from '../transact.ts';
+import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
 import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
 
-/** What beginning a session needs. */
 export interface BeginSessionDeps extends SessionTokenDeps {
   database: Executor;
   newId: typeof newId;
+  devices: Devices;
 }
 
-/** What signing in needs. */
-export interface StartSessionDeps extends BeginSessionDeps, VerifyPasswordDeps {
+export interface StartSessionDeps extends BeginSessionDeps {
+  passwords: PasswordHasher;
   throttle: AttemptThrottle;
 }
 
@@ -25,30 +26,51 @@ export interface StartedSession {
   account: AccountRecord;
   /** Shown to its owner only; not stored. */
   token: string;
+  /** Makes this device known to the account. */
+  deviceToken: string;
 }
 
-/** Signs somebody in. Throws `invalid_credentials`, alike for known and unknown addresses, and `too_many_attempts`. */
+/** Origin of a request that begins a session. */
+export interface SignInOrigin {
+  /** Network address. */
+  source: string;
+  /** Device token that the request brought. */
+  deviceToken: string | undefined;
+}
+
+/**
+ * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`
+ * and `too_many_attempts`.
+ */
 export const signIn = async (
   deps: StartSessionDeps,
   credentials: { email: string; password: string },
-  source: string,
+  { source, deviceToken }: SignInOrigin,
 ): Promise<StartedSession> => {
   const email = normalizeEmail(credentials.email);
-  const attempt = await deps.throttle.begin({ email, source });
-  const account = await verifyPassword(deps, credentials);
-  if (account === undefined) {
+  const found = await findAccountByEmail(deps.database, email);
+  const deviceId = found === undefined ? undefined : deps.devices.recognise(deviceToken, found.account);
+  const attempt = await deps.throttle.begin(
+    found === undefined || deviceId === undefined ? { email, source } : { deviceId, userId: found.account.id },
+  );
+  const fits = await deps.passwords.verify(found?.passwordHash ?? undefined, credentials.password);
+  if (found === undefined || !fits) {
     await attempt.fail();
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
-  return await startSession(deps, account);
+  return await startSession(deps, found.account, deviceToken);
 };
 
 /**
- * Begins a session for somebody who has just proved who they are. Throws `invalid_credentials` where the account was signed
+ * Begins a session for a person who has just proved who they are. Throws `invalid_credentials` if the account was signed
  * out everywhere since it was read.
  */
-export const startSession = async (deps: BeginSessionDeps, account: AccountRecord): Promise<StartedSession> => {
+export const startSession = async (
+  deps: BeginSessionDeps,
+  account: AccountRecord,
+  deviceToken: string | undefined,
+): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
     id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
@@ -57,7 +79,12 @@ export const startSession = async (deps: BeginSessionDeps, account: AccountRecor
     expiresAt: later(createdAt, SESSION_MS),
   };
   const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
-  // The password was changed while it was checked: what was right a moment ago is not any more.
+  // The password was changed while it was checked.
   if (!isStored) throw new AppError('invalid_credentials');
-  return { session, account, token: await signSessionToken(deps, session, account.accountType) };
+  return {
+    session,
+    account,
+    token: await signSessionToken(deps, session, account.accountType),
+    deviceToken: deps.devices.remember(deviceToken, account),
+  };
 };

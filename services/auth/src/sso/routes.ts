@@ -1,6 +1,6 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type Logger, type ReplyContent } from '@svc/service-kit';
-import { sessionCookies } from '../sessions/index.ts';
+import { readDeviceToken, sessionCookies } from '../sessions/index.ts';
 import { type FinishSsoDeps, finishSso, ssoFailed } from './finish-sso.ts';
 import { createSsoCookie } from './sso-cookie.ts';
 import { createUpstreamProvider, type SsoSettings, UpstreamFailed } from './upstream-provider.ts';
@@ -44,11 +44,10 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
       if (attempt === undefined) throw ssoFailed('This sign-in was not begun in this browser, or it took too long.');
       const search = req.url?.split('?', 2)[1] ?? '';
       try {
-        const token = await finishSso(
-          { ...deps, provider },
-          { attempt, url: new URL(`${publicBaseUrl}${CALLBACK_PATH}?${search}`), source: clientAddress },
-        );
-        if (token !== undefined) res.appendHeader('set-cookie', sessionCookies(token, publicBaseUrl));
+        const url = new URL(`${publicBaseUrl}${CALLBACK_PATH}?${search}`);
+        const origin = { source: clientAddress, deviceToken: readDeviceToken(req.headers, publicBaseUrl) };
+        const started = await finishSso({ ...deps, provider }, { attempt, url, origin });
+        if (started !== undefined) res.appendHeader('set-cookie', sessionCookies(started, publicBaseUrl));
         return seeOther(`${publicBaseUrl}${attempt.returnTo}`);
       } catch (error) {
         logFailure(error);

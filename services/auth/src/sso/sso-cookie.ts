@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
 import { SealBroken, seal, unseal } from '../encryption-key.ts';
-import { readCookie } from '../sessions/index.ts';
 import type { SsoChecks } from './upstream-provider.ts';
 
-const NAME = 'svc_sso';
-const PATH = '/v1/console/sso';
+const COOKIE: Cookie = { name: 'svc_sso', path: '/v1/console/sso', sameSite: 'Lax' };
 /** How long somebody may take at the OpenID provider. */
 const ATTEMPT_MS = 10 * MINUTE_MS;
 const SEAL_CONTEXT = 'sso-attempt';
@@ -35,18 +34,16 @@ const payloadSchema = z.object({
 
 /** Makes and reads the cookie, sealed with `key`: the browser holds the verifier but cannot read it. */
 export const createSsoCookie = (deps: { key: Buffer; clock: Clock; publicBaseUrl: string }): SsoCookie => {
-  const { key, clock } = deps;
-  const secure = deps.publicBaseUrl.startsWith('https:') ? '; Secure' : '';
-  const header = (value: string, seconds: number): string =>
-    `${NAME}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+  const { key, clock, publicBaseUrl } = deps;
   return {
     make: (attempt) => {
       const payload = JSON.stringify({ ...attempt, expires: later(clock(), ATTEMPT_MS).getTime() });
-      return header(seal(key, Buffer.from(payload), SEAL_CONTEXT).toString('base64url'), ATTEMPT_MS / SECOND_MS);
+      const value = seal(key, Buffer.from(payload), SEAL_CONTEXT).toString('base64url');
+      return setCookie(COOKIE, { value, maxAgeSeconds: ATTEMPT_MS / SECOND_MS, publicBaseUrl });
     },
-    clear: () => header('', 0),
+    clear: () => clearCookie(COOKIE, publicBaseUrl),
     read: (cookies) => {
-      const value = readCookie(cookies, NAME);
+      const value = readCookie(COOKIE, cookies, publicBaseUrl);
       const payload = value === undefined ? undefined : open(key, value);
       return payload === undefined || payload.expires <= clock().getTime() ? undefined : payload;
     },

@@ -1,60 +1,57 @@
-import { hash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { AppError } from '@svc/service-kit';
 import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { ipv6Groups, unmapIpv4 } from '../network-address.ts';
 import type { Transact } from '../transact.ts';
+import { digest, sourceDigest } from './attempt-digest.ts';
 import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
-/** Failures of one address that are borne within the window. */
-const FAILURES_PER_ADDRESS_MAX = 10;
-/** Failures of one source that are borne within the window: an office behind one address has many people. */
+/** Failures within the window for one address, one known device or one session. */
+const FAILURES_PER_SUBJECT_MAX = 10;
+/** Failures within the window for one source: an office behind one address has many people. */
 const FAILURES_PER_SOURCE_MAX = 200;
 const WINDOW_MS = 15 * MINUTE_MS;
 
-/** Who tries what: the account's address, where there is one, and the network address that the request came from. */
-export interface AttemptSubject {
-  email?: string;
-  source: string;
-}
+/**
+ * Caller that attempts to prove something, and so the budget that a failure spends. A stranger spends that of the source
+ * and, if one is named, of the account's address. A device that has signed in to the account before, and the holder of a
+ * session, spend budgets that no stranger can touch.
+ */
+export type AttemptSubject =
+  | { email?: string; source: string }
+  | { deviceId: string; userId: string }
+  | { sessionId: string; email: string };
 
 /**
- * An attempt that passed the door. Its outcome is judged by the quotas again, and only then told: of a hundred parallel
- * guesses no more are answered than of a hundred in a row, and what is still under way counts for nothing. Both throw as `begin`.
+ * An attempt that was let in. Its outcome is judged by the quotas again before it is told: a hundred parallel guesses get
+ * no more answers than a hundred in a row. Both methods throw as `begin`.
  */
 export interface Attempt {
   /** Counts it as failed. */
   fail: () => Promise<void>;
-  /** Lets it pass; to be asked before whoever made it gets what they wanted. */
+  /** Lets it pass; the caller gets nothing before this has resolved. */
   succeed: () => Promise<void>;
 }
 
-/** Counts failed attempts in the database, so that neither a restart nor another replica forgets them. */
+/** Counts failed attempts in the database, for all replicas and across restarts. */
 export interface AttemptThrottle {
-  /** Throws `too_many_attempts` with `Retry-After` where a quota is used up. */
+  /** Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
   begin: (subject: AttemptSubject) => Promise<Attempt>;
 }
 
-/** What the throttle needs. */
 export interface AttemptThrottleDeps {
   transact: Transact;
   clock: Clock;
 }
 
+interface Quota {
+  column: 'address_digest' | 'source_digest';
+  value: Buffer;
+  max: number;
+}
+
 /** Creates the throttle. */
 export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottle => ({
   begin: async (subject) => {
-    const digests = {
-      // Without an address the attempt only counts for its source.
-      address: digest(subject.email === undefined ? 'address:' : `address:${subject.email}`),
-      source: digest(`source:${coarseSource(subject.source)}`),
-    };
-    const quotas = [
-      ...(subject.email === undefined
-        ? []
-        : [{ column: 'address_digest' as const, value: digests.address, max: FAILURES_PER_ADDRESS_MAX }]),
-      { column: 'source_digest' as const, value: digests.source, max: FAILURES_PER_SOURCE_MAX },
-    ];
+    const { quotas, digests } = budgetOf(subject);
     const judge = (hasFailed: boolean): Promise<void> =>
       deps.transact(async (trx) => {
         const now = deps.clock();
@@ -70,16 +67,26 @@ export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottl
   },
 });
 
-const tooManyAttempts = (until: Date, now: Date): AppError => {
-  const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / SECOND_MS));
-  return new AppError('too_many_attempts', undefined, { headers: { 'retry-after': String(seconds) } });
+/** Digests that a failure is stored under, and the quotas that decide; a row of the table can count for two of them. */
+const budgetOf = (subject: AttemptSubject): { digests: { address: Buffer; source: Buffer }; quotas: Quota[] } => {
+  const perAddress = (value: Buffer): Quota => ({ column: 'address_digest', value, max: FAILURES_PER_SUBJECT_MAX });
+  if ('deviceId' in subject) {
+    const address = digest(`device:${subject.userId}.${subject.deviceId}`);
+    return { digests: { address, source: digest('source:') }, quotas: [perAddress(address)] };
+  }
+  if ('sessionId' in subject) {
+    // Guesses with a session also close the address to strangers; strangers' guesses do not close it to the session.
+    const digests = { address: digest(`address:${subject.email}`), source: digest(`session:${subject.sessionId}`) };
+    return { digests, quotas: [{ column: 'source_digest', value: digests.source, max: FAILURES_PER_SUBJECT_MAX }] };
+  }
+  const { email, source } = subject;
+  const digests = { address: digest(`address:${email ?? ''}`), source: sourceDigest('source', source) };
+  const perSource: Quota = { column: 'source_digest', value: digests.source, max: FAILURES_PER_SOURCE_MAX };
+  return { digests, quotas: email === undefined ? [perSource] : [perAddress(digests.address), perSource] };
 };
 
-/** Only a digest is kept: what people type as an address can be anything, even a password. */
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-
-/** One IPv6 subscriber owns a whole /64. */
-const coarseSource = (address: string): string => {
-  const plain = unmapIpv4(address);
-  return isIPv6(plain) ? ipv6Groups(plain).slice(0, 4).join(':') : plain;
+/** Makes the refusal, with the seconds until a place is free. */
+export const tooManyAttempts = (until: Date, now: Date): AppError => {
+  const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / SECOND_MS));
+  return new AppError('too_many_attempts', undefined, { headers: { 'retry-after': String(seconds) } });
 };

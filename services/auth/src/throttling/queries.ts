@@ -14,8 +14,8 @@ export interface Quota {
 }
 
 /** When the oldest of the last `max` attempts was made, or undefined while there are fewer: once it is too old, one is free. */
-export const findAttemptThatFillsQuota = async (trx: Transaction, quota: Quota): Promise<Date | undefined> => {
-  const row = await trx<{ attempted_at: Date }>('sign_in_attempts')
+export const findAttemptThatFillsQuota = async (executor: Executor, quota: Quota): Promise<Date | undefined> => {
+  const row = await executor<{ attempted_at: Date }>('sign_in_attempts')
     .where(quota.column, quota.value)
     .where('attempted_at', '>', quota.since)
     .orderBy('attempted_at', 'desc')

@@ -34,6 +34,7 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'error',
+    SIGN_UPS_PER_SOURCE_PER_HOUR: '100000',
     // Starting again and again, it need not compile everything each time. Only a process that ends by itself writes it.
     NODE_COMPILE_CACHE: join(tmpdir(), `svc-auth-compiled-${port}`),
   };

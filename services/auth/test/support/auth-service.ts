@@ -64,6 +64,7 @@ const startOn = async (
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
+    SIGN_UPS_PER_SOURCE_PER_HOUR: '100000',
     ...environment,
   };
   const config: Config = loadConfig(configSchema, variables);

@@ -1,20 +1,17 @@
-import type { PasswordHasher } from '../../accounts/index.ts';
+import type { SignUps } from '../../accounts/index.ts';
 import type { AppFinder } from '../../apps/index.ts';
-import type { AuthenticateSessionDeps } from '../../sessions/index.ts';
-import type { AttemptThrottle } from '../../throttling/index.ts';
+import type { AuthenticateSessionDeps, StartSessionDeps } from '../../sessions/index.ts';
 import type { DecideConsentDeps } from '../decide-consent.ts';
 import type { FormTokens } from './form-token.ts';
 import type { PushedMarks } from './pushed-mark.ts';
 
-/** What the pages need: signing in and up, and deciding. */
-export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps {
+export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, StartSessionDeps {
   findApp: AppFinder;
-  passwords: PasswordHasher;
-  throttle: AttemptThrottle;
+  signUps: SignUps;
   formTokens: FormTokens;
   pushedMarks: PushedMarks;
-  /** Where single sign-on is configured, the sign-in page offers it. */
+  /** If configured, the sign-in page offers single sign-on. */
   sso: { name: string | undefined } | undefined;
-  /** Makes the code of a decision from what the form brings back, so that the same form makes the same code. */
+  /** Derives the code of a decision from its form, so that the same form makes the same code. */
   decisionKey: Buffer;
 }

@@ -19,7 +19,7 @@ export type ReadForm =
 export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<ReadForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
-  const read = deps.formTokens.read(fields.get('request') ?? '', readBrowserId(req));
+  const read = deps.formTokens.read(fields.get('request') ?? '', readBrowserId(req, deps.publicBaseUrl));
   // No browser sends NUL, and no column of ours can hold it.
   const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
   if (read === undefined || holdsNul) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };

@@ -27,7 +27,7 @@ export const showAuthorizePage = async (deps: PagesDeps, { query, req, res }: Pa
   const isPushed = wasPushed(deps, query, req);
   const judged = await judgeQuery(deps, { query, isPushed });
   if (!judged.isValid) return refuse(query, judged.faults, req);
-  const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
   const context = createPageContext(deps, { app: judged.app, query, browserId, isPushed, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
@@ -48,7 +48,7 @@ export const judgeQuery = async (
 /** Just now, or before this browser signed in or chose another language. */
 const wasPushed = (deps: PagesDeps, query: AuthorizeQuery, req: IncomingMessage): boolean => {
   if (isPushedRequest(req)) return true;
-  const [mark, browserId] = [readParameter(req, 'pushed'), readBrowserId(req)];
+  const [mark, browserId] = [readParameter(req, 'pushed'), readBrowserId(req, deps.publicBaseUrl)];
   return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
 };
 

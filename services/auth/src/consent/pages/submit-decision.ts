@@ -22,7 +22,7 @@ export const submitDecision = async (
   const { form, fields } = read;
   const decision = { request: toRequest(form), state: form.query.state };
   if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
-  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
   const person = { userId: found.account.id, sessionId: found.session.id, origin: originOf(source, 'browser') };

@@ -11,7 +11,7 @@ export const submitSignOut = async (
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
-  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie));
+  const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
   if (found !== undefined) await endSession(deps, found.session.id);
   res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
   return backToAuthorize(deps, read.form);

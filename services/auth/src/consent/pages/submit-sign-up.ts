@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createAccountRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { type AccountRecord, createAccount } from '../../accounts/index.ts';
-import { pagesCookie, startSession } from '../../sessions/index.ts';
+import { pagesCookies, readDeviceToken, startSession } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
@@ -26,8 +26,8 @@ export const submitSignUp = async (
     const context = createPageContext(deps, { ...form, app, session: undefined });
     return signUpPage(context, { ...state, errors: outcome.errors });
   }
-  const { token } = await startSession(deps, outcome.account);
-  res.appendHeader('set-cookie', pagesCookie(token, deps.publicBaseUrl));
+  const started = await startSession(deps, outcome.account, readDeviceToken(req.headers, deps.publicBaseUrl));
+  res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
   return backToAuthorize(deps, form);
 };
 

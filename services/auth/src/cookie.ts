@@ -1,0 +1,36 @@
+/** A cookie of ours. Over https its name gets the prefix `__Host-` and its path is `/`, as the prefix demands. */
+export interface Cookie {
+  name: string;
+  /** Path where the public base URL is not https. */
+  path: string;
+  sameSite: 'Lax' | 'Strict';
+}
+
+const isSecure = (publicBaseUrl: string): boolean => publicBaseUrl.startsWith('https:');
+
+const nameOf = (cookie: Cookie, publicBaseUrl: string): string =>
+  isSecure(publicBaseUrl) ? `__Host-${cookie.name}` : cookie.name;
+
+/** Returns the `Set-Cookie` header that stores a value. */
+export const setCookie = (
+  cookie: Cookie,
+  { value, maxAgeSeconds, publicBaseUrl }: { value: string; maxAgeSeconds: number; publicBaseUrl: string },
+): string => {
+  const [path, secure] = isSecure(publicBaseUrl) ? ['/', '; Secure'] : [cookie.path, ''];
+  const attributes = `Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${cookie.sameSite}${secure}`;
+  return `${nameOf(cookie, publicBaseUrl)}=${value}; ${attributes}`;
+};
+
+/** Returns the `Set-Cookie` header that removes a cookie. */
+export const clearCookie = (cookie: Cookie, publicBaseUrl: string): string =>
+  setCookie(cookie, { value: '', maxAgeSeconds: 0, publicBaseUrl });
+
+/** Returns the value in a `Cookie` header, or undefined if it is absent or empty. */
+export const readCookie = (cookie: Cookie, header: string | undefined, publicBaseUrl: string): string | undefined => {
+  const name = nameOf(cookie, publicBaseUrl);
+  for (const pair of header?.split(';') ?? []) {
+    const [key = '', value = ''] = pair.trim().split('=', 2);
+    if (key === name && value !== '') return value;
+  }
+  return undefined;
+};
