@@ -25,7 +25,8 @@ export {
   type InternalClient,
   type InternalClientOptions,
 } from './client/create-internal-client.ts';
-export { Bag } from './collections/bag.ts';
+export { type Clock, systemClock } from './clock.ts';
+export { UnorderedSet } from './collections/unordered-set.ts';
 export { callingSettings, commonSettings } from './config/common-settings.ts';
 export {
   describeSettings,

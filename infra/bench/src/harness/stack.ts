@@ -125,7 +125,12 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
       const main = isBundled
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
-      const own = service === 'webhook-dispatcher' ? { INTERNAL_API_TOKEN: dispatcherToken } : {};
+      const own =
+        service === 'billing'
+          ? { PAYMENTS: 'sandbox' }
+          : service === 'webhook-dispatcher'
+            ? { INTERNAL_API_TOKEN: dispatcherToken }
+            : {};
       return await startService(main, { ...own, ...env, DATABASE_URL: databaseUrl }, launch);
     },
   };

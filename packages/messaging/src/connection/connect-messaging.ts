@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Bag } from '@svc/service-kit';
+import { UnorderedSet } from '@svc/service-kit';
 import { connect, Events, type JetStreamClient, type JetStreamManager, type NatsConnection } from 'nats';
 import type { MessagingLogger } from './logger.ts';
 import { createMeters, type MessagingMeters, type MessagingMetrics } from './metrics.ts';
@@ -59,7 +59,7 @@ export interface Messaging {
 interface ConnectionState {
   connected: boolean;
   /** Those who wait for an answer over the present connection. */
-  readonly waiting: Bag<(reason: ConnectionLost) => void>;
+  readonly waiting: UnorderedSet<(reason: ConnectionLost) => void>;
 }
 
 /**
@@ -71,7 +71,7 @@ export const connectMessaging = async (options: ConnectOptions): Promise<Messagi
   const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
   const listeners = new Set<() => void>();
-  const state: ConnectionState = { connected: true, waiting: new Bag() };
+  const state: ConnectionState = { connected: true, waiting: new UnorderedSet() };
   let ensuring: Promise<void> | undefined;
   const messaging: Messaging = {
     name: options.name,

@@ -8,12 +8,13 @@ import {
 } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../logging/create-logger.ts';
 
 /** How a key set is fetched and kept. */
 export interface KeySetOptions {
   url: string;
-  clock: () => Date;
+  clock: Clock;
   logger?: Logger;
   timeoutMs?: number;
   /** Age at which the set is fetched again, in the background. */

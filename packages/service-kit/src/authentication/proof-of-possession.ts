@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { calculateJwkThumbprint, EmbeddedJWK, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
+import type { Clock } from '../clock.ts';
 import type { Presentation } from '../http/binding.ts';
 
 /** Signature algorithms of proofs; the authorization server announces the same. */
@@ -16,7 +17,7 @@ const PROOF_CHARACTERS_MAX = 4_096;
 /** What decides whether a token is presented by whom it was issued to. */
 export interface PossessionCheckOptions {
   publicBaseUrl: string;
-  clock: () => Date;
+  clock: Clock;
   rememberedMax?: number;
 }
 

@@ -1,6 +1,7 @@
 import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller } from '../http/binding.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
@@ -14,7 +15,7 @@ export interface TokenAuthenticatorsOptions {
   publicBaseUrl: string;
   jwksUrl: string;
   revocations: RevocationView;
-  clock?: () => Date;
+  clock?: Clock;
   logger?: Logger;
   /** Verified tokens that are remembered, for each kind. */
   cacheEntriesMax?: number;
@@ -64,7 +65,7 @@ const accessTokenClaims = z.object({
  * expiry and revocation at every use.
  */
 export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): TokenAuthenticators => {
-  const clock = options.clock ?? (() => new Date());
+  const clock = options.clock ?? systemClock;
   const { publicBaseUrl, revocations } = options;
   const keySet = createKeySet({
     url: options.jwksUrl,
@@ -134,7 +135,7 @@ const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined =>
 
 interface VerifierOptions<C> {
   keySet: KeySet;
-  clock: () => Date;
+  clock: Clock;
   issuer: string;
   type: string;
   audience: string;

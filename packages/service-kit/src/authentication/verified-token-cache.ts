@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
 
 interface Entry<T> {
   value: T;
@@ -15,14 +16,14 @@ export interface VerifiedTokenCache<T> {
 /** How the cache is bounded and when an entry is no longer good. */
 export interface VerifiedTokenCacheOptions {
   entriesMax: number;
-  clock: () => Date;
+  clock: Clock;
   /** A token is only good while the key that signed it is published. */
   isKeyCurrent: (keyId: string) => boolean;
 }
 
 /**
  * Creates a cache that drops what has not been used for longest: what was used since half of the entries came, and what was used
- * in the half before that. Nothing is ever taken out of a Map, which at each use would cost more than the look itself (see `Bag`).
+ * in the half before that. Nothing is ever taken out of a Map, which at each use would cost more than the look itself (see `UnorderedSet`).
  */
 export const createVerifiedTokenCache = <T>(options: VerifiedTokenCacheOptions): VerifiedTokenCache<T> => {
   let recent = new Map<string, Entry<T>>();

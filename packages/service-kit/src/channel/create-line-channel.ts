@@ -5,7 +5,7 @@ import { CHANNEL_CLOSING_LINE } from '@svc/contracts';
 import { activeTracing, withinSpan } from '@svc/tracing';
 import type { AppError } from '../app-error.ts';
 import { createServiceAuthenticator } from '../authentication/service-credential.ts';
-import { Bag } from '../collections/bag.ts';
+import { UnorderedSet } from '../collections/unordered-set.ts';
 import { type IsUnavailable, isOurs, toAppError } from '../http/answer-error.ts';
 import { readCredential } from '../http/authorize.ts';
 import { STATUS_CALLER_GONE } from '../http/open-request.ts';
@@ -74,7 +74,7 @@ const PROBE_AFTER_MS = 60_000;
  */
 export const createLineChannel = <Q extends Envelope>(options: LineChannelOptions<Q>): LineChannel => {
   const authenticate = createServiceAuthenticator(options.tokens);
-  const peers = new Bag<LinePeer>();
+  const peers = new UnorderedSet<LinePeer>();
   let isStopping = false;
   const open = async (req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     socket.on('error', () => socket.destroy());

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { LineChannel } from '../channel/create-line-channel.ts';
-import { Bag } from '../collections/bag.ts';
+import { UnorderedSet } from '../collections/unordered-set.ts';
 
 /** Refuses new connections and waits for open answers; those still open after `graceMs` are cut off. True: none was. */
 export type Drain = (graceMs: number) => Promise<boolean>;
@@ -15,7 +15,7 @@ const IDLE_LEFT_OPEN_MS = 100;
  * go on asking on it until the grace is over, and be cut off in the middle of a request.
  */
 export const makeDrainable = (server: Server, channel?: LineChannel): Drain => {
-  const open = new Bag<ServerResponse>();
+  const open = new UnorderedSet<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
     res.once('close', open.add(res));
     // Tells the other side of a kept connection that this answer is the last one.
@@ -27,7 +27,7 @@ export const makeDrainable = (server: Server, channel?: LineChannel): Drain => {
 /** A server, its open answers, and who is connected to it in another protocol. */
 interface Watched {
   readonly server: Server;
-  readonly open: Bag<ServerResponse>;
+  readonly open: UnorderedSet<ServerResponse>;
   readonly channel: LineChannel | undefined;
 }
 

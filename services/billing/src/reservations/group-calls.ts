@@ -108,7 +108,7 @@ export const groupCalls = <I, O>(options: GroupingOptions<I, O>): ((call: I) => 
 
 /**
  * Finds an account's line. Idle ones go all at once, as soon as there are more of them than busy ones: taken out of a Map one by one
- * they would stay in memory (see `Bag`).
+ * they would stay in memory (see `UnorderedSet`).
  */
 const rememberLines = <I, O>(): ((key: string) => Line<I, O>) => {
   let lines = new Map<string, Line<I, O>>();

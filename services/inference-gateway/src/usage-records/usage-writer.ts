@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import { isInvalidData } from '@svc/database';
-import { Bag, type Logger, type Metrics } from '@svc/service-kit';
+import { type Logger, type Metrics, UnorderedSet } from '@svc/service-kit';
 import { type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
 import { z } from 'zod';
@@ -48,7 +48,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   const spans = new WeakMap<UsageRecord, TraceSpan>();
   /** Records ever taken and written, and who waits for the latter to reach a number. */
   let [takenCount, writtenCount] = [0, 0];
-  const waiting = new Bag<{ readonly count: number; readonly resolve: () => void }>();
+  const waiting = new UnorderedSet<{ readonly count: number; readonly resolve: () => void }>();
   let running: Promise<void> | undefined;
   let begunAtMs = Number.NEGATIVE_INFINITY;
   const meters = createMeters(options.metrics, () => queue.length);

@@ -1,4 +1,4 @@
-import { Bag, type Logger, type Metrics } from '@svc/service-kit';
+import { type Logger, type Metrics, UnorderedSet } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { DeliveryTargets } from '../configurations/index.ts';
 import { claimDueLanes, findLaneHealth, type LocalWorker, releaseLanes } from '../events/index.ts';
@@ -41,7 +41,7 @@ const RETRY_HINT_MS_MAX = 60_000;
 export const startWorker = (deps: WorkerDeps): Worker => {
   const alarm = createAlarm();
   const cutOff = new AbortController();
-  const underWay = new Bag<Promise<void>>();
+  const underWay = new UnorderedSet<Promise<void>>();
   /** Short of places at the last look: then one that becomes free is a reason for the next. */
   const state = { isStopping: false, isShort: false };
   const slots = createSlots({ slots: deps.slots }, () => {

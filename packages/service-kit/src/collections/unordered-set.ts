@@ -1,0 +1,39 @@
+interface Entry<T> {
+  readonly value: T;
+  index: number;
+}
+
+/**
+ * A set without order whose members come and go with each request. V8 links the old table of a `Set` or `Map` to the table
+ * that replaces it. Once one table reaches old space, every later one keeps its former members alive until the next full
+ * collection (docs/adr/0006). An array from which members are removed by swapping has no such link.
+ */
+export class UnorderedSet<T> implements Iterable<T> {
+  readonly #entries: Entry<T>[] = [];
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  /** Adds a member and returns the function that removes it. Calling that function again has no effect. */
+  add(value: T): () => void {
+    const entry = { value, index: this.#entries.length };
+    this.#entries.push(entry);
+    return () => this.#remove(entry);
+  }
+
+  /** Iterates over a snapshot, so members may be added and removed meanwhile. */
+  [Symbol.iterator](): ArrayIterator<T> {
+    return this.#entries.map(({ value }) => value).values();
+  }
+
+  #remove(entry: Entry<T>): void {
+    if (entry.index < 0) return;
+    const last = this.#entries.pop();
+    if (last !== undefined && last !== entry) {
+      this.#entries[entry.index] = last;
+      last.index = entry.index;
+    }
+    entry.index = -1;
+  }
+}
