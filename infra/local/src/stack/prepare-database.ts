@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { ServiceName } from '@svc/contracts';
 import { startNodeProcess } from '../process/node-process.ts';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
@@ -65,15 +65,17 @@ const runMigrations = async (context: StackContext, service: ServiceName, url: s
   report.line(`${service} has its database migrated`);
 };
 
-/** Names and bytes of all migrations, so that a start after an update runs them and an ordinary one need not. */
+/** Hashes all migrations and the SQL functions below them, so that a start runs the migrator only after an update. */
 const digestMigrations = (directory: string): string => {
   const hash = createHash('sha256');
-  const files = existsSync(directory) ? readdirSync(directory).sort() : [];
-  for (const file of files)
+  const entries = existsSync(directory) ? readdirSync(directory, { recursive: true, withFileTypes: true }) : [];
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  for (const path of paths.sort()) {
     hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(directory, file)))
+      .update(`${relative(directory, path)}\0`)
+      .update(readFileSync(path))
       .update('\0');
+  }
   return hash.digest('hex');
 };
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html/index.ts';
+import { type Html, html } from '@svc/pages';
 import type { CodeFence } from './code-fence.ts';
 import { highlight } from './highlight.ts';
 

@@ -1,3 +1,4 @@
+import { escapeHtml, type Html, trustedHtml } from '@svc/pages';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import http from 'highlight.js/lib/languages/http';
@@ -7,7 +8,6 @@ import python from 'highlight.js/lib/languages/python';
 import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import yaml from 'highlight.js/lib/languages/yaml';
-import { escapeHtml, type Html, trustedHtml } from '../html/index.ts';
 
 const LANGUAGES = { bash, http, javascript, json, python, sql, typescript, yaml };
 const ALIASES: Readonly<Record<string, keyof typeof LANGUAGES>> = {

@@ -1,5 +1,5 @@
+import { escapeHtml, type Html, trustedHtml } from '@svc/pages';
 import { Marked, type Tokens } from 'marked';
-import { escapeHtml, type Html, trustedHtml } from '../html/index.ts';
 import { codeBlock } from './code-block.ts';
 import { readCodeFence } from './code-fence.ts';
 import { createSlugger } from './slug.ts';
@@ -36,7 +36,7 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
       html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
       // A list to go through, not a form: who reads it ticks it elsewhere.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
-      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).text,
+      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).markup,
       heading({ tokens, depth }: Tokens.Heading) {
         const inner = this.parser.parseInline(tokens);
         const text = textOf(inner);

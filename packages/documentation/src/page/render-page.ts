@@ -1,4 +1,4 @@
-import { type Html, html } from '../html/index.ts';
+import { type Html, html } from '@svc/pages';
 import type { Heading } from '../markdown/index.ts';
 import { ROOT } from '../site/index.ts';
 
@@ -61,7 +61,7 @@ ${outline(page)}
 <footer><a href="/">Console</a> <a href="${ROOT}">Documentation</a> <a href="/v1/openapi.json">OpenAPI document</a></footer>
 </body>
 </html>
-`.text;
+`.markup;
 
 const header = ({ searchIndex }: Frame): Html => html`<header>
 <a class="brand" href="${ROOT}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>

@@ -9,7 +9,7 @@ const TEXT_CHARACTERS_MAX = 600;
 export const searchIndex = (pages: readonly Page[]): string => JSON.stringify(pages.flatMap(entriesOf));
 
 const entriesOf = ({ address, title, content, headings }: Page): SearchEntry[] => {
-  const [beginning = '', ...parts] = content.text.split(/<h[2-4] id="/);
+  const [beginning = '', ...parts] = content.markup.split(/<h[2-4] id="/);
   const texts = new Map(parts.map((part) => [part.slice(0, part.indexOf('"')), part.slice(part.indexOf('</h') + 5)]));
   return [
     { a: address, p: title, h: '', t: shorten(beginning) },

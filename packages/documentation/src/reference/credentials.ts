@@ -1,4 +1,4 @@
-import { type Html, html } from '../html/index.ts';
+import { type Html, html } from '@svc/pages';
 import type { Operation } from './openapi.ts';
 
 /** What a caller shows, by its name in the OpenAPI document. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html/index.ts';
+import { type Html, html } from '@svc/pages';
 import { type Api, dereference, type Schema } from './openapi.ts';
 
 /** Objects within objects are shown this deep. */

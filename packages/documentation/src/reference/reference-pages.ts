@@ -1,4 +1,4 @@
-import { type Html, html, trustedHtml } from '../html/index.ts';
+import { type Html, html, trustedHtml } from '@svc/pages';
 import { type Heading, renderMarkdown, toSlug } from '../markdown/index.ts';
 import type { Page } from '../page/index.ts';
 import { ROOT } from '../site/index.ts';
@@ -117,5 +117,5 @@ const methodAndPath = ({ method, path }: Operation): Html =>
 /** Text of the contract, with its backticks. */
 const inline = (text: string): Html => {
   const { content } = renderMarkdown(text, (href) => href);
-  return trustedHtml(content.text.replace(/^<p>/, '').replace(/<\/p>\s*$/, ''));
+  return trustedHtml(content.markup.replace(/^<p>/, '').replace(/<\/p>\s*$/, ''));
 };

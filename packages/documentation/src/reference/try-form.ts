@@ -1,4 +1,4 @@
-import { type Html, html } from '../html/index.ts';
+import { type Html, html } from '@svc/pages';
 import { credentialOf } from './credentials.ts';
 import { typeOf } from './describe-schema.ts';
 import { exampleOf } from './example-of.ts';

@@ -1,4 +1,5 @@
-import { type Html, html, renderPage } from '../pages/index.ts';
+import { type Html, html } from '@svc/pages';
+import { renderPage } from '../pages/index.ts';
 import type { Texts } from '../texts/index.ts';
 import type { InboxEntry } from './inbox.ts';
 

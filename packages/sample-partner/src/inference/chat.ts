@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { html } from '@svc/pages';
 import type { ChatMessage, ChatStream } from '@svc/partner-sdk';
 import type { Response } from 'express';
-import { describeProblem, html, problemView } from '../pages/index.ts';
+import { describeProblem, problemView } from '../pages/index.ts';
 import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 

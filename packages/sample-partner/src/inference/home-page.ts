@@ -1,5 +1,6 @@
+import { type Html, html } from '@svc/pages';
 import type { ChatMessage } from '@svc/partner-sdk';
-import { type Html, html, renderPage } from '../pages/index.ts';
+import { renderPage } from '../pages/index.ts';
 import type { Texts, View } from '../texts/index.ts';
 
 /** What the page of a connected user shows. */

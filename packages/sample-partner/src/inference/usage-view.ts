@@ -1,5 +1,5 @@
+import { type Html, html } from '@svc/pages';
 import type { Usage } from '@svc/partner-sdk';
-import { type Html, html } from '../pages/index.ts';
 import type { Texts, View } from '../texts/index.ts';
 
 const MICROS_PER_UNIT = 1_000_000;

@@ -1,5 +1,5 @@
+import { type Html, html } from '@svc/pages';
 import type { Texts } from '../texts/index.ts';
-import { type Html, html } from './html.ts';
 
 /** A page. */
 export interface Page {
@@ -45,4 +45,4 @@ ${main}
 <footer>${texts.footer}</footer>
 </body>
 </html>
-`.text;
+`.markup;

@@ -1,5 +1,5 @@
+import { type Html, html } from '@svc/pages';
 import type { Texts } from '../texts/index.ts';
-import { type Html, html } from './html.ts';
 import { renderPage } from './layout.ts';
 import type { Problem } from './problem.ts';
 

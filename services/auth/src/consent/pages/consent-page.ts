@@ -1,12 +1,11 @@
 import type { Scope } from '@svc/contracts';
+import { arrows, cross, type Html, html, productMark, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { type Icon, toRedirectHost } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import { scopeText } from '../scope.ts';
-import { type Html, html } from './html.ts';
 import { isolated, type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
-import { arrows, cross, productMark, tick } from './symbols.ts';
 
 /** What a person decides on. */
 export interface ConsentView {

@@ -1,7 +1,7 @@
 import type { Locale } from '@svc/contracts';
+import { html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { AuthorizeFault } from '../authorize-request.ts';
-import { html } from './html.ts';
 import { renderPage } from './page-layout.ts';
 import { pageText } from './page-text.ts';
 

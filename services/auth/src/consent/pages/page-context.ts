@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type AuthorizeQuery, returnToSchema } from '@svc/contracts';
+import { type Html, html } from '@svc/pages';
 import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import type { FormTokens } from './form-token.ts';
-import { type Html, html } from './html.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { MarkedRequest, PushedMarks } from './pushed-mark.ts';
 

@@ -1,63 +1,33 @@
-import { hash } from 'node:crypto';
 import type { Locale } from '@svc/contracts';
+import { type Html, html, pagePolicy, productMark, renderPage as renderDocument } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
-import { Html, html } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { PRODUCT_ICON, productMark } from './symbols.ts';
 
-/** Allows the style by its hash: nothing else may style the pages, and nothing at all may script them. */
-const STYLE_SOURCE = `'sha256-${hash('sha256', PAGE_STYLE, 'base64')}'`;
-
-/** A page to show. */
 export interface Page {
   locale: Locale;
   title: string;
   content: Html;
-  /** Where forms may lead beside us: the redirect that follows one counts too (CSP 3 section 6.4.2). */
+  /** Source beside this origin that the page's forms lead to. */
   formTarget?: string;
 }
 
-/** Makes the answer of a page: no script, no outside resource, in nobody's frame, kept by no cache. */
-export const renderPage = (status: 200 | 400, page: Page): ReplyContent => ({
+/** Renders a page that no cache keeps and no other site frames. */
+export const renderPage = (status: 200 | 400, { locale, title, content, formTarget }: Page): ReplyContent => ({
   status,
   contentType: 'text/html; charset=utf-8',
-  body: toDocument(page).markup,
+  body: renderDocument({ locale, title, style: PAGE_STYLE, body: frame(content) }),
   headers: {
     'cache-control': 'no-store',
-    'content-language': page.locale,
-    'content-security-policy': contentSecurityPolicy(page.formTarget),
+    'content-language': locale,
+    'content-security-policy': pagePolicy(PAGE_STYLE, formTarget === undefined ? [] : [formTarget]),
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
-    // Pages in two languages at one address, and a person's own.
+    // One address serves two languages, and a page belongs to one person.
     vary: 'Cookie, Accept',
   },
 });
 
-const contentSecurityPolicy = (formTarget: string | undefined): string =>
-  [
-    "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
-    'img-src data:',
-    `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ');
-
-const toDocument = ({ locale, title, content }: Page): Html => html`<!doctype html>
-<html lang="${locale}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · svc</title>
-<link rel="icon" href="${PRODUCT_ICON}">
-<style>${new Html(PAGE_STYLE)}</style>
-</head>
-<body>
-<header>${productMark()}<span>svc</span></header>
+const frame = (content: Html): Html => html`<header>${productMark()}<span>svc</span></header>
 <main>
 ${content}
-</main>
-</body>
-</html>
-`;
+</main>`;

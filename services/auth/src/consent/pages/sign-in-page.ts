@@ -1,5 +1,5 @@
+import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
-import { type Html, html } from './html.ts';
 import { type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
 

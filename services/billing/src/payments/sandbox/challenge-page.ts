@@ -1,9 +1,8 @@
 import type { SandboxCard } from '@svc/contracts';
+import { html, shield } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
-import { html } from './html.ts';
 import { pageReply } from './page.ts';
 import { actionButton, actionForm, type PageForm } from './page-form.ts';
-import { shield } from './symbols.ts';
 
 /** The one card whose bank asks. */
 const ASKING: SandboxCard = 'asks_to_confirm';

@@ -1,12 +1,11 @@
 import type { ConfiguredPlan } from '@svc/contracts';
+import { type Html, html, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { challengePage } from './challenge-page.ts';
-import { type Html, html } from './html.ts';
 import { pageReply } from './page.ts';
 import { actionButton, actionForm, cardChoice, type PageForm } from './page-form.ts';
 import type { PageLanguage } from './page-text.ts';
 import type { SandboxSession } from './sandbox-records.ts';
-import { tick } from './symbols.ts';
 
 /** What the checkout page shows. */
 export interface CheckoutView {

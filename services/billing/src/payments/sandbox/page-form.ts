@@ -1,37 +1,36 @@
 import { type SandboxCard, sandboxCardSchema } from '@svc/contracts';
-import { type Html, html } from './html.ts';
+import { cardSymbol, type Html, html } from '@svc/pages';
 import type { PageLanguage } from './page-text.ts';
-import { cardSymbol } from './symbols.ts';
 
-/** Where a form of a page is sent, and the language of the page. */
+/** Target of a page's forms, and the language of the page. */
 export interface PageForm {
   readonly action: string;
   readonly language: PageLanguage;
 }
 
-/** A form of the page: its fields, and one or more buttons that say what is to be done. */
-export const actionForm = ({ action, language }: PageForm, body: Html): Html => {
-  const locale = language.isChosen ? html`<input type="hidden" name="locale" value="${language.locale}">` : html``;
-  return html`<form method="post" action="${action}">${locale}${body}</form>`;
-};
+/** Renders a form around its fields and buttons. */
+export const actionForm = ({ action, language }: PageForm, body: Html): Html =>
+  html`<form method="post" action="${action}">${
+    language.isChosen && html`<input type="hidden" name="locale" value="${language.locale}">`
+  }${body}</form>`;
 
-/** A button that does what it says. */
+/** Renders a button that submits an action. */
 export const actionButton = (
   action: string,
   label: string,
-  look: 'main' | 'plain' | 'danger' | 'link' = 'plain',
+  look: 'main' | 'second' | 'danger' | 'link' = 'second',
 ): Html => html`<button class="${look}" name="action" value="${action}">${label}</button>`;
 
-/** A choice of cards. */
+/** Renders radio buttons for the cards. */
 export const cardChoice = (chosen: SandboxCard, { text }: PageLanguage): Html => {
-  const cards = sandboxCardSchema.options.map((card) => {
-    const checked = card === chosen ? { markup: ' checked' } : html``;
-    return html`<label><input type="radio" name="card" value="${card}"${checked}>${cardText(card, text)}</label>`;
-  });
+  const cards = sandboxCardSchema.options.map(
+    (card) =>
+      html`<label><input type="radio" name="card" value="${card}"${card === chosen && html` checked`}>${cardText(card, text)}</label>`,
+  );
   return html`<fieldset><legend class="unseen">${text.card}</legend>${cards}</fieldset>`;
 };
 
-/** The card that payments are made with. */
+/** Renders the card that a subscription is paid with. */
 export const heldCard = (card: SandboxCard, { text }: PageLanguage): Html =>
   html`<p class="held">${cardText(card, text)}</p>`;
 

@@ -1,8 +1,8 @@
 import type { PortalNotice } from '@svc/contracts';
+import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { PlanOffer } from '../../plans/index.ts';
 import { challengePage } from './challenge-page.ts';
-import { type Html, html } from './html.ts';
 import { pageReply } from './page.ts';
 import { actionButton, actionForm, cardChoice, heldCard, type PageForm } from './page-form.ts';
 import type { PageLanguage } from './page-text.ts';
@@ -45,7 +45,7 @@ const managed = (view: PortalView, subscription: SandboxSubscription, form: Page
   const isOverdue = subscription.status === 'past_due' || subscription.status === 'unpaid';
   return html`${isOverdue ? overdue(view, subscription, form) : html``}${current(view, subscription, form)}
 <section><h2>${text.card}</h2>${heldCard(subscription.card, language)}
-<details${isOverdue ? { markup: ' open' } : html``}><summary>${text.changeCard}</summary>${actionForm(
+<details${isOverdue ? html` open` : html``}><summary>${text.changeCard}</summary>${actionForm(
     form,
     html`${cardChoice(subscription.card, language)}${actionButton('change_card', text.saveCard)}`,
   )}</details></section>`;
@@ -88,7 +88,7 @@ const plans = ({ language, offer }: PortalView, subscription: SandboxSubscriptio
   if (others.length === 0) return html``;
   const options = others.map(({ id, name, price }, index) => {
     const cost = `${language.money(price.amount_micros, price.currency)} ${text.per[price.interval]}`;
-    const checked = index === 0 ? { markup: ' checked' } : html``;
+    const checked = index === 0 ? html` checked` : html``;
     return html`<label class="plain"><input type="radio" name="plan_id" value="${id}"${checked}><span>${name}<small>${cost}</small></span></label>`;
   });
   return html`<details><summary>${text.changePlan}</summary>${actionForm(

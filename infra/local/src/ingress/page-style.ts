@@ -1,0 +1,12 @@
+import { defineStyle, THEME } from '@svc/pages';
+
+/** The style of the ingress's own pages: text in the middle of the window. */
+export const PAGE_STYLE = defineStyle(
+  THEME,
+  `
+body{padding:1rem;align-items:center;justify-content:center}
+main{max-width:32rem}
+h1{margin-bottom:.5rem}
+p{margin:0 0 .75rem}
+`,
+);

@@ -1,1 +1,0 @@
-export { escapeHtml, Html, type HtmlValue, html, trustedHtml } from './html.ts';

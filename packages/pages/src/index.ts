@@ -1,0 +1,5 @@
+export { defineStyle, type Style } from './define-style.ts';
+export { escapeHtml, Html, type HtmlValue, html, trustedHtml } from './html.ts';
+export { type Page, pagePolicy, renderPage } from './page.ts';
+export { arrows, cardSymbol, cross, PRODUCT_ICON, productMark, shield, tick } from './symbols.ts';
+export { THEME } from './theme.ts';

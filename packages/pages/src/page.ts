@@ -1,0 +1,45 @@
+import type { Style } from './define-style.ts';
+import { type Html, html, trustedHtml } from './html.ts';
+import { PRODUCT_ICON } from './symbols.ts';
+
+/** A page without scripts and without outside resources. */
+export interface Page {
+  readonly locale: string;
+  readonly title: string;
+  readonly style: Style;
+  readonly body: Html;
+  /** Seconds until the browser reloads the page. */
+  readonly refreshSeconds?: number;
+}
+
+/** Renders the whole document. */
+export const renderPage = ({ locale, title, style, body, refreshSeconds }: Page): string =>
+  html`<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">\n`}<title>${title} · svc</title>
+<link rel="icon" href="${PRODUCT_ICON}">
+<style>${trustedHtml(style.css)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.markup;
+
+/**
+ * Returns the content security policy of a page: its own style, no scripts, no frames. `formTargets` are the sources beside
+ * this origin that its forms lead to; browsers also check the redirect that follows a form (CSP 3 section 6.4.2).
+ */
+export const pagePolicy = (style: Style, formTargets: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    `style-src ${style.source}`,
+    'img-src data:',
+    `form-action ${["'self'", ...new Set(formTargets)].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
