@@ -5,7 +5,7 @@ import { entryAddresses } from './entry-addresses.ts';
 import { thirdPartyPackages } from './third-party-packages.ts';
 
 const NODE_TARGET = 'node24';
-const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts'];
+const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts', 'src/worker.ts'];
 
 /** What a bundling wrote. */
 export interface Bundle {

@@ -58,7 +58,14 @@ export { createInternalApp, type InternalAppOptions } from './http/create-intern
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
 export { STATUS_CALLER_GONE } from './http/open-request.ts';
 export { readOauthForm } from './http/parse-body.ts';
-export { checkMediaType, mediaType, RequestTimeout, readBodyBytes } from './http/read-body.ts';
+export {
+  type BodyReading,
+  checkMediaType,
+  consumeBody,
+  mediaType,
+  RequestTimeout,
+  readBodyBytes,
+} from './http/read-body.ts';
 export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { type Drain, makeDrainable } from './lifecycle/drain.ts';

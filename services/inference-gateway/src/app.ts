@@ -22,12 +22,15 @@ import {
   startAccessConsumer,
 } from './api-keys/index.ts';
 import { createBillingClient } from './billing/index.ts';
+import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { delegatedRoutes } from './delegated/index.ts';
-import { gatewayRoutes } from './gateway/index.ts';
+import { createKeyStandings, gatewayRoutes } from './gateway/index.ts';
 import { createInFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
+import { jsonTasks } from './json-tasks.ts';
+import { createMemoryBudget, openJsonTasks } from './large-json/index.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
@@ -36,8 +39,10 @@ import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-record
 const SERVICE = 'inference-gateway';
 /** A server-sent event of a megabyte passes with room to spare. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
-/** No model answers at such length; keeps estimates of absurd limits within what money columns hold. */
-const OUTPUT_TOKENS_MAX = 10_000_000;
+/** Memory of large requests, and as much of large answers: four of the largest each, two of one account. */
+const LARGE_TEXTS = { bytesMax: 128 * 1024 * 1024, accountBytesMax: 64 * 1024 * 1024, waitMs: 20_000 };
+/** The worker's module lies beside this one, in the source and in a bundle. */
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
 /** A little less than the step of the shutdown in which it is awaited. */
 const STOP_STEP_MS = 9_000;
 
@@ -166,6 +171,8 @@ const openInference = (
     logger,
   });
   life.onStop('billing client', () => billing.close());
+  const json = openJsonTasks({ tasks: jsonTasks, workerFile: WORKER_FILE, logger, metrics: options.metrics });
+  life.onStop('JSON workers', () => json.close());
   const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
   life.onStop('providers', () => providers.close());
   const inFlight = createInFlight();
@@ -185,8 +192,11 @@ const openInference = (
     },
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
-    defaultOutputTokens: config.DEFAULT_OUTPUT_TOKENS,
-    outputTokensMax: OUTPUT_TOKENS_MAX,
+    json,
+    requestMemory: createMemoryBudget(LARGE_TEXTS),
+    answerMemory: createMemoryBudget(LARGE_TEXTS),
+    keyStandings: createKeyStandings({ ask: billing.keyStanding, clock }),
+    meters: createCompletionMeters(options.metrics),
     clock,
   };
 };

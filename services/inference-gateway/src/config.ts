@@ -92,12 +92,6 @@ export const configSchema = z.object({
     max: DAY_MS,
     default: 60_000,
   }),
-  DEFAULT_OUTPUT_TOKENS: setting.integer({
-    description: 'Output tokens that a request without a limit of its own is expected to need.',
-    min: 1,
-    max: 1_000_000,
-    default: 4_096,
-  }),
   USAGE_QUEUE_RECORDS_MAX: setting.integer({
     description: 'Usage records that may wait for the database before new requests are refused.',
     min: 1,

@@ -1,5 +1,9 @@
 import type { BillingClient } from './billing/index.ts';
+import type { CompletionMeters } from './completions/index.ts';
+import type { KeyStandings } from './gateway/key-standings.ts';
 import type { InFlight } from './in-flight.ts';
+import type { jsonTasks } from './json-tasks.ts';
+import type { JsonTasks, MemoryBudget } from './large-json/index.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';
@@ -14,8 +18,11 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly streams: OpenStreams;
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
-  /** Output tokens that an answer without a limit of its own is expected to need. */
-  readonly defaultOutputTokens: number;
-  /** The most output tokens that a request can be expected to need, whatever it says. */
-  readonly outputTokensMax: number;
+  readonly json: JsonTasks<typeof jsonTasks>;
+  /** Memory of large requests. */
+  readonly requestMemory: MemoryBudget;
+  /** Memory of large answers. Apart from that of requests, which wait for answers. */
+  readonly answerMemory: MemoryBudget;
+  readonly keyStandings: KeyStandings;
+  readonly meters: CompletionMeters;
 }

@@ -29,6 +29,16 @@ export const keyAdmissionRequestSchema = z.object({
   monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
 });
 
+/** Asks whether a key may spend anything, before the size of its request is known. */
+export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
+  key_id: true,
+  requests_per_minute: true,
+  monthly_limit_micros: true,
+});
+
+/** Asks whether a key may spend anything, before the size of its request is known. */
+export type KeyStandingRequest = z.infer<typeof keyStandingRequestSchema>;
+
 /** A question to billing: may money be spent on this request. */
 export const admissionRequestSchema = z.discriminatedUnion('kind', [
   delegatedAdmissionRequestSchema,

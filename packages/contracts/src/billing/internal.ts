@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { pathIdSchema } from '../core/ids.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
-import { admissionRequestSchema, admissionSchema, settlementsRequestSchema, settlementsSchema } from './admissions.ts';
+import {
+  admissionRequestSchema,
+  admissionSchema,
+  keyStandingRequestSchema,
+  settlementsRequestSchema,
+  settlementsSchema,
+} from './admissions.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { requestStateSchema } from './usage.ts';
@@ -21,6 +27,19 @@ export const billingInternalRoutes = {
     summary: 'Decide whether a request may be forwarded, and reserve for it',
     request: { body: jsonBody(admissionRequestSchema) },
     responses: { 200: json('The decision.', admissionSchema) },
+    errors: [],
+  }),
+  readKeyStanding: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'readKeyStanding',
+    method: 'POST',
+    path: '/internal/accounts/{svc_user_id}/key-standing',
+    summary: 'Read whether an API key may spend anything now',
+    description:
+      'An unlocked read that reserves nothing: `admitted` if the wallet has something available, and neither limit of the key is reached.',
+    request: { params: accountParams, body: jsonBody(keyStandingRequestSchema) },
+    responses: { 200: json('The decision on a request of no cost.', admissionSchema) },
     errors: [],
   }),
   settleRequests: defineRoute({

@@ -52,6 +52,12 @@ export const errorCodes = {
     'The request stopped arriving before it was whole. Nothing was done; send it again.',
   ),
   payload_too_large: code('any', 'invalid', 413, 'The body is larger than this endpoint takes.'),
+  payload_too_complex: code(
+    'inference-gateway',
+    'invalid',
+    413,
+    'The JSON body has more than 500,000 values, or more than 64 levels of nesting.',
+  ),
   unsupported_media_type: code(
     'any',
     'invalid',

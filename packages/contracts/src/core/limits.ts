@@ -2,6 +2,10 @@
 export const JSON_BYTES_MAX = 1024 * 1024;
 /** Bytes of a chat, completion or embedding body: images travel in it as base64. */
 export const INFERENCE_JSON_BYTES_MAX = 32 * 1024 * 1024;
+/** Values of an inference JSON body: the root, members and elements. */
+export const JSON_VALUES_MAX = 500_000;
+/** Levels of nesting of an inference JSON body, the root included. */
+export const JSON_DEPTH_MAX = 64;
 /** Bytes of one audio file. */
 export const AUDIO_FILE_BYTES_MAX = 25_000_000;
 /** Bytes that a multipart form may add around the audio file: part headers, boundaries and the other fields. */

@@ -38,6 +38,17 @@ const tokenPriceSchema = z.strictObject({
   output_micros_per_million: nonNegativeMicrosSchema.default(0),
 });
 
+/** Output tokens that a request without a limit of its own is expected to need at most. */
+const OUTPUT_TOKENS_DEFAULT = 4_096;
+/** More than the context of any model on offer. */
+const CONTEXT_TOKENS_DEFAULT = 2_000_000;
+
+/** The most tokens of one request: of its output unless it sets a limit, and of input and output together. */
+const tokenLimits = {
+  output_tokens_max: z.int().min(1).max(10_000_000).default(OUTPUT_TOKENS_DEFAULT),
+  context_tokens_max: z.int().min(1).max(100_000_000).default(CONTEXT_TOKENS_DEFAULT),
+};
+
 const commonRoute = {
   id: nameSchema,
   model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX),
@@ -54,9 +65,9 @@ const commonRoute = {
 };
 
 const routeSchema = z.discriminatedUnion('service', [
-  z.strictObject({ ...commonRoute, service: z.literal('chat'), price: tokenPriceSchema }),
-  z.strictObject({ ...commonRoute, service: z.literal('completions'), price: tokenPriceSchema }),
-  z.strictObject({ ...commonRoute, service: z.literal('embeddings'), price: tokenPriceSchema }),
+  z.strictObject({ ...commonRoute, ...tokenLimits, service: z.literal('chat'), price: tokenPriceSchema }),
+  z.strictObject({ ...commonRoute, ...tokenLimits, service: z.literal('completions'), price: tokenPriceSchema }),
+  z.strictObject({ ...commonRoute, ...tokenLimits, service: z.literal('embeddings'), price: tokenPriceSchema }),
   z.strictObject({
     ...commonRoute,
     service: z.literal('audio_transcription'),

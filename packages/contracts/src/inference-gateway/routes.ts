@@ -48,6 +48,7 @@ const gatewayErrors = [
   'provider_attribution_ambiguous',
   'no_certified_route',
   'compliance_mode_unsupported',
+  'payload_too_complex',
   ...upstreamErrors,
 ] as const;
 
@@ -75,7 +76,7 @@ const delegatedRoutes = {
       body: rawJson(delegated.chatRequestSchema),
     },
     responses: { 200: jsonOrStream('The completion, or a stream of chunks.', delegated.chatCompletionSchema) },
-    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route'],
+    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route', 'payload_too_complex'],
   }),
   createDelegatedTranscription: defineRoute({
     ...app,

@@ -10,6 +10,7 @@ export const serviceErrorCodes = {
   method_not_allowed: { status: 405, retry: false },
   request_timeout: { status: 408, retry: true },
   payload_too_large: { status: 413, retry: false },
+  payload_too_complex: { status: 413, retry: false },
   unsupported_media_type: { status: 415, retry: false },
   // It may have happened after the request was forwarded.
   internal_error: { status: 500, retry: false },

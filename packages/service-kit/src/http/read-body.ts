@@ -31,48 +31,78 @@ const checkCharset = (req: IncomingMessage): void => {
 /** A caller may be slow, but not silent. */
 const IDLE_TIMEOUT_MS = 60_000;
 
+/** How a body is read. */
+export interface BodyReading {
+  readonly bytesMax: number;
+  readonly idleTimeoutMs?: number;
+  /** Takes the next bytes; a promise holds the caller back until it resolves. What it throws ends the reading. */
+  readonly onChunk: (chunk: Buffer) => void | Promise<void>;
+}
+
 /**
- * Reads a whole body of at most `bytesMax` bytes. Throws `payload_too_large` as soon as it is known to be longer, and
- * `request_timeout` where nothing more of it comes.
+ * Reads a body of at most `bytesMax` bytes piece by piece. Throws `payload_too_large` as soon as it is known to be longer,
+ * and `request_timeout` when nothing more of it arrives.
  */
-export const readBodyBytes = (
+export const consumeBody = async (req: IncomingMessage, reading: BodyReading): Promise<void> => {
+  const { bytesMax } = reading;
+  if (Number(req.headers['content-length'] ?? '0') > bytesMax) throw tooLarge(bytesMax);
+  if (!req.complete || req.readableFlowing !== null) return await consumePieces(req, reading);
+  // A body that has come with its head, as most do: the events of a stream take longer than all else that is done to read it.
+  const bytes: Buffer | null = req.read();
+  if (bytes === null) return;
+  if (bytes.length > bytesMax) throw tooLarge(bytesMax);
+  await reading.onChunk(bytes);
+};
+
+const consumePieces = (
   req: IncomingMessage,
-  bytesMax: number,
-  idleTimeoutMs = IDLE_TIMEOUT_MS,
-): Promise<Buffer> => {
-  const announced = Number(req.headers['content-length'] ?? '0');
-  if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax));
-  if (req.complete && req.readableFlowing === null) return takeWhole(req, bytesMax);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+  { bytesMax, idleTimeoutMs = IDLE_TIMEOUT_MS, onChunk }: BodyReading,
+): Promise<void> =>
+  new Promise((resolve, reject) => {
     let bytes = 0;
     const settle = (act: () => void): void => {
       clearTimeout(idle);
       req.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
       act();
     };
+    const fail = (error: unknown): void => settle(() => reject(error));
     const onData = (chunk: Buffer): void => {
       idle.refresh();
       bytes += chunk.length;
-      if (bytes > bytesMax) settle(() => reject(tooLarge(bytesMax)));
-      else chunks.push(chunk);
+      if (bytes > bytesMax) return fail(tooLarge(bytesMax));
+      try {
+        const held = onChunk(chunk);
+        if (held !== undefined) holdBack(held);
+      } catch (error) {
+        fail(error);
+      }
     };
-    const onEnd = (): void =>
-      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    const onLost = (): void => settle(() => reject(new RequestAborted()));
-    const idle = setTimeout(() => settle(() => reject(new RequestTimeout())), idleTimeoutMs);
+    const holdBack = (held: Promise<void>): void => {
+      req.pause();
+      held.then(() => {
+        idle.refresh();
+        req.resume();
+      }, fail);
+    };
+    const onEnd = (): void => settle(resolve);
+    const onLost = (): void => fail(new RequestAborted());
+    const idle = setTimeout(() => {
+      if (req.isPaused()) idle.refresh();
+      else fail(new RequestTimeout());
+    }, idleTimeoutMs);
     req.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });
-};
 
-/** A body that has come with its head, as most do: the events of a stream take longer than all else that is done to read it. */
-const takeWhole = async (req: IncomingMessage, bytesMax: number): Promise<Buffer> => {
-  const bytes: Buffer = req.read() ?? NOTHING;
-  if (bytes.length > bytesMax) throw tooLarge(bytesMax);
-  return bytes;
+/** Reads a whole body into memory. Throws as `consumeBody` does. */
+export const readBodyBytes = async (
+  req: IncomingMessage,
+  bytesMax: number,
+  idleTimeoutMs = IDLE_TIMEOUT_MS,
+): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  await consumeBody(req, { bytesMax, idleTimeoutMs, onChunk: (chunk) => void chunks.push(chunk) });
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 };
-
-const NOTHING = Buffer.alloc(0);
 
 /** The caller went away before its request was whole: there is nobody to answer. */
 export class RequestAborted extends Error {

@@ -2,6 +2,7 @@ import { admissionChannel, internalRoutes, readAdmissionsCall } from '@svc/contr
 import { type Binding, bind, createLineChannel, type LineChannel, type LineChannelOptions } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
 import { answerAdmissions } from './answer-admissions.ts';
+import { readKeyStanding } from './read-key-standing.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
 /** How admission and settlement are reached, for which every request of the product waits. */
@@ -23,6 +24,10 @@ export const openReservationBorder = (deps: BorderDeps): ReservationBorder => {
   return {
     bindings: [
       bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
+      bind(internalRoutes.readKeyStanding, async ({ params, body }) => ({
+        status: 200,
+        body: await readKeyStanding(deps.database, params.svc_user_id, body),
+      })),
       bind(internalRoutes.settleRequests, async ({ body }) => {
         const results = await settle(body.settlements);
         return {

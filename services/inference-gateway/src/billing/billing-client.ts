@@ -6,6 +6,7 @@ import {
   admissionChannel,
   admissionLineSchema,
   internalRoutes,
+  type KeyStandingRequest,
   type RequestOutcome,
   type RequestState,
   type RouteDefinition,
@@ -21,6 +22,8 @@ import { shareCalls } from './share-calls.ts';
 export interface BillingClient {
   /** May money be spent on this request? Throws `service_unavailable` where billing does not say. */
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
+  /** Whether a key may spend anything now. Throws `service_unavailable` where billing does not say. */
+  readonly keyStanding: (question: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
   /** Tells how a request ended, ahead of the fact that tells it for certain: answers whether billing knows. Never rejects, never takes long. */
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Services that the user's paid period includes. Throws `service_unavailable` where billing does not say. */
@@ -31,6 +34,12 @@ export interface BillingClient {
     requestId: string,
   ) => Promise<readonly (RequestState | null)[]>;
   readonly close: () => void;
+}
+
+/** Whose key it is, and the request that names the call in logs. */
+export interface KeyAccount {
+  readonly userId: string;
+  readonly requestId: string;
 }
 
 /** Services of a plan. */
@@ -88,6 +97,18 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
         const isTaken = admission({ request, resolve, reject, askedAtMs: performance.now(), span: currentSpan() });
         if (!isTaken) reject(unavailable(new Error('too many admissions wait')));
       }),
+    keyStanding: async (body, { userId, requestId }) => {
+      const path = internalRoutes.readKeyStanding.path.replace('{svc_user_id}', encodeURIComponent(userId));
+      const call = { path, body, requestId, timeoutMs: admissionTimeoutMs };
+      const answer = ask(internalRoutes.readKeyStanding, call).then(readText);
+      return await answer
+        .then((text) => parseAnswer(internalRoutes.readKeyStanding, text))
+        .catch((error: unknown) => {
+          // A billing of the release before has no such route: its admission alone decides.
+          if (error instanceof CallRefused && error.status === 404) return ADMITTED;
+          throw unavailable(error);
+        });
+    },
     settle: async (requestId, result) => {
       const asked = ask(internalRoutes.settleRequests, {
         path: internalRoutes.settleRequests.path,
@@ -133,6 +154,16 @@ type Ask = (route: RouteDefinition, input: Call) => Promise<UpstreamAnswer>;
 
 type CalledRoute = RouteDefinition & { readonly responses: { readonly 200: { readonly schema: z.ZodType } } };
 
+/** Billing answered a call with another status than 200. */
+class CallRefused extends Error {
+  readonly status: number;
+
+  constructor(operationId: string, status: number) {
+    super(`${operationId} was answered with status ${status}`);
+    this.status = status;
+  }
+}
+
 /** Asks one route, and answers its 200 with the body unread. Rejects with whatever else it was. */
 const createAsk = (http: HttpClient, { baseUrl, token }: BillingClientOptions): Ask => {
   const { origin, pathname } = new URL(baseUrl);
@@ -160,7 +191,7 @@ const createAsk = (http: HttpClient, { baseUrl, token }: BillingClientOptions): 
     const answer = await (span === undefined ? asked : endWith(span, asked));
     if (answer.status === 200) return answer;
     await readText(answer);
-    throw new Error(`${route.operationId} was answered with status ${answer.status}`);
+    throw new CallRefused(route.operationId, answer.status);
   };
 };
 

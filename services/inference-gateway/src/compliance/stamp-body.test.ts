@@ -1,7 +1,7 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scanObject } from '../wire/index.ts';
+import { scanAnswer } from '../wire/index.ts';
 import { stampBody } from './stamp-body.ts';
 
 const metadata: ComplianceMetadata = {
@@ -16,7 +16,7 @@ const metadata: ComplianceMetadata = {
 };
 const stamp = (text: string): string => {
   const bytes = Buffer.from(text);
-  return stampBody({ bytes, span: scanObject(bytes) }, metadata).toString();
+  return Buffer.concat(stampBody(bytes, scanAnswer(bytes), metadata)).toString();
 };
 const TEXT = JSON.stringify(metadata);
 

@@ -11,7 +11,7 @@ import {
   SAMPLE_TEXT,
   type StreamTally,
 } from '../wire/index.ts';
-import { publicDeltas, publicUsage } from './public-shape.ts';
+import { publicDeltas, publicUsage } from './public-members.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
@@ -19,6 +19,8 @@ import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 export interface ChunkRewriterOptions extends PublicIdentity {
   /** The caller has asked for the usage chunk. */
   readonly showsUsage: boolean;
+  /** Bounds the usage that is believed. */
+  readonly tokensMax: number;
 }
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
@@ -36,7 +38,7 @@ export interface ChunkRewriter extends StreamEditor {
 
 /** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of what it tells. */
 export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
-  const tally = emptyTally();
+  const tally = emptyTally(options.tokensMax);
   const pattern = createChunkPattern();
   /** What the caller sees of a chunk of the pattern, around its text. */
   let frame: readonly string[] = [];

@@ -3,19 +3,17 @@ import { AppError, HANDLED, type Reply, type RequestContext, STATUS_CALLER_GONE 
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
 import { recordedRequestId } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
-import { collectBody, UpstreamFailure } from '../providers/index.ts';
+import { collectAnswer, type HeldText } from '../large-json/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import { estimateAudioMs } from './estimate-audio.ts';
 import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
-import { rewriteTranscription } from './rewrite-transcription.ts';
+import type { RewrittenTranscription } from './rewrite-transcription.ts';
 import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
 import { toDelegatedError } from './upstream-errors.ts';
-
-/** A transcription of an hour with all its segments has a few. */
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 type Context = RequestContext<typeof routes.createDelegatedTranscription>;
 
@@ -98,7 +96,9 @@ const finishUpload = async (
   // Providers differ in the format that they answer unless one is asked for.
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
   running.book.noteAsked(route);
-  const { body, audioMs } = rewriteTranscription(await collectBody(answer, ANSWER_BYTES_MAX));
+  const account = running.book.identity.userId;
+  const text = await collectAnswer(answer, { budget: deps.answerMemory, account });
+  const { body, audioMs } = await rewrite(deps, text);
   const knownMs = audioMs ?? (await running.meter.measure());
   const billedMs = knownMs ?? estimateAudioMs(running.bytes);
   await running.book.finish({
@@ -111,4 +111,12 @@ const finishUpload = async (
     costMicros: costOfAudio(route.price.micros_per_second, billedMs),
   });
   sendJsonText(res, body);
+};
+
+const rewrite = async (deps: InferenceDeps, text: HeldText): Promise<RewrittenTranscription> => {
+  try {
+    return (await deps.json.run('rewriteTranscription', text, undefined)).result;
+  } finally {
+    text.release();
+  }
 };

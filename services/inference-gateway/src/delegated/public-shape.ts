@@ -1,52 +1,40 @@
-import { either, listOf, objectOf, quantity, scalar } from './allow-list.ts';
+import type { AnswerShape, RoutedAnswer } from '../completions/index.ts';
+import { recordedRequestId } from '../compliance/index.ts';
+import type { InferenceDeps } from '../inference-deps.ts';
+import { createChunkRewriter } from './create-chunk-rewriter.ts';
+import type { PublicIdentity } from './rewrite-completion.ts';
 
-const tokenProbability = { token: scalar, logprob: scalar, bytes: listOf(scalar) };
-const probabilities = listOf(objectOf({ ...tokenProbability, top_logprobs: listOf(objectOf(tokenProbability)) }));
-
-const toolCall = objectOf({
-  index: scalar,
-  id: scalar,
-  type: scalar,
-  function: objectOf({ name: scalar, arguments: scalar }),
-  custom: objectOf({ name: scalar, input: scalar }),
-});
-
-const message = objectOf({
-  role: scalar,
-  content: either(scalar, listOf(objectOf({ type: scalar, text: scalar, refusal: scalar }))),
-  refusal: scalar,
-  tool_calls: listOf(toolCall),
-  function_call: objectOf({ name: scalar, arguments: scalar }),
-  annotations: listOf(
-    objectOf({
-      type: scalar,
-      url_citation: objectOf({ start_index: scalar, end_index: scalar, title: scalar, url: scalar }),
-    }),
-  ),
-});
-
-const choice = {
-  index: scalar,
-  logprobs: objectOf({ content: probabilities, refusal: probabilities }),
-  finish_reason: scalar,
+/** Answers as apps see them: under the public identity `svc`, without a trace of the provider. */
+export const publicShape = (
+  deps: Pick<InferenceDeps, 'clock' | 'json'>,
+  { requestId, showsUsage }: { readonly requestId: string; readonly showsUsage: boolean },
+): AnswerShape => {
+  const identity: PublicIdentity = {
+    id: `chatcmpl-${requestId.slice('req_'.length)}`,
+    created: Math.floor(deps.clock() / 1000),
+  };
+  const requestIdOf = ({ route, upstream }: RoutedAnswer, bodyId: unknown): string | null =>
+    recordedRequestId({ provider: route.provider, headers: upstream.headers }, bodyId);
+  return {
+    shapeAnswer: async (routed, text) => {
+      const options = { ...identity, contextTokensMax: routed.route.contextTokensMax };
+      const { result } = await deps.json.run('rewriteCompletion', text, options);
+      return { ...result, headers: {}, upstreamRequestId: requestIdOf(routed, result.upstreamId) };
+    },
+    shapeStream: (routed) => {
+      const editor = createChunkRewriter({
+        ...identity,
+        showsUsage,
+        tokensMax: routed.route.contextTokensMax,
+      });
+      return {
+        editor,
+        tally: editor.tally,
+        names: () => ({
+          upstreamModel: editor.tally.upstreamModel,
+          upstreamRequestId: requestIdOf(routed, editor.upstreamId()),
+        }),
+      };
+    },
+  };
 };
-
-/** Choices of a whole answer, as the common wire format has them. */
-export const publicChoices = listOf(objectOf({ ...choice, message }));
-
-/** Choices of a chunk. */
-export const publicDeltas = listOf(objectOf({ ...choice, delta: message }));
-
-/** Token counts. */
-export const publicUsage = objectOf({
-  prompt_tokens: quantity,
-  completion_tokens: quantity,
-  total_tokens: quantity,
-  prompt_tokens_details: objectOf({ cached_tokens: quantity, audio_tokens: quantity }),
-  completion_tokens_details: objectOf({
-    reasoning_tokens: quantity,
-    audio_tokens: quantity,
-    accepted_prediction_tokens: quantity,
-    rejected_prediction_tokens: quantity,
-  }),
-});

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../providers/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { isRecord, parseRecord, tellsError } from '../wire/index.ts';
 import { listOf, objectOf, quantity, scalar } from './allow-list.ts';
 
@@ -34,7 +34,7 @@ const publicTranscription = objectOf({
 
 /** A transcription as the caller may see it, and how long the audio was. */
 export interface RewrittenTranscription {
-  readonly body: string;
+  readonly body: Buffer;
   /** Undefined where the provider did not say. */
   readonly audioMs: number | undefined;
 }
@@ -47,7 +47,7 @@ export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   const answer = parseRecord(body);
   if (typeof answer['text'] !== 'string') throw new UpstreamFailure(tellsError(answer) ? 'failed' : 'garbled');
   const shown = publicTranscription({ ...answer, usage: publicUsage(answer['usage']) });
-  return { body: JSON.stringify(shown), audioMs: audioMsOf(answer) };
+  return { body: Buffer.from(JSON.stringify(shown)), audioMs: audioMsOf(answer) };
 };
 
 /** Mistral tells seconds among its tokens. */

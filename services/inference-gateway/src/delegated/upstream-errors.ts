@@ -8,6 +8,7 @@ const CODES: Readonly<Record<FailureReason, ErrorCode>> = {
   busy: 'upstream_unavailable',
   failed: 'upstream_error',
   unauthorized: 'upstream_error',
+  too_complex: 'upstream_error',
   rejected: 'upstream_rejected',
   timeout: 'upstream_timeout_uncertain',
   lost: 'upstream_timeout_uncertain',

@@ -1,17 +1,17 @@
-import { type Admission, type AdmissionRequest, costOfTokens } from '@svc/contracts';
+import { type AdmissionRequest, costOfTokens } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
+import { type CompletionRequest, holdTokens } from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
-import { boundInputTokens, type JsonRequest } from '../wire/index.ts';
-import type { GatewayRequest } from './endpoints.ts';
-import { rateLimitHeaders, retryAfter } from './rate-limit-headers.ts';
+import { toRefusal } from './key-refusal.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
 
 /** What is asked for. */
 export interface KeyAdmission {
   readonly requestId: string;
   readonly caller: ApiKeyCaller;
-  readonly request: JsonRequest<GatewayRequest>;
+  readonly request: CompletionRequest;
   /** The routes that may serve it; the dearest decides what is held. */
   readonly candidates: readonly TokenRoute[];
   readonly service: TokenRoute['service'];
@@ -31,7 +31,7 @@ export interface AdmittedKeyRequest {
 export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
   const { requestId, caller, request, service } = admission;
-  const holdMicros = holdOf(deps, admission);
+  const holdMicros = holdOf(admission);
   const book = openRequestBook({
     identity: {
       requestId,
@@ -40,9 +40,9 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
       clientId: null,
       keyId: caller.keyId,
       service,
-      model: request.value.model,
+      model: request.model,
       ingressRegion: deps.ingressRegion,
-      isStreamed: request.value.isStreamed,
+      isStreamed: request.isStreamed,
       startedAtMs: deps.clock(),
     },
     estimateMicros: holdMicros,
@@ -63,24 +63,14 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
-  const headers = rateLimitHeaders(answer.rate_limit);
-  if (answer.verdict !== 'admitted') throw toRefusal(answer, answer.verdict, headers);
-  return { book, headers };
+  if (answer.verdict !== 'admitted') {
+    deps.keyStandings.forget(caller);
+    throw toRefusal(answer, answer.verdict);
+  }
+  deps.keyStandings.noteAdmitted(caller);
+  return { book, headers: rateLimitHeaders(answer.rate_limit) };
 };
 
 /** The highest cost that the request can have with any of its routes. */
-const holdOf = (deps: InferenceDeps, { request, candidates }: KeyAdmission): number => {
-  const { outputTokensMax, answersCount, media } = request.value;
-  const input = boundInputTokens(request.bytes, media);
-  const output = Math.min((outputTokensMax ?? deps.defaultOutputTokens) * answersCount, deps.outputTokensMax);
-  return Math.max(...candidates.map(({ price }) => costOfTokens(price, { input, output })));
-};
-
-const toRefusal = (
-  answer: Admission,
-  verdict: Exclude<Admission['verdict'], 'admitted'>,
-  headers: Readonly<Record<string, string>>,
-): AppError =>
-  new AppError(verdict, undefined, {
-    headers: verdict === 'rate_limit_exceeded' ? { ...headers, ...retryAfter(answer.rate_limit) } : headers,
-  });
+const holdOf = ({ request, candidates }: KeyAdmission): number =>
+  Math.max(...candidates.map((route) => costOfTokens(route.price, holdTokens(request, route))));

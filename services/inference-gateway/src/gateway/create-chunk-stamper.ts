@@ -1,8 +1,8 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
-import { UpstreamFailure } from '../providers/index.ts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 import {
   type Chunk,
   countChunk,
@@ -11,6 +11,7 @@ import {
   isRecord,
   readChunk,
   type StreamTally,
+  scanAnswer,
 } from '../wire/index.ts';
 import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from './upstream-errors.ts';
 
@@ -19,6 +20,8 @@ export interface ChunkStamperOptions {
   readonly mode: ComplianceMode;
   /** The caller has asked for the usage chunk; otherwise only the gateway has. */
   readonly showsUsage: boolean;
+  /** Bounds the usage that is believed. */
+  readonly tokensMax: number;
   /** The provider may send chunks without choices before it names its model. */
   readonly namesModelLate: boolean;
   /** Proof of who served the request, from the first chunk. Throws where it is wanting. */
@@ -46,7 +49,7 @@ const AMBIGUOUS = new AppError('provider_attribution_ambiguous');
  * into a final chunk without choices just before `[DONE]`.
  */
 export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper => {
-  const tally = emptyTally();
+  const tally = emptyTally(options.tokensMax);
   const pattern = createChunkPattern();
   let first: { readonly chunk: Chunk; readonly metadata: ComplianceMetadata } | undefined;
   /** The event that `first` was read from, until it is passed on. */
@@ -58,6 +61,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     tally,
     metadata: () => first?.metadata,
     open: (data) => {
+      if (isAmbiguous(data)) throw AMBIGUOUS;
       const chunk = readChunk(data);
       if (chunk === undefined || (options.namesModelLate && tellsOnlyOfThePrompt(chunk))) return undefined;
       const metadata = options.attribute(chunk);
@@ -77,6 +81,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
         return block;
       }
       const isOpening = data === opening;
+      if (!isOpening && isAmbiguous(data)) throw new UpstreamFailure('garbled', { cause: AMBIGUOUS });
       const chunk = isOpening ? first?.chunk : readChunk(data);
       // Something of the provider's own passes like the rest.
       if (chunk === undefined) return block;
@@ -100,6 +105,16 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
 /** The end of the provider's `[DONE]` is not waited for: where its lines end with CRLF, the last LF may still be on its way. */
 const withLineEnd = (block: Buffer): Buffer =>
   block.at(-1) === CR && block.includes(CRLF) ? Buffer.concat([block, CRLF.subarray(1)]) : block;
+
+/** Text that is no object is told by `readChunk`. */
+const isAmbiguous = (data: Buffer): boolean => {
+  try {
+    return scanAnswer(data).isAmbiguous;
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof SyntaxError) return false;
+    throw error;
+  }
+};
 
 const tellsOnlyOfThePrompt = ({ choices, model }: Chunk): boolean => choices.length === 0 && model === '';
 

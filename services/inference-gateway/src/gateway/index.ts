@@ -1,1 +1,2 @@
+export { createKeyStandings, type KeyStandings } from './key-standings.ts';
 export { gatewayRoutes } from './routes.ts';

@@ -1,7 +1,6 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
-import { chatEndpoint, completionsEndpoint, embeddingsEndpoint } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
 import { getModel } from './get-model.ts';
 import { listModels } from './list-models.ts';
@@ -10,11 +9,7 @@ import { listModels } from './list-models.ts';
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
   bind(routes.listModels, () => listModels(deps)),
   bind(routes.getModel, (context) => getModel(deps, context)),
-  bind(routes.createChatCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, chatEndpoint, context))),
-  bind(routes.createCompletion, (context) =>
-    deps.inFlight.run(() => forwardRequest(deps, completionsEndpoint, context)),
-  ),
-  bind(routes.createEmbeddings, (context) =>
-    deps.inFlight.run(() => forwardRequest(deps, embeddingsEndpoint, context)),
-  ),
+  bind(routes.createChatCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'chat', context))),
+  bind(routes.createCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'completions', context))),
+  bind(routes.createEmbeddings, (context) => deps.inFlight.run(() => forwardRequest(deps, 'embeddings', context))),
 ];

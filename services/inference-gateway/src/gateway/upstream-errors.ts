@@ -10,6 +10,7 @@ const CODES: Readonly<Record<Exclude<FailureReason, 'rejected'>, ErrorCode>> = {
   busy: 'upstream_unavailable',
   failed: 'upstream_unavailable',
   unauthorized: 'upstream_error',
+  too_complex: 'upstream_error',
   timeout: 'upstream_timeout_uncertain',
   lost: 'upstream_timeout_uncertain',
   garbled: 'upstream_timeout_uncertain',

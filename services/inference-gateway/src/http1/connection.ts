@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type BodyDecoder, createBodyDecoder } from './body-decoder.ts';
 import type { HttpControl, HttpExchange, HttpHandler } from './http-exchange.ts';
+import { isPieces, lengthOf } from './request-text.ts';
 import { BadResponseError, parseResponseHead, type ResponseHead } from './response-head.ts';
 import { writeInChunks } from './write-body.ts';
 
@@ -69,7 +70,8 @@ export class Connection implements HttpControl {
     if (!isWanted) return this.#refuse(handler, new Error('the request was given up'));
     if (body === null) socket.write(head, 'latin1');
     else if (typeof body === 'string') socket.write(head + body);
-    else if (Buffer.isBuffer(body)) this.#write(socket, head, body);
+    else if (Buffer.isBuffer(body)) this.#write(socket, head, [body]);
+    else if (isPieces(body)) this.#write(socket, head, body);
     // A stream that is over already would never tell.
     else if (!body.readable) return this.#refuse(handler, body.errored ?? new Error('the body of a request broke off'));
     else {
@@ -116,14 +118,17 @@ export class Connection implements HttpControl {
     return false;
   }
 
-  #write(socket: Socket, head: string, body: Buffer): void {
-    if (body.length <= COPIED_BYTES_MAX) {
-      socket.write(head + body.toString('latin1'), 'latin1');
+  #write(socket: Socket, head: string, pieces: readonly Buffer[]): void {
+    if (lengthOf(pieces) <= COPIED_BYTES_MAX) {
+      socket.write(
+        pieces.reduce((text, piece) => text + piece.toString('latin1'), head),
+        'latin1',
+      );
       return;
     }
     socket.cork();
     socket.write(head, 'latin1');
-    socket.write(body);
+    for (const piece of pieces) socket.write(piece);
     socket.uncork();
   }
 

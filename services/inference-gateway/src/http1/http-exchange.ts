@@ -11,8 +11,8 @@ export interface HttpRequest {
   readonly path: string;
   /** ASCII. Host, connection and framing are added, and may not be given. */
   readonly headers: Readonly<Record<string, string>> | CommonHeaders;
-  /** A stream is sent in chunks, as fast as the server takes them; its pieces are taken over, and emptied once they are sent. */
-  readonly body: Buffer | Readable | string | null;
+  /** Pieces are sent as one body, uncopied. A stream is sent in chunks, as fast as the server takes them; its pieces are taken over, and emptied once they are sent. */
+  readonly body: Buffer | readonly Buffer[] | Readable | string | null;
 }
 
 /** The means to steer an exchange that has a connection, until its last call: after that, the connection may serve another one. */

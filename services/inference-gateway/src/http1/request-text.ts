@@ -44,5 +44,12 @@ export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host
     return method === 'GET' || method === 'DELETE' ? `${head}\r\n` : `${head}content-length: 0\r\n\r\n`;
   if (typeof body === 'string') return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   if (Buffer.isBuffer(body)) return `${head}content-length: ${body.length}\r\n\r\n`;
+  if (isPieces(body)) return `${head}content-length: ${lengthOf(body)}\r\n\r\n`;
   return `${head}transfer-encoding: chunked\r\n\r\n`;
 };
+
+/** Whether a body comes in pieces of one whole. */
+export const isPieces = (body: HttpRequest['body']): body is readonly Buffer[] => Array.isArray(body);
+
+/** Bytes of all pieces. */
+export const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);

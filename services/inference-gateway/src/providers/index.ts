@@ -1,3 +1,4 @@
+export { bodyForRoute, FORWARDED_MEMBERS } from './body-for-route.ts';
 export * from './common-wire/index.ts';
 export { kindOf } from './kind-of.ts';
 export type { FormFields, RequestIdHeaders } from './provider-kind.ts';

@@ -17,6 +17,8 @@ export interface ProviderKind {
   readonly memberNames: Readonly<Record<string, string | null>>;
   /** Fields of the transcription form as they are sent. */
   readonly formFields: (fields: FormFields) => FormFields;
+  /** The most tokens that one image costs. */
+  readonly imageTokensMax: number;
   /** The error that the body of a refusal tells of. */
   readonly readError: ReadWireError;
 }

@@ -30,7 +30,7 @@ export interface RouteRequest {
   readonly route: Route;
   /** Below the provider's base URL, such as `/chat/completions`. */
   readonly endpoint: string;
-  readonly body: Buffer | Readable;
+  readonly body: readonly Buffer[] | Readable;
   /** JSON unless said otherwise. */
   readonly contentType?: string;
   /** A stream is wanted. */

@@ -12,12 +12,15 @@ import {
 } from '@svc/service-kit';
 import { type ApiKey, createKeyAuthenticator, newKeyText } from '../api-keys/index.ts';
 import { createBillingClient } from '../billing/index.ts';
+import { createCompletionMeters } from '../completions/index.ts';
 import type { Config } from '../config.ts';
 import { delegatedRoutes } from '../delegated/index.ts';
 import { gatewayRoutes } from '../gateway/index.ts';
 import type { HttpClient } from '../http1/index.ts';
 import { createInFlight } from '../in-flight.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { jsonTasks } from '../json-tasks.ts';
+import { runInline } from '../large-json/index.ts';
 import { collectBody, createProviderClient, createRouteGates, openUpstream } from '../providers/index.ts';
 import { parseRoutesFile, type RouteTable } from '../routes/index.ts';
 import { createOpenStreams } from '../streaming/index.ts';
@@ -116,6 +119,8 @@ const watchersOf = (config: Config) => ({
   logger: createLogger({ service: SERVICE, level: config.LOG_LEVEL, destination: { write: () => {} } }),
 });
 
+const NO_LIMIT = { take: async () => () => {}, bytesTaken: () => 0 };
+
 const createStagedApp = (config: Config, other: Listener) => {
   const { metrics, logger } = watchersOf(config);
   const admissionTimeoutMs = LIMITS.totalTimeoutMs;
@@ -134,8 +139,11 @@ const createStagedApp = (config: Config, other: Listener) => {
     upstreamLimits: LIMITS,
     streamLimits: { eventBytesMax: ANSWER_BYTES_MAX, clientIdleTimeoutMs: LIMITS.idleTimeoutMs },
     ingressRegion: config.INGRESS_REGION,
-    defaultOutputTokens: config.DEFAULT_OUTPUT_TOKENS,
-    outputTokensMax: config.DEFAULT_OUTPUT_TOKENS,
+    json: runInline(jsonTasks),
+    requestMemory: NO_LIMIT,
+    answerMemory: NO_LIMIT,
+    keyStandings: { check: async () => {}, noteAdmitted: () => {}, forget: () => {} },
+    meters: createCompletionMeters(metrics),
     clock: Date.now,
   };
   const app = createServiceApp({

@@ -155,5 +155,13 @@ const toRoute = (route: ConfiguredRoute, providers: ReadonlyMap<string, Provider
   };
   return route.service === 'audio_transcription'
     ? [{ ...common, service: route.service, price: route.price }]
-    : [{ ...common, service: route.service, price: route.price }];
+    : [
+        {
+          ...common,
+          service: route.service,
+          price: route.price,
+          outputTokensMax: route.output_tokens_max,
+          contextTokensMax: route.context_tokens_max,
+        },
+      ];
 };

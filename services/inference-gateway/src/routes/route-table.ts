@@ -36,6 +36,10 @@ interface CommonRoute {
 export interface TokenRoute extends CommonRoute {
   readonly service: Exclude<RouteService, 'audio_transcription'>;
   readonly price: TokenPrice;
+  /** Output tokens that a request without a limit of its own is expected to need at most. */
+  readonly outputTokensMax: number;
+  /** Input and output tokens of one request; a provider that reports more is not believed. */
+  readonly contextTokensMax: number;
 }
 
 /** A route billed by seconds of audio. */

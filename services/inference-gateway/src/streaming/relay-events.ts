@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { type UpstreamAnswer, UpstreamFailure } from '../providers/index.ts';
+import { JSON_SHAPE_LIMITS, JsonShape } from '../large-json/index.ts';
+import type { UpstreamAnswer } from '../providers/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { createClientWriter, type Edited } from './client-writer.ts';
 import { DONE, eventData } from './event-data.ts';
 import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
@@ -44,6 +46,8 @@ export interface RelayOptions {
   readonly res: ServerResponse;
   readonly editor: StreamEditor;
   readonly limits: StreamLimits;
+  /** Called when the first event is judged, and the answer opens. */
+  readonly onOpen?: () => void;
   /** Awaited before the last bytes go out. Must not reject. */
   readonly beforeEnd: (end: StreamEnd) => Promise<void>;
   /** Milliseconds since the epoch. */
@@ -54,6 +58,9 @@ export interface RelayOptions {
 const AFTER_DONE_MS = 1_000;
 const CR = 0x0d;
 const LF = 0x0a;
+const UNCHECKED_EVENT_BYTES = 2 * 1024;
+/** An event with probabilities of all its tokens has a few hundred values. */
+const EVENT_SHAPE = { ...JSON_SHAPE_LIMITS, valuesMax: 20_000 };
 /** What may come before the event that opens the answer. */
 const PREFACE_BYTES_MAX = 64 * 1024;
 
@@ -118,6 +125,7 @@ class Relay {
   readonly #onBlock = (block: Buffer): void => {
     if (this.#isEnding) return;
     const data = eventData(block);
+    if (data !== undefined && isTooComplex(data)) throw new UpstreamFailure('too_complex');
     if (this.#preface !== undefined && !this.#open(block, data)) return;
     if (data !== undefined && isDone(data)) {
       this.#releaseUpstream();
@@ -139,6 +147,7 @@ class Relay {
       return false;
     }
     this.#firstEventAtMs = clock();
+    this.#options.onOpen?.();
     const preface = this.#preface ?? [];
     this.#preface = undefined;
     this.#client.open(headers);
@@ -203,6 +212,10 @@ const missingEnd = (block: Buffer): Buffer => {
   if (block.at(-1) !== LF) return Buffer.from('\n\n');
   return Buffer.from(block.at(-2) === CR ? '\r\n' : '\n');
 };
+
+/** Long events are checked before they are parsed on the event loop; the values of a short one are few. */
+const isTooComplex = (data: Buffer): boolean =>
+  data.length > UNCHECKED_EVENT_BYTES && !new JsonShape(EVENT_SHAPE).push(data);
 
 const isDone = (data: Buffer): boolean => data.length === DONE.length && data.equals(DONE_BYTES);
 const DONE_BYTES = Buffer.from(DONE);

@@ -1,52 +1,75 @@
 import { describe, expect, test } from 'vitest';
-import { boundInputTokens, estimateInputTokens, estimateUsage, mediaOf, NO_MEDIA } from './estimate-tokens.ts';
+import { boundInputTokens, estimateInputTokens, estimateUsage, IMAGE_TOKENS_MAX } from './estimate-tokens.ts';
+import { chatSize, textSize } from './input-size.ts';
 
-const read = (...messages: object[]) => ({ body: Buffer.from(JSON.stringify({ messages })), media: mediaOf(messages) });
-const bound = (content: unknown): number => {
-  const { body, media } = read({ role: 'user', content });
-  return boundInputTokens(body, media);
+const RULE = { imageTokensMax: IMAGE_TOKENS_MAX };
+
+const sizeOf = (...messages: object[]) => {
+  const body = JSON.stringify({ messages });
+  return { bodyBytes: body.length, size: chatSize(body.length, messages) };
 };
-const base64 = (bytes: number): string => `data:image/png;base64,${'A'.repeat(bytes)}`;
+const boundOf = (content: unknown): number => boundInputTokens(sizeOf({ role: 'user', content }).size, RULE);
+const dataUrl = (characters: number): string => `data:image/png;base64,${'A'.repeat(characters)}`;
 
-test('text counts by its bytes', () => {
-  const { body, media } = read({ role: 'user', content: 'x'.repeat(4_000) });
-  expect(media).toEqual(NO_MEDIA);
-  expect(boundInputTokens(body, media)).toBe(body.length);
-  expect(estimateInputTokens(body, media)).toBe(Math.ceil(body.length / 4));
+test('counts text by its bytes', () => {
+  const { bodyBytes, size } = sizeOf({ role: 'user', content: 'x'.repeat(4_000) });
+  expect(size).toEqual(textSize(bodyBytes));
+  expect(boundInputTokens(size, RULE)).toBe(bodyBytes);
+  expect(estimateInputTokens(size, RULE)).toBe(Math.ceil(bodyBytes / 4));
 });
 
-describe('media count the same, whatever their size', () => {
+describe('an image counts the most that the rule allows, whatever its size', () => {
   test.each([
-    ['an image', (size: number) => ({ type: 'image_url', image_url: { detail: 'low', url: base64(size) } })],
-    ['an image in the flat form', (size: number) => ({ type: 'image_url', image_url: base64(size) })],
-    ['a file', (size: number) => ({ type: 'file', file: { filename: 'a.pdf', file_data: base64(size) } })],
-    ['a sound', (size: number) => ({ type: 'input_audio', input_audio: { data: 'A'.repeat(size), format: 'wav' } })],
+    ['in the common form', (length: number) => ({ type: 'image_url', image_url: { url: dataUrl(length) } })],
+    ['in the flat form', (length: number) => ({ type: 'image_url', image_url: dataUrl(length) })],
+    ['by a link', () => ({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } })],
+    ['in a type that is not known', () => ({ type: 'input_image', image_url: 'https://example.org/a.png' })],
   ])('%s', (_name, part) => {
-    const small = bound([part(100)]);
-    expect(bound([part(1_000_000)])).toBe(small);
-    expect(small).toBeGreaterThan(4_096);
-    expect(small).toBeLessThan(4_400);
-    expect(bound([part(100), part(100)])).toBeGreaterThan(2 * 4_096);
+    const small = boundOf([part(100)]);
+    expect(boundOf([part(1_000_000)])).toBe(small);
+    expect(small).toBeGreaterThan(IMAGE_TOKENS_MAX);
+    expect(small).toBeLessThan(IMAGE_TOKENS_MAX + 200);
+    expect(boundOf([part(100), part(100)])).toBeGreaterThan(2 * IMAGE_TOKENS_MAX);
   });
 
-  test('an image that is only linked', () => {
-    expect(bound([{ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }])).toBeGreaterThan(4_096);
+  test('by the rule of the provider', () => {
+    const { size } = sizeOf({ role: 'user', content: [{ type: 'image_url', image_url: dataUrl(100) }] });
+    const common = boundInputTokens(size, RULE);
+    expect(boundInputTokens(size, { imageTokensMax: 48_169 }) - common).toBe(48_169 - IMAGE_TOKENS_MAX);
   });
 });
 
-describe('what only looks like media is text, byte for byte', () => {
+describe('a file counts a token for every four bytes decoded', () => {
+  const LENGTH = 4_000_000;
+  test.each([
+    ['a document', { type: 'file', file: { filename: 'a.pdf', file_data: dataUrl(LENGTH) } }],
+    ['a document without the prefix of a data URL', { type: 'file', file: { file_data: 'A'.repeat(LENGTH) } }],
+    ['a sound', { type: 'input_audio', input_audio: { data: 'A'.repeat(LENGTH), format: 'wav' } }],
+    ['a film', { type: 'video_url', video_url: { url: dataUrl(LENGTH) } }],
+  ])('%s', (_name, part) => {
+    const bound = boundOf([part]);
+    expect(bound).toBeGreaterThanOrEqual((LENGTH * 3) / 4 / 4);
+    expect(bound).toBeLessThan((LENGTH * 3) / 4 / 4 + 200);
+  });
+
+  test('a linked one counts as the usual context of a model', () => {
+    expect(boundOf([{ type: 'document_url', document_url: 'https://example.org/a.pdf' }])).toBeGreaterThan(131_072);
+    expect(boundOf([{ type: 'file', file: { file_id: 'file-1' } }])).toBeGreaterThan(131_072);
+  });
+});
+
+describe('text that looks like media counts by its bytes', () => {
   const long = 'x'.repeat(10_000);
   test.each([
     ['the content of a message', [{ role: 'user', content: `data:${long}` }]],
-    ['a quoted one', [{ role: 'user', content: `"url":"data:${long}"` }]],
+    ['a quoted data URL', [{ role: 'user', content: `"url":"data:${long}"` }]],
     ['a part of text', [{ role: 'user', content: [{ type: 'text', text: `data:image/png;base64,${long}` }] }]],
     ['another member of a message', [{ role: 'tool', content: 'x', url: `data:${long}` }]],
-    ['a part of no known kind', [{ role: 'assistant', content: [{ type: 'thinking', thinking: { data: long } }] }]],
-    ['an address that carries nothing', [{ role: 'user', content: [{ type: 'image_url', image_url: null }, long] }]],
+    ['a part of thinking', [{ role: 'assistant', content: [{ type: 'thinking', thinking: { data: long } }] }]],
+    ['an image that carries nothing', [{ role: 'user', content: [{ type: 'image_url', image_url: null }, long] }]],
   ])('%s', (_name, messages) => {
-    const { body, media } = read(...messages);
-    expect(media.bytes).toBe(0);
-    expect(boundInputTokens(body, media)).toBeGreaterThanOrEqual(body.length);
+    const { bodyBytes, size } = sizeOf(...messages);
+    expect(size.textBytes).toBe(bodyBytes);
   });
 });
 

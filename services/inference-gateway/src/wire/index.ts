@@ -1,17 +1,16 @@
-export { bodyForRoute } from './body-for-route.ts';
 export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
+export { digestRequest, type RequestDigest, type RequestKind, type RequestReading } from './digest-request.ts';
 export {
   boundInputTokens,
   estimateInputTokens,
   estimateUsage,
-  largerLimit,
-  type Media,
-  mediaOf,
-  NO_MEDIA,
+  IMAGE_TOKENS_MAX,
+  type MediaRule,
 } from './estimate-tokens.ts';
 export {
   applyEdits,
   type ByteEdit,
+  editPieces,
   findMember,
   insertFirst,
   insertLast,
@@ -20,9 +19,9 @@ export {
 } from './json-members.ts';
 export { isRecord, parseRecord, recordableName } from './json-value.ts';
 export { outputBytesOf } from './output-bytes.ts';
-export { type JsonRequest, readJsonRequest } from './read-json-request.ts';
+export { type AnswerSpan, scanAnswer } from './scan-answer.ts';
 export { sendJsonText } from './send-json.ts';
 export { type Chunk, countChunk, emptyTally, parseChunk, readChunk, type StreamTally } from './stream-tally.ts';
 export { tellsError } from './tells-error.ts';
-export { readUsage, type TokenUsage } from './token-usage.ts';
-export { type RequestBody, wantsUsage } from './upstream-body.ts';
+export { type ReportedUsage, readUsage, type TokenUsage } from './token-usage.ts';
+export { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from './upstream-body.ts';

@@ -1,17 +1,24 @@
-/** One member of a JSON object, as byte offsets into the text it was found in. */
+/** One member of a JSON object, as byte offsets into the text. Ends are exclusive. */
 export interface JsonMember {
   readonly key: string;
+  readonly keyStart: number;
+  readonly keyEnd: number;
   readonly valueStart: number;
-  /** Exclusive. */
   readonly valueEnd: number;
+  /** The comma in front of the member; undefined for the first one. */
+  readonly commaBefore: number | undefined;
+  /** The comma behind the member; undefined for the last one. */
+  readonly commaAfter: number | undefined;
 }
 
-/** Where an object and its own members lie; members of nested objects are not listed. */
+/** Offsets of an object and of its own members; members of nested objects are not listed. */
 export interface JsonObjectSpan {
   /** Offset of `{`. */
   readonly open: number;
   /** Offset of `}`. */
   readonly close: number;
+  /** End of the last member, listed or not; undefined for an object without members. */
+  readonly lastValueEnd: number | undefined;
   readonly members: readonly JsonMember[];
 }
 
@@ -34,27 +41,41 @@ const SPACE = 0x20;
 
 /**
  * Finds the members of the object that starts at or after `from`, so that single values can be replaced while every other
- * byte stays as it came. The bytes must have passed `JSON.parse` before: this only looks, it does not judge. Throws
- * RangeError where there is no object.
+ * byte stays as it came. Lists only the members in `keys`, if given. The bytes must have passed `JSON.parse`: this function
+ * does not validate. Throws RangeError if there is no object.
  */
-export const scanObject = (bytes: Buffer, from = 0): JsonObjectSpan => {
+export const scanObject = (bytes: Buffer, from = 0, keys?: ReadonlySet<string>): JsonObjectSpan => {
   const open = skipBlank(bytes, from);
   if (bytes[open] !== OPEN_BRACE) throw new RangeError('the JSON text is not an object');
   const members: JsonMember[] = [];
+  let lastValueEnd: number | undefined;
+  let commaBefore: number | undefined;
   let position = skipBlank(bytes, open + 1);
   while (bytes[position] !== CLOSE_BRACE) {
-    const keyEnd = skipString(bytes, position);
-    const key = readKey(bytes, position, keyEnd);
+    const keyStart = position;
+    const keyEnd = skipString(bytes, keyStart);
+    const key = readKey(bytes, keyStart, keyEnd);
     const colon = skipBlank(bytes, keyEnd);
     if (bytes[colon] !== COLON) throw new RangeError('the JSON text is damaged');
     const valueStart = skipBlank(bytes, colon + 1);
     const valueEnd = skipValue(bytes, valueStart);
-    members.push({ key, valueStart, valueEnd });
     position = skipBlank(bytes, valueEnd);
-    if (bytes[position] === COMMA) position = skipBlank(bytes, position + 1);
+    const commaAfter = bytes[position] === COMMA ? position : undefined;
+    if (keys === undefined || keys.has(key)) {
+      members.push({ key, keyStart, keyEnd, valueStart, valueEnd, commaBefore, commaAfter });
+    }
+    lastValueEnd = valueEnd;
+    commaBefore = commaAfter;
+    if (commaAfter !== undefined) position = skipBlank(bytes, commaAfter + 1);
   }
-  return { open, close: position, members };
+  return { open, close: position, lastValueEnd, members };
 };
+
+/** The same span with only the members in `keys`. */
+export const narrowSpan = (span: JsonObjectSpan, keys: ReadonlySet<string>): JsonObjectSpan => ({
+  ...span,
+  members: span.members.filter(({ key }) => keys.has(key)),
+});
 
 /** The last member of that name: the one that `JSON.parse` believes. */
 export const findMember = (span: JsonObjectSpan, key: string): JsonMember | undefined =>
@@ -74,28 +95,47 @@ export const findDuplicateKey = (span: JsonObjectSpan): string | undefined => {
 export const insertFirst = (span: JsonObjectSpan, members: readonly string[]): ByteEdit => ({
   start: span.open + 1,
   end: span.open + 1,
-  text: members.join(',') + (span.members.length > 0 ? ',' : ''),
+  text: members.join(',') + (span.lastValueEnd === undefined ? '' : ','),
 });
 
 /** An edit that adds a member (`"key":value`) behind all others. */
 export const insertLast = (span: JsonObjectSpan, member: string): ByteEdit => {
-  const last = span.members.at(-1);
-  const at = last?.valueEnd ?? span.open + 1;
-  return { start: at, end: at, text: last === undefined ? member : `,${member}` };
+  const at = span.lastValueEnd ?? span.open + 1;
+  return { start: at, end: at, text: span.lastValueEnd === undefined ? member : `,${member}` };
 };
 
-/** Applies edits, which must be in order and must not overlap; what lies between them is copied as it is. */
-export const applyEdits = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer => {
+/** Edits that remove members, each with one comma. */
+export const removeMembers = (removed: readonly JsonMember[]): ByteEdit[] => {
+  const edits: ByteEdit[] = [];
+  /** The comma behind the members that were removed from the start of the object. */
+  let leadingComma: number | undefined;
+  for (const member of removed) {
+    const isLeading = member.commaBefore === undefined || member.commaBefore === leadingComma;
+    if (isLeading) leadingComma = member.commaAfter;
+    const start = isLeading ? member.keyStart : (member.commaBefore ?? member.keyStart);
+    const end = isLeading && member.commaAfter !== undefined ? member.commaAfter + 1 : member.valueEnd;
+    edits.push({ start, end, text: '' });
+  }
+  return edits;
+};
+
+/** Applies edits, which must be in order and must not overlap; returns the pieces of the new text, uncopied. */
+export const editPieces = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer[] => {
   const pieces: Buffer[] = [];
   let position = 0;
   for (const { start, end, text } of edits) {
     if (start < position) throw new RangeError('edits overlap or are out of order');
-    pieces.push(bytes.subarray(position, start), Buffer.from(text));
+    if (start > position) pieces.push(bytes.subarray(position, start));
+    if (text !== '') pieces.push(Buffer.from(text));
     position = end;
   }
-  pieces.push(bytes.subarray(position));
-  return Buffer.concat(pieces);
+  if (position < bytes.length) pieces.push(bytes.subarray(position));
+  return pieces;
 };
+
+/** Applies edits as `editPieces` does, to one copy of the text. */
+export const applyEdits = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer =>
+  Buffer.concat(editPieces(bytes, edits));
 
 const readKey = (bytes: Buffer, start: number, end: number): string => {
   const quoted = bytes.toString('utf8', start, end);

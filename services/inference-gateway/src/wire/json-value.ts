@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../providers/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 
 /** Whether a value is an object that is no list. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -1,14 +1,15 @@
-import { type JsonMember, scanObject } from './json-members.ts';
+import { type ByteEdit, type JsonMember, removeMembers } from './json-members.ts';
 import type { RequestBody } from './upstream-body.ts';
 
+/** Names that a provider gives to members of a request; null for a member that it refuses. */
+export type MemberNames = Readonly<Record<string, string | null>>;
+
 /**
- * A body whose members have the names of a provider; those whose name is null are left out. Of two members with one
- * name, one that is not null goes before one that is, then the one that had the name before. Values stay byte for byte. Mostly
- * nothing is to be done, and then nothing is copied.
+ * Edits that give members the names of a provider and remove those it refuses. Of two members with one name, one that is
+ * not null goes before one that is, then the one that had the name before. Every other byte stays as it came.
  */
-export const renameMembers = (body: RequestBody, names: Readonly<Record<string, string | null>>): RequestBody => {
-  const { bytes, span } = body;
-  if (!span.members.some(({ key }) => Object.hasOwn(names, key))) return body;
+export const renameMembers = ({ bytes, span }: Pick<RequestBody, 'bytes' | 'span'>, names: MemberNames): ByteEdit[] => {
+  if (!span.members.some(({ key }) => Object.hasOwn(names, key))) return [];
   const nameOf = (key: string): string | null => (Object.hasOwn(names, key) ? (names[key] ?? null) : key);
   const rank = ({ key, valueStart, valueEnd }: JsonMember): number =>
     (bytes.toString('latin1', valueStart, valueEnd) === 'null' ? 0 : 2) + (nameOf(key) === key ? 1 : 0);
@@ -18,13 +19,10 @@ export const renameMembers = (body: RequestBody, names: Readonly<Record<string, 
     const holder = name === null ? undefined : holders.get(name);
     if (name !== null && (holder === undefined || rank(member) > rank(holder))) holders.set(name, member);
   }
-  const pieces: Buffer[] = [];
-  for (const [name, { valueStart, valueEnd }] of holders) {
-    pieces.push(
-      Buffer.from(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`),
-      bytes.subarray(valueStart, valueEnd),
-    );
-  }
-  const renamed = Buffer.concat([...(pieces.length === 0 ? [Buffer.from('{')] : pieces), Buffer.from('}')]);
-  return { bytes: renamed, span: scanObject(renamed) };
+  const kept = new Set(holders.values());
+  const renamed = [...holders].filter(([name, { key }]) => name !== key);
+  return [
+    ...removeMembers(span.members.filter((member) => !kept.has(member))),
+    ...renamed.map(([name, { keyStart, keyEnd }]) => ({ start: keyStart, end: keyEnd, text: JSON.stringify(name) })),
+  ];
 };

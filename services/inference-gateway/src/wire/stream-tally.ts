@@ -1,8 +1,8 @@
-import { UpstreamFailure } from '../providers/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { isRecord, parseRecord, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { tellsError } from './tells-error.ts';
-import { readUsage, type TokenUsage } from './token-usage.ts';
+import { type ReportedUsage, readUsage } from './token-usage.ts';
 
 /** A chunk of a stream, of chat or legacy completions. */
 export interface Chunk {
@@ -16,7 +16,8 @@ export interface Chunk {
 
 /** What a stream has told so far. */
 export interface StreamTally {
-  usage: TokenUsage | undefined;
+  readonly tokensMax: number;
+  usage: ReportedUsage;
   /** The usage is that of the whole answer: some providers tell a running count with every chunk. */
   isUsageFinal: boolean;
   outputBytes: number;
@@ -26,8 +27,9 @@ export interface StreamTally {
   isFinished: boolean;
 }
 
-/** A tally of nothing yet. */
-export const emptyTally = (): StreamTally => ({
+/** A tally of nothing yet; `tokensMax` bounds the usage that is believed. */
+export const emptyTally = (tokensMax: number): StreamTally => ({
+  tokensMax,
   usage: undefined,
   isUsageFinal: false,
   outputBytes: 0,
@@ -61,7 +63,7 @@ export const countChunk = (tally: StreamTally, chunk: Chunk): void => {
   tally.outputBytes += outputBytesOf(chunk.choices);
   tally.upstreamModel ??= recordableName(chunk.model);
   tally.isFinished ||= chunk.choices.some((choice) => isRecord(choice) && typeof choice['finish_reason'] === 'string');
-  const usage = readUsage(chunk.usage);
+  const usage = readUsage(chunk.usage, tally.tokensMax);
   tally.usage = usage ?? tally.usage;
   const isAtEnd = chunk.choices.length === 0 || tally.isFinished;
   if (!isAtEnd) tally.isUsageFinal = false;

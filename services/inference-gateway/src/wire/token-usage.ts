@@ -6,20 +6,24 @@ export interface TokenUsage {
   readonly output: number;
 }
 
-/** Far beyond any context window: a larger count is a fault of the provider's, not something to charge. */
-const TOKENS_MAX = 1_000_000_000;
+/** The usage that a provider reports: undefined if it reports none, `implausible` if its counts cannot be true. */
+export type ReportedUsage = TokenUsage | 'implausible' | undefined;
 
-/** Reads a `usage` object of the common wire format; undefined where there is none or it makes no sense. */
-export const readUsage = (value: unknown): TokenUsage | undefined => {
+/** Members of `usage` that are read. */
+export const USAGE_COUNTS: readonly string[] = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+
+/** Reads a `usage` object of the common wire format; `tokensMax` bounds the sum of input and output. */
+export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   if (!isRecord(value)) return undefined;
-  const input = value['prompt_tokens'];
+  const counts = USAGE_COUNTS.map((name) => value[name]).filter((count) => count !== undefined && count !== null);
+  if (!counts.every(isCount)) return 'implausible';
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = value;
   if (!isCount(input)) return undefined;
-  const output = value['completion_tokens'] ?? outputOf(value['total_tokens'], input);
-  return isCount(output) ? { input, output } : undefined;
+  const usage = { input, output: isCount(output) ? output : outputOf(total, input) };
+  return usage.input + usage.output > tokensMax ? 'implausible' : usage;
 };
 
-/** What the total says of an output that is not told. Embeddings have none. */
+/** The output that the total implies if it is not reported by itself. Embeddings have none. */
 const outputOf = (total: unknown, input: number): number => (isCount(total) ? Math.max(0, total - input) : 0);
 
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX;
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

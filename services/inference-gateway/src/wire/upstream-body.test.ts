@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { scanObject } from './json-members.ts';
-import { toUpstreamBody, wantsUsage } from './upstream-body.ts';
+import { readStreamOptions, toUpstreamBody, wantsUsage } from './upstream-body.ts';
 
 const bodyOf = (text: string) => {
   const bytes = Buffer.from(text);
-  return { bytes, span: scanObject(bytes) };
+  const span = scanObject(bytes);
+  return { bytes, span, streamOptions: readStreamOptions(bytes, span) };
 };
 const upstream = (text: string, mustTellUsage: boolean): string =>
-  toUpstreamBody(bodyOf(text), { model: 'm-1', mustTellUsage }).toString();
+  Buffer.concat(toUpstreamBody(bodyOf(text), { model: 'm-1', mustTellUsage, memberNames: {} })).toString();
+
+const asks = (text: string): boolean => {
+  const { bytes, streamOptions } = bodyOf(text);
+  return wantsUsage(bytes, streamOptions);
+};
 
 describe('toUpstreamBody', () => {
   test('adds what is missing in front and leaves the rest as it came', () => {
@@ -49,10 +55,10 @@ describe('toUpstreamBody', () => {
 });
 
 test('usage is shown only where it was asked for', () => {
-  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":true}}'))).toBe(true);
-  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":1}}'))).toBe(false);
-  expect(wantsUsage(bodyOf('{"stream_options":{"include_usage":true,"include_usage":false}}'))).toBe(false);
-  expect(wantsUsage(bodyOf('{"stream_options":null}'))).toBe(false);
-  expect(wantsUsage(bodyOf('{"stream_options":["include_usage"]}'))).toBe(false);
-  expect(wantsUsage(bodyOf('{}'))).toBe(false);
+  expect(asks('{"stream_options":{"include_usage":true}}')).toBe(true);
+  expect(asks('{"stream_options":{"include_usage":1}}')).toBe(false);
+  expect(asks('{"stream_options":{"include_usage":true,"include_usage":false}}')).toBe(false);
+  expect(asks('{"stream_options":null}')).toBe(false);
+  expect(asks('{"stream_options":["include_usage"]}')).toBe(false);
+  expect(asks('{}')).toBe(false);
 });

@@ -1,62 +1,70 @@
 import {
-  applyEdits,
   type ByteEdit,
+  editPieces,
   findMember,
   insertFirst,
   type JsonMember,
   type JsonObjectSpan,
   scanObject,
 } from './json-members.ts';
+import { type MemberNames, renameMembers } from './rename-members.ts';
 
 const OPEN_BRACE = 0x7b;
+const STREAM_OPTIONS = 'stream_options';
 const USAGE_OPTION = 'include_usage';
+const USAGE_KEYS: ReadonlySet<string> = new Set([USAGE_OPTION]);
 
-/** A request body as it came, and where its members lie. */
+/** Members of a request that the gateway itself rewrites. */
+export const REWRITTEN_MEMBERS: readonly string[] = ['model', STREAM_OPTIONS];
+
+/** A request body as it came, with the offsets of the members that may be rewritten. */
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly span: JsonObjectSpan;
+  readonly streamOptions: StreamOptions;
 }
 
-/** What the gateway sets in a body that it forwards. */
+/** The caller's `stream_options`: undefined if absent or null; the provider refuses those that are `unreadable`. */
+export type StreamOptions = JsonObjectSpan | 'unreadable' | undefined;
+
+/** Changes that the gateway makes to a body that it forwards. */
 export interface UpstreamBodyOptions {
   readonly model: string;
-  /** The provider is to say the usage at the end of the stream, whether or not the caller wants to see it. */
+  /** The provider is to report the usage at the end of the stream, whether or not the caller wants to see it. */
   readonly mustTellUsage: boolean;
+  readonly memberNames: MemberNames;
 }
 
-/** The body for the provider: the model is the route's, streams tell their usage, every other byte is as it came. */
-export const toUpstreamBody = ({ bytes, span }: RequestBody, options: UpstreamBodyOptions): Buffer => {
-  const model = JSON.stringify(options.model);
-  const edits: ByteEdit[] = [];
+/** The body for the provider, in pieces: the model is the route's, streams report their usage, every other byte is as it came. */
+export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions): Buffer[] => {
+  const { bytes, span, streamOptions } = body;
+  const edits = renameMembers(body, options.memberNames);
   const added: string[] = [];
   const replace = (key: string, text: string): void => {
     const member = findMember(span, key);
     if (member === undefined) added.push(`${JSON.stringify(key)}:${text}`);
     else edits.push({ start: member.valueStart, end: member.valueEnd, text });
   };
-  replace('model', model);
+  replace('model', JSON.stringify(options.model));
   if (options.mustTellUsage) {
-    const nested = streamOptionsOf({ bytes, span });
-    if (nested === undefined) replace('stream_options', '{"include_usage":true}');
-    else if (nested !== 'unreadable') edits.push(...askForUsage(bytes, nested));
+    if (streamOptions === undefined) replace(STREAM_OPTIONS, '{"include_usage":true}');
+    else if (streamOptions !== 'unreadable') edits.push(...askForUsage(bytes, streamOptions));
   }
-  const first = added.length > 0 ? [insertFirst(span, added)] : [];
-  return applyEdits(
+  if (added.length > 0) edits.push(insertFirst(span, added));
+  return editPieces(
     bytes,
-    [...first, ...edits].sort((a, b) => a.start - b.start),
+    edits.sort((a, b) => a.start - b.start || a.end - b.end),
   );
 };
 
-/** Whether the caller wants to see the usage of its stream. */
-export const wantsUsage = (body: RequestBody): boolean => {
-  const nested = streamOptionsOf(body);
-  return typeof nested === 'object' && asksForUsage(body.bytes, findMember(nested, USAGE_OPTION));
-};
+/** Returns true if the caller asks to see the usage of its stream. */
+export const wantsUsage = (bytes: Buffer, options: StreamOptions): boolean =>
+  typeof options === 'object' && asksForUsage(bytes, findMember(options, USAGE_OPTION));
 
 const asksForUsage = (bytes: Buffer, option: JsonMember | undefined): boolean =>
   option !== undefined && bytes.toString('latin1', option.valueStart, option.valueEnd) === 'true';
 
-/** Says `true` where the option is not or says otherwise; what stands beside it stays as it came. */
+/** Sets the option to `true`; the members beside it stay as they came. */
 const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
   const option = findMember(nested, USAGE_OPTION);
   if (asksForUsage(bytes, option)) return [];
@@ -64,9 +72,15 @@ const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
   return [{ start: option.valueStart, end: option.valueEnd, text: 'true' }];
 };
 
-/** The caller's `stream_options`, undefined where there are none; `unreadable` is what the provider must refuse, not we. */
-export const streamOptionsOf = ({ bytes, span }: RequestBody): JsonObjectSpan | 'unreadable' | undefined => {
-  const member = findMember(span, 'stream_options');
+/** Reads the `stream_options` of a body; `keys` are the members to list, null for all. */
+export const readStreamOptions = (
+  bytes: Buffer,
+  span: JsonObjectSpan,
+  keys: ReadonlySet<string> | null = USAGE_KEYS,
+): StreamOptions => {
+  const member = findMember(span, STREAM_OPTIONS);
   if (member === undefined || bytes.toString('latin1', member.valueStart, member.valueEnd) === 'null') return undefined;
-  return bytes[member.valueStart] === OPEN_BRACE ? scanObject(bytes, member.valueStart) : 'unreadable';
+  return bytes[member.valueStart] === OPEN_BRACE
+    ? scanObject(bytes, member.valueStart, keys ?? undefined)
+    : 'unreadable';
 };

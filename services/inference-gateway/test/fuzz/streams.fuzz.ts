@@ -108,14 +108,21 @@ const metadata: ComplianceMetadata = {
   ...{ upstream_request_id: 'u', gateway_request_id: 'g', timestamp: 't' },
 };
 const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
-  createChunkStamper({ mode, showsUsage: true, namesModelLate: false, attribute: () => metadata, covers: () => true });
+  createChunkStamper({
+    mode,
+    showsUsage: true,
+    tokensMax: 1_000_000,
+    namesModelLate: false,
+    attribute: () => metadata,
+    covers: () => true,
+  });
 /** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */
 const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
 
 const editors: [string, () => StreamEditor][] = [
   ['stamped', stamper('full')],
   ['as they came', stamper('headers')],
-  ['delegated', () => createChunkRewriter({ id: 'chatcmpl-1', created: 1, showsUsage: false })],
+  ['delegated', () => createChunkRewriter({ id: 'chatcmpl-1', created: 1, showsUsage: false, tokensMax: 1_000_000 })],
 ];
 
 test.each(editors)('any stream, in any pieces, passes alike or ends as decided: %s', async (name, editor) => {

@@ -25,6 +25,8 @@ export interface BillingStandIn {
   readonly ended: Map<string, RequestState>;
   /** Decides about the next admissions; admits unless told otherwise. */
   decide: (request: AdmissionRequest) => Admission;
+  /** Decides on the standing of a key before its body is read; `admitted` unless set. */
+  standing: (userId: string) => Admission;
   services: { chat: boolean; audio_transcription: boolean };
   /** Answers nothing but this status while set; 0 breaks the connection. */
   outage: number | undefined;
@@ -57,6 +59,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     states: new Map(),
     ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
+    standing: () => ({ verdict: 'admitted' }),
     services: { chat: true, audio_transcription: true },
     outage: undefined,
     settlementDelayMs: 0,
@@ -86,6 +89,8 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
   if (path === internalRoutes.readRequestStates.path) return send(res, 200, statesOf(billing, JSON.parse(text)));
+  const account = /^\/internal\/accounts\/([^/]+)\/key-standing$/.exec(path)?.[1];
+  if (account !== undefined) return send(res, 200, billing.standing(account));
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
   return send(res, 404, {});
 };

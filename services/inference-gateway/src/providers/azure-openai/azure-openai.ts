@@ -14,4 +14,6 @@ export const azureOpenai: ProviderKind = {
   requestIdHeaders: { primary: ['apim-request-id'], secondary: ['x-request-id', 'x-ms-request-id'] },
   // What the content filter says of the prompt comes first, in a chunk whose model is empty.
   namesModelLate: true,
+  // GPT-4o mini counts 2,833 tokens an image and 5,667 for each of at most eight tiles; every other model counts fewer.
+  imageTokensMax: 48_169,
 };

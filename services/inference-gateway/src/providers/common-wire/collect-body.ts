@@ -1,5 +1,5 @@
+import { UpstreamFailure } from '../../upstream-failure/index.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
-import { UpstreamFailure } from './upstream-failure.ts';
 
 /** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` where it has more than `bytesMax` bytes. */
 export const collectBody = (answer: UpstreamAnswer, bytesMax: number): Promise<Buffer> =>

@@ -1,3 +1,4 @@
+import { IMAGE_TOKENS_MAX } from '../../wire/index.ts';
 import type { ProviderKind } from '../provider-kind.ts';
 import { readWireError } from './read-refusal.ts';
 
@@ -14,5 +15,6 @@ export const commonWire: ProviderKind = {
   namesModelLate: false,
   memberNames: {},
   formFields: (fields) => fields,
+  imageTokensMax: IMAGE_TOKENS_MAX,
   readError: readWireError,
 };

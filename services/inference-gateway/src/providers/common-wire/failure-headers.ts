@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from './upstream-failure.ts';
+import type { UpstreamFailure } from '../../upstream-failure/index.ts';
 
 /** What the answer to a failed request says of repeating it: the common SDKs repeat every 5xx, unless told otherwise. */
 export const failureHeaders = ({

@@ -1,3 +1,4 @@
+export { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure/index.ts';
 export { collectBody } from './collect-body.ts';
 export { commonWire } from './common-wire.ts';
 export { createProviderClient } from './create-provider-client.ts';
@@ -10,4 +11,3 @@ export {
   type UpstreamSink,
 } from './open-upstream.ts';
 export { type ReadWireError, readRefusal, readWireError } from './read-refusal.ts';
-export { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';

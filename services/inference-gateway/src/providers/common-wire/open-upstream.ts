@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../http1/index.ts';
-import { UpstreamFailure } from './upstream-failure.ts';
+import { UpstreamFailure } from '../../upstream-failure/index.ts';
 
 /** One request to a provider. */
 export interface UpstreamRequest {
@@ -10,7 +9,7 @@ export interface UpstreamRequest {
   readonly method?: HttpRequest['method'];
   readonly path: string;
   readonly headers: HttpRequest['headers'];
-  readonly body: Buffer | Readable | string | null;
+  readonly body: HttpRequest['body'];
   /** Gives up waiting for the head of the answer, as a `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
   /** Called once, when nothing more is sent or received. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure/index.ts';
 import { collectBody } from './collect-body.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
-import { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const MESSAGE_CHARACTERS_MAX = 4_000;

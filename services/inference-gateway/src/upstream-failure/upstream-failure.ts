@@ -13,6 +13,7 @@ export interface WireError {
  * - `held_back`: the gateway itself sends the route nothing now
  * - `unreachable`: no connection, so nothing was sent
  * - `busy`: 429, or 503 with an error body or Retry-After; `failed`: another 5xx with an error body; `unauthorized`: another status that is ours to mend
+ * - `too_complex`: an answer beyond the bounds of size and shape, which is not read any further
  * - `rejected`: the request itself is at fault
  * - `timeout`, `lost`, `garbled`: silence, a broken connection, an answer that cannot be read
  */
@@ -22,6 +23,7 @@ export type FailureReason =
   | 'busy'
   | 'failed'
   | 'unauthorized'
+  | 'too_complex'
   | 'rejected'
   | 'timeout'
   | 'lost'

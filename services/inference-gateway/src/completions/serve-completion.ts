@@ -1,0 +1,172 @@
+import type { ServerResponse } from 'node:http';
+import type { ErrorCode } from '@svc/contracts';
+import { AppError, HANDLED, type Logger, type Reply } from '@svc/service-kit';
+import type { InferenceDeps } from '../inference-deps.ts';
+import { collectAnswer } from '../large-json/index.ts';
+import { bodyForRoute, kindOf, sendToRoute, tryInOrder } from '../providers/index.ts';
+import type { TokenRoute } from '../routes/index.ts';
+import { relayEvents } from '../streaming/index.ts';
+import { UpstreamFailure } from '../upstream-failure/index.ts';
+import {
+  endUnsent,
+  type RequestBook,
+  type RequestEnd,
+  releasedEnd,
+  servedBy,
+  tokenEnd,
+} from '../usage-records/index.ts';
+import { estimateInputTokens, estimateUsage, type ReportedUsage, sendJsonText } from '../wire/index.ts';
+import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts';
+import type { CompletionRequest } from './read-request.ts';
+
+/** An admitted request, and everything that serving it depends on. */
+export interface Completion {
+  readonly request: CompletionRequest;
+  readonly book: RequestBook;
+  readonly candidates: readonly TokenRoute[];
+  /** Below a provider's base URL. */
+  readonly path: string;
+  readonly shape: AnswerShape;
+  /** Answers a failure of the last provider, or throws the error that tells the caller. */
+  readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
+  readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
+}
+
+/** The answer to a request that no provider served. */
+export interface FailureAnswer {
+  readonly status: number;
+  readonly send: () => Reply;
+}
+
+/** The provider has answered, but not in a way that may be passed on: the caller pays nothing for it. */
+const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
+
+/** Forwards an admitted request to the first route that serves it, passes the answer on, and settles its usage. */
+export const serveCompletion = async (deps: InferenceDeps, completion: Completion): Promise<Reply> => {
+  const { request, book, candidates, exchange } = completion;
+  if (exchange.res.destroyed) return await endUnsent(book);
+  try {
+    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAsked);
+  } catch (thrown) {
+    return await endFailed(completion, thrown);
+  } finally {
+    request.release();
+  }
+};
+
+const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): Promise<Reply> => {
+  if (thrown instanceof UpstreamFailure) {
+    const { status, send } = answerFailure(thrown);
+    await book.finishFailed({ isUncertain: thrown.isUncertain, status });
+    return send();
+  }
+  // An error that is not the provider's is ours, and leaves the outcome unknown.
+  await book.finishFailed({ isUncertain: true, status: thrown instanceof AppError ? thrown.status : 500 });
+  throw thrown;
+};
+
+const attempt = async (deps: InferenceDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
+  const { request, path, exchange, book } = completion;
+  const upstream = await sendToRoute(deps, {
+    route,
+    endpoint: path,
+    body: bodyForRoute(route, request.body(), request.isStreamed),
+    isStreamed: request.isStreamed,
+    logging: exchange,
+  });
+  const pass = request.isStreamed ? passStream : passAnswer;
+  try {
+    return await pass(deps, completion, { route, upstream });
+  } catch (error) {
+    if (error instanceof AppError && UNATTRIBUTED.has(error.code)) {
+      const end = releasedEnd(error.status, deps.clock());
+      await book.finish({ ...end, servedBy: servedBy(route), outcome: 'settled' });
+    }
+    throw error;
+  }
+};
+
+const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
+  const { book, shape, exchange } = completion;
+  const text = await collectAnswer(answer.upstream, { budget: deps.answerMemory, account: book.identity.userId });
+  try {
+    const shaped = await shape.shapeAnswer(answer, text);
+    await book.finish(
+      endOf(deps, completion, {
+        route: answer.route,
+        reported: shaped.usage,
+        outputBytes: shaped.outputBytes,
+        names: shaped,
+        isWhole: true,
+        firstEventMs: null,
+      }),
+    );
+    sendJsonText(exchange.res, shaped.body, { headers: shaped.headers });
+    return HANDLED;
+  } finally {
+    text.release();
+  }
+};
+
+const passStream = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
+  const { book, shape, exchange, request } = completion;
+  const { route, upstream } = answer;
+  const { editor, tally, names } = shape.shapeStream(answer);
+  const stream = relayEvents({
+    answer: upstream,
+    res: exchange.res,
+    editor,
+    limits: deps.streamLimits,
+    // From here on no other route is tried.
+    onOpen: request.release,
+    beforeEnd: ({ failure, firstEventAtMs }) =>
+      book.finish(
+        endOf(deps, completion, {
+          route,
+          reported: tally.usage,
+          outputBytes: tally.outputBytes,
+          names: names(),
+          // Usage that the provider reported for the whole answer counts, however the stream ended.
+          isWhole: (tally.isUsageFinal && typeof tally.usage === 'object') || failure === undefined,
+          firstEventMs: Math.round(firstEventAtMs - book.identity.startedAtMs),
+        }),
+      ),
+    clock: deps.clock,
+  });
+  const end = await deps.streams.during(book.identity.kind, stream);
+  if (end.failure !== undefined) {
+    exchange.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
+  }
+  return HANDLED;
+};
+
+/** An answer, whole or broken off, with the usage that its provider reported. */
+interface ServedAnswer {
+  readonly route: TokenRoute;
+  readonly reported: ReportedUsage;
+  readonly outputBytes: number;
+  readonly names: UpstreamNames;
+  readonly isWhole: boolean;
+  readonly firstEventMs: number | null;
+}
+
+/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and the operator is told. */
+const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: ServedAnswer): RequestEnd => {
+  const { route, reported, outputBytes } = served;
+  if (reported === 'implausible') {
+    deps.meters.implausibleUsage.inc({ route: route.id });
+    exchange.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
+  }
+  const isReported = typeof reported === 'object';
+  const estimate = () => estimateUsage(estimateInputTokens(request.input, kindOf(route.provider)), outputBytes);
+  return tokenEnd({
+    route,
+    usage: isReported ? reported : estimate(),
+    isEstimated: !isReported,
+    isKnown: served.isWhole,
+    upstreamModel: served.names.upstreamModel,
+    upstreamRequestId: served.names.upstreamRequestId,
+    firstEventMs: served.firstEventMs,
+    finishedAtMs: deps.clock(),
+  });
+};

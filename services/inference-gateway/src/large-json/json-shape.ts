@@ -1,0 +1,117 @@
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@svc/contracts';
+
+/** Largest number of values, and deepest nesting, of a JSON text. */
+export interface JsonShapeLimits {
+  readonly valuesMax: number;
+  /** The root counts as one level. */
+  readonly depthMax: number;
+}
+
+export const JSON_SHAPE_LIMITS: JsonShapeLimits = { valuesMax: JSON_VALUES_MAX, depthMax: JSON_DEPTH_MAX };
+
+const OTHER = 0;
+const BLANK = 1;
+const STRING = 2;
+const OPEN = 3;
+const CLOSE = 4;
+const COMMA = 5;
+const KINDS = new Uint8Array(256);
+for (const byte of Buffer.from(' \t\r\n')) KINDS[byte] = BLANK;
+for (const byte of Buffer.from('{[')) KINDS[byte] = OPEN;
+for (const byte of Buffer.from('}]')) KINDS[byte] = CLOSE;
+KINDS[0x22] = STRING;
+KINDS[0x2c] = COMMA;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const INSIDE_STRING = -1;
+/** Bytes of a string that are compared one by one before the native search takes over: most strings are shorter. */
+const SHORT_STRING_BYTES = 24;
+
+/**
+ * Counts the values and the depth of a JSON text while it arrives, a few nanoseconds a byte at most. Text that is not
+ * JSON is not refused here: its count is merely an upper bound of what a parser reads before it gives up.
+ */
+export class JsonShape {
+  readonly #limits: JsonShapeLimits;
+  #values = 1;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The last byte that is not blank opened an array or object, which may still turn out to be empty. */
+  #hasJustOpened = false;
+
+  constructor(limits: JsonShapeLimits = JSON_SHAPE_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Root, members and elements so far. */
+  get values(): number {
+    return this.#values;
+  }
+
+  /** Takes the next bytes. Returns false once the text is beyond a limit. */
+  push(bytes: Buffer): boolean {
+    let at = this.#isInString ? this.#finishString(bytes, 0) : 0;
+    const { length } = bytes;
+    while (at !== INSIDE_STRING && at < length) {
+      const kind = KINDS[bytes[at] ?? 0];
+      at += 1;
+      if (kind === BLANK) continue;
+      if (this.#hasJustOpened) {
+        this.#hasJustOpened = false;
+        if (kind !== CLOSE) this.#values += 1;
+      }
+      if (kind === OTHER) continue;
+      if (kind === STRING) at = this.#finishString(bytes, at);
+      else if (kind === COMMA) this.#values += 1;
+      else if (kind === CLOSE) this.#depth -= 1;
+      else {
+        this.#depth += 1;
+        this.#hasJustOpened = true;
+        if (this.#depth > this.#limits.depthMax) return false;
+      }
+    }
+    return this.#values <= this.#limits.valuesMax;
+  }
+
+  /** Returns the offset behind the closing quote. */
+  #finishString(bytes: Buffer, from: number): number {
+    const { length } = bytes;
+    let at = from;
+    if (this.#isEscaped && length > from) {
+      this.#isEscaped = false;
+      at += 1;
+    }
+    while (at < length) {
+      const shortEnd = Math.min(length, at + SHORT_STRING_BYTES);
+      while (at < shortEnd) {
+        const byte = bytes[at];
+        if (byte === QUOTE) {
+          this.#isInString = false;
+          return at + 1;
+        }
+        at += byte === BACKSLASH ? 2 : 1;
+      }
+      if (at >= length) break;
+      const quote = bytes.indexOf(QUOTE, at);
+      const end = quote === -1 ? length : quote;
+      const isEscaped = countBackslashes(bytes, at, end) % 2 === 1;
+      if (quote !== -1 && !isEscaped) {
+        this.#isInString = false;
+        return quote + 1;
+      }
+      at = isEscaped ? end + 1 : end;
+    }
+    this.#isInString = true;
+    this.#isEscaped = at > length;
+    return INSIDE_STRING;
+  }
+}
+
+/** Backslashes just before `end`. */
+const countBackslashes = (bytes: Buffer, start: number, end: number): number => {
+  let at = end;
+  while (at > start && bytes[at - 1] === BACKSLASH) at -= 1;
+  return end - at;
+};

@@ -1,0 +1,1 @@
+export { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';

@@ -1,0 +1,157 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  chatRequestSchema,
+  gatewayChatRequestSchema,
+  gatewayCompletionRequestSchema,
+  gatewayEmbeddingsRequestSchema,
+  PUBLIC_MODEL,
+  type ValidationIssue,
+} from '@svc/contracts';
+import { check } from '@svc/service-kit/validation';
+import type { z } from 'zod';
+import { cutFaultyLists } from './cut-faulty-lists.ts';
+import { chatSize, type InputSize, textSize } from './input-size.ts';
+import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
+import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
+
+/** Kinds of JSON requests, each with a schema of its own. */
+export type RequestKind = 'delegated_chat' | 'chat' | 'completions' | 'embeddings';
+
+/** Everything that the gateway needs of a request beside its bytes. Small, whatever the size of the request. */
+export interface RequestDigest extends Omit<RequestBody, 'bytes'> {
+  readonly model: string;
+  readonly isStreamed: boolean;
+  /** The caller asks for the usage chunk of its stream. */
+  readonly showsUsage: boolean;
+  /** The most output tokens of each answer; undefined if the request sets no limit. */
+  readonly outputTokensMax: number | undefined;
+  /** Answers to generate; none by embeddings. */
+  readonly answersCount: number;
+  readonly input: InputSize;
+}
+
+/** The digest of a request, or its faults. */
+export type RequestReading =
+  | { readonly ok: true; readonly digest: RequestDigest }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
+
+/** How a request is read. */
+export interface RequestReadingOptions {
+  readonly kind: RequestKind;
+  /** Names of the members whose offsets the digest lists. */
+  readonly members: ReadonlySet<string>;
+}
+
+/** More answers than any provider gives to one request; the provider refuses a larger number. */
+const ANSWERS_MAX = 2_048;
+
+/** Reads a JSON request. A property that stands twice is a fault, as the provider might read the other one. */
+export const digestRequest = (bytes: Buffer, { kind, members }: RequestReadingOptions): RequestReading => {
+  const body = parseJson(bytes);
+  if (body === undefined) return faulty(['body'], 'json_invalid', 'JSON decode error');
+  cutFaultyLists(body);
+  const { schema, read } = READERS[kind];
+  const checked = check(schema, body, 'body');
+  if (!checked.ok) return checked;
+  const span = scanObject(bytes);
+  const streamOptions = readStreamOptions(bytes, span);
+  const duplicate = findDuplicate(bytes, span);
+  if (duplicate !== undefined) return faulty(duplicate, 'value_error', 'Value error, the property is repeated');
+  return {
+    ok: true,
+    digest: {
+      ...read(checked.value, bytes.length),
+      showsUsage: wantsUsage(bytes, streamOptions),
+      streamOptions,
+      span: narrowSpan(span, members),
+    },
+  };
+};
+
+const findDuplicate = (bytes: Buffer, span: RequestDigest['span']): readonly string[] | undefined => {
+  const duplicate = findDuplicateKey(span);
+  if (duplicate !== undefined) return ['body', duplicate];
+  const options: StreamOptions = readStreamOptions(bytes, span, null);
+  const nested = typeof options === 'object' ? findDuplicateKey(options) : undefined;
+  return nested === undefined ? undefined : ['body', 'stream_options', nested];
+};
+
+const faulty = (loc: readonly string[], type: ValidationIssue['type'], msg: string): RequestReading => ({
+  ok: false,
+  issues: [{ loc: [...loc], type, msg }],
+});
+
+/** Undefined for text that is not JSON in UTF-8; which part of it is wrong is not repeated. */
+const parseJson = (bytes: Buffer): unknown => {
+  try {
+    return isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A valid body; members that the schema does not name are of any kind. */
+type Body = Readonly<Record<string, unknown>>;
+
+type Request = Pick<RequestDigest, 'model' | 'isStreamed' | 'outputTokensMax' | 'answersCount' | 'input'>;
+
+/** Reads a kind of request. */
+interface Reader {
+  readonly schema: z.ZodType<Body>;
+  readonly read: (body: Body, bodyBytes: number) => Request;
+}
+
+const READERS: Readonly<Record<RequestKind, Reader>> = {
+  delegated_chat: {
+    schema: chatRequestSchema,
+    read: (body, bodyBytes) => ({ ...readChat(body, bodyBytes), model: PUBLIC_MODEL, answersCount: 1 }),
+  },
+  chat: { schema: gatewayChatRequestSchema, read: (body, bodyBytes) => readChat(body, bodyBytes) },
+  completions: {
+    schema: gatewayCompletionRequestSchema,
+    read: (body, bodyBytes) => ({
+      model: String(body['model']),
+      isStreamed: body['stream'] === true,
+      outputTokensMax: count(body['max_tokens']),
+      answersCount: Math.min(
+        promptsIn(body['prompt']) * Math.max(count(body['n']) ?? 1, count(body['best_of']) ?? 1),
+        ANSWERS_MAX,
+      ),
+      input: textSize(bodyBytes),
+    }),
+  },
+  embeddings: {
+    schema: gatewayEmbeddingsRequestSchema,
+    read: (body, bodyBytes) => ({
+      model: String(body['model']),
+      isStreamed: false,
+      outputTokensMax: undefined,
+      answersCount: 0,
+      input: textSize(bodyBytes),
+    }),
+  },
+};
+
+const readChat = (body: Body, bodyBytes: number): Request => ({
+  model: String(body['model']),
+  isStreamed: body['stream'] === true,
+  outputTokensMax: largerLimit(count(body['max_completion_tokens']), count(body['max_tokens'])),
+  answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
+  input: chatSize(bodyBytes, body['messages']),
+});
+
+/** Of two limits for the same output it is not known which one a provider keeps. */
+const largerLimit = (first: number | undefined, second: number | undefined): number | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
+
+/** A number above 0, rounded up, as a lenient provider may read it from a text or a fraction; the provider refuses the rest. */
+const count = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) && number > 0 ? Math.ceil(number) : undefined;
+};
+
+/** A prompt is one text or one list of tokens, or a list of either. */
+const promptsIn = (prompt: unknown): number => {
+  if (!Array.isArray(prompt) || prompt.every((item) => typeof item === 'number')) return 1;
+  return Math.max(1, prompt.length);
+};

@@ -1,0 +1,88 @@
+import { isRecord } from './json-value.ts';
+
+/** The size of a prompt, by the kinds of content that providers count differently. */
+export interface InputSize {
+  /** Bytes of the request body without the base64 of media. */
+  readonly textBytes: number;
+  readonly images: number;
+  /** Decoded bytes of the files, sounds and films within the body. */
+  readonly fileBytes: number;
+  /** Files, sounds and films that the provider fetches from elsewhere. */
+  readonly linkedFiles: number;
+}
+
+type Media = { -readonly [Name in keyof InputSize]: InputSize[Name] };
+
+/** Types of a message's parts that count as the text they are written in. */
+const TEXT_TYPES: ReadonlySet<unknown> = new Set([
+  'text',
+  'input_text',
+  'output_text',
+  'refusal',
+  'reasoning',
+  'thinking',
+  'tool_use',
+  'tool_result',
+]);
+/** Types of parts that hold a file, a sound or a film, in the member of the same name. */
+const FILE_TYPES: ReadonlySet<unknown> = new Set([
+  'audio_url',
+  'document_url',
+  'file',
+  'file_url',
+  'input_audio',
+  'input_file',
+  'video_url',
+]);
+const BASE64_MARK = ';base64,';
+
+/** The size of a body without media, as of every request that is not a chat. */
+export const textSize = (bodyBytes: number): InputSize => ({
+  textBytes: bodyBytes,
+  images: 0,
+  fileBytes: 0,
+  linkedFiles: 0,
+});
+
+/**
+ * The size of a chat. Media count only where a provider reads them as such, as text may look like anything; a part of a
+ * type that is not known to be text counts as an image beside its text.
+ */
+export const chatSize = (bodyBytes: number, messages: unknown): InputSize => {
+  const size: Media = { ...textSize(bodyBytes) };
+  if (!Array.isArray(messages)) return size;
+  for (const message of messages) {
+    const content: unknown = isRecord(message) ? message['content'] : undefined;
+    if (!Array.isArray(content)) continue;
+    for (const part of content) if (isRecord(part) && !TEXT_TYPES.has(part['type'])) addPart(size, part);
+  }
+  return size;
+};
+
+const addPart = (size: Media, part: Record<string, unknown>): void => {
+  const type = part['type'];
+  const carried = carriedText(part[String(type)]);
+  size.textBytes -= carried?.length ?? 0;
+  if (!FILE_TYPES.has(type)) size.images += 1;
+  else if (carried === undefined) size.linkedFiles += 1;
+  else size.fileBytes += decodedBytes(carried);
+};
+
+/** The media within the body itself: a data URL or bare base64. Escapes in it, which no client writes, count as text. */
+const carriedText = (media: unknown): string | undefined => {
+  if (!isRecord(media)) return dataUrl(media);
+  const { url, file_data: file, data } = media;
+  if (typeof data === 'string') return data;
+  // Some clients send the base64 of a file without the prefix of a data URL.
+  return dataUrl(url) ?? (typeof file === 'string' ? file : undefined);
+};
+
+const dataUrl = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.startsWith('data:') ? value : undefined;
+
+const decodedBytes = (text: string): number => {
+  const mark = text.startsWith('data:') ? text.indexOf(BASE64_MARK) : 0;
+  if (mark === -1) return text.length;
+  const base64 = text.length - (mark === 0 ? 0 : mark + BASE64_MARK.length);
+  return Math.floor((base64 * 3) / 4);
+};

@@ -1,0 +1,4 @@
+import { jsonTasks } from './json-tasks.ts';
+import { createTaskRunner } from './large-json/run-task.ts';
+
+export const run = createTaskRunner(jsonTasks);
