@@ -69,7 +69,10 @@ const consumePieces = (
     const onData = (chunk: Buffer): void => {
       idle.refresh();
       bytes += chunk.length;
-      if (bytes > bytesMax) return fail(tooLarge(bytesMax));
+      if (bytes > bytesMax) {
+        fail(tooLarge(bytesMax));
+        return;
+      }
       try {
         const held = onChunk(chunk);
         if (held !== undefined) holdBack(held);
