@@ -13,8 +13,8 @@ export const errorKinds = {
 /** One of the error kinds. */
 export type ErrorKind = keyof typeof errorKinds;
 
-/** Which part of the product a code belongs to. */
-export type ErrorOwner = 'any' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
+/** The part of the product that answers with a code; `internal` codes never leave the routes between services. */
+export type ErrorOwner = 'any' | 'internal' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
 
 /** A registered error code. */
 export interface ErrorCodeDefinition {
@@ -41,7 +41,7 @@ export const errorCodes = {
     'The credential is unknown, expired or revoked. Refresh it, or connect again.',
   ),
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint wants.'),
-  caller_not_allowed: code('any', 'forbidden', 403, 'This service may not call this internal route.'),
+  caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   not_found: code('any', 'not_found', 404, 'There is no such resource, or it belongs to somebody else.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),

@@ -14,7 +14,7 @@ API-key gateway answers \`{"error": {"message", "type", "param", "code"}}\`. Bra
 export const errorsPage = (): string => {
   const rows = Object.entries<ErrorCodeDefinition>(errorCodes).map(
     ([code, definition]) =>
-      `| \`${code}\` | ${definition.status} | ${definition.owner} | ${definition.description} | ${usedBy(code)} |`,
+      `| \`${code}\` | ${definition.status} | ${definition.owner} | ${definition.description} | ${usedBy(code, definition)} |`,
   );
   const table = ['| Code | Status | Owner | Meaning | Named by |', '| --- | --- | --- | --- | --- |', ...rows].join(
     '\n',
@@ -22,7 +22,8 @@ export const errorsPage = (): string => {
   return `${INTRODUCTION}\n${table}\n`;
 };
 
-const usedBy = (code: string): string => {
+const usedBy = (code: string, { owner }: ErrorCodeDefinition): string => {
+  if (owner === 'internal') return 'any internal endpoint';
   // The keys of errorCodes are its codes.
   const operations = [...allRoutes, ...allInternalRoutes].filter((route) => route.errors.includes(code as ErrorCode));
   if (operations.length === 0) return 'any endpoint';
