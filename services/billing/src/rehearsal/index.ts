@@ -1,1 +1,0 @@
-export { CALLERS, openStage } from './open-stage.ts';

@@ -1,1 +1,0 @@
-export { type BillingClient, type BillingClientOptions, createBillingClient } from './billing-client.ts';
