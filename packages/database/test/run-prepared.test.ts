@@ -20,7 +20,7 @@ afterAll(() => database.destroy());
 
 const pid = async (): Promise<number> => (await runPrepared<{ pid: number }>(database, PID, []))[0]?.pid ?? 0;
 
-test('a connection parses a statement once', async () => {
+test('parses a statement once for each connection', async () => {
   await pid();
   await pid();
   const { rows } = await database.raw(
@@ -29,7 +29,7 @@ test('a connection parses a statement once', async () => {
   expect(rows).toEqual([{ uses: 2 }]);
 });
 
-test('in a transaction it sees what the transaction did, and goes with it', async () => {
+test('sees the changes of its transaction, and is rolled back with it', async () => {
   await expect(
     database.transaction(async (trx) => {
       expect(await runPrepared(trx, INSERT, [1])).toEqual([{ id: 1 }]);
@@ -40,7 +40,7 @@ test('in a transaction it sees what the transaction did, and goes with it', asyn
   expect(await runPrepared(database, COUNT, [])).toEqual([{ n: 0 }]);
 });
 
-test('a statement that the server refuses costs no connection', async () => {
+test('keeps the connection if the server refuses the statement', async () => {
   const before = await pid();
   await runPrepared(database, INSERT, [7]);
   const refused = await runPrepared(database, INSERT, [7]).catch((error: unknown) => error);
@@ -48,7 +48,7 @@ test('a statement that the server refuses costs no connection', async () => {
   expect(await pid()).toBe(before);
 });
 
-test('a connection that is lost is replaced', async () => {
+test('replaces a lost connection', async () => {
   const before = await pid();
   const other = createDatabase(url, { poolMax: 1 });
   const waiting = runPrepared(database, { name: 'sleep', text: 'SELECT pg_sleep(30)' }, []).catch(
@@ -69,7 +69,7 @@ const KINDS = {
     FROM generate_series(1, $1::int) AS i`,
 };
 
-test('rows are the same whether their columns are described or known', async () => {
+test('returns rows with the types of the driver, on each run', async () => {
   const values = (count: number) => [count, ['it', 'a "b" \\ {c}', null], new Date('2026-11-23T01:02:03.004Z')];
   const described = await runPrepared(database, KINDS, values(2));
   expect(described).toHaveLength(2);
@@ -80,7 +80,7 @@ test('rows are the same whether their columns are described or known', async () 
   expect(await runPrepared(database, KINDS, values(500))).toHaveLength(500);
 });
 
-test('what cannot be read or sent fails alone', async () => {
+test('fails alone if a value cannot be read or sent', async () => {
   const big = { name: 'big', text: 'SELECT $1::int8 AS value' };
   const circular: unknown[] = [];
   circular.push(circular);
@@ -91,7 +91,7 @@ test('what cannot be read or sent fails alone', async () => {
   expect(await runPrepared(database, big, [null])).toEqual([{ value: null }]);
 });
 
-test('a connection that the server has ended meanwhile is not used', async () => {
+test('does not use a connection that the server has ended', async () => {
   const before = await pid();
   const other = createDatabase(url, { poolMax: 1 });
   await other.raw('SELECT pg_terminate_backend(?)', [before]);
