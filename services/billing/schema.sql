@@ -19,94 +19,83 @@ AS $function$
 
 CREATE OR REPLACE FUNCTION public.admit_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint, p_idempotency_key text, p_past_due_grace interval, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
  RETURNS record
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
+ LANGUAGE sql
 AS $function$
-    DECLARE
-      a accounts%ROWTYPE;
-      plan plans%ROWTYPE;
-      at timestamptz;
-      key_hash bytea := sha256(convert_to(p_idempotency_key, 'UTF8'));
-    BEGIN
-      IF key_hash IS NOT NULL THEN
-        SELECT * INTO verdict, duplicate_of, duplicate_state
-          FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash);
-        IF verdict IS NOT NULL THEN RETURN; END IF;
-      END IF;
-
-      FOR look IN 1..2 LOOP
-        IF look = 1 THEN SELECT * INTO a FROM accounts WHERE svc_user_id = p_svc_user_id;
-        ELSE SELECT * INTO a FROM accounts WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE; END IF;
-        SELECT * INTO plan FROM plans WHERE id = a.plan_id;
-        at := billing_now();
-        -- Windows only move forward: a clock that steps back leaves the later window in force.
-        IF at >= a.week_end THEN
-          SELECT w.starts_at, w.ends_at, 0 INTO a.week_start, a.week_end, a.week_used_micros
-            FROM weekly_window(a.anchor, at) AS w;
-        END IF;
-        IF at >= a.month_end THEN
-          SELECT w.starts_at, w.ends_at, 0 INTO a.month_start, a.month_end, a.month_used_micros
-            FROM monthly_window(a.anchor, a.interval, a.period_start, a.period_end, at) AS w;
-        END IF;
-        verdict := CASE
-          WHEN a.svc_user_id IS NULL OR plan.id IS NULL OR NOT status_admits(a.status, a.past_due_since, p_past_due_grace, at)
-            THEN 'subscription_inactive'
-          WHEN NOT CASE p_service WHEN 'chat' THEN plan.includes_chat ELSE plan.includes_audio_transcription END
-            THEN 'subscription_service_not_included'
-          WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
-          WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
-          WHEN a.pending >= 2 THEN 'subscription_requests_pending'
-        END;
-        IF verdict IS NOT NULL THEN
-          resets_at := CASE verdict WHEN 'weekly_limit_exceeded' THEN a.week_end
-            WHEN 'monthly_limit_exceeded' THEN a.month_end END;
-          -- A request that was admitted earlier is not refused now.
-          SELECT coalesce(k.verdict, admit_delegated.verdict), CASE WHEN k.verdict IS NULL THEN admit_delegated.resets_at END,
-              k.duplicate_of, k.duplicate_state
-            INTO verdict, resets_at, duplicate_of, duplicate_state
-            FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash) AS k;
-          RETURN;
-        END IF;
-      END LOOP;
-
-      INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash, estimate_micros,
-          week_start, month_start, created_at)
-        VALUES (p_request_id, 'delegated', p_svc_user_id, p_client_id, p_service, key_hash, p_estimate_micros,
-          a.week_start, a.month_start, at)
-        ON CONFLICT DO NOTHING;
-      IF NOT FOUND THEN
-        SELECT * INTO verdict, duplicate_of, duplicate_state
-          FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, key_hash);
-        RETURN;
-      END IF;
-      UPDATE accounts SET pending = a.pending + 1,
-          week_start = a.week_start, week_end = a.week_end, week_used_micros = a.week_used_micros,
-          month_start = a.month_start, month_end = a.month_end, month_used_micros = a.month_used_micros
-        WHERE svc_user_id = p_svc_user_id;
-      verdict := 'admitted';
-    END $function$
+  SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state
+    FROM admit_delegated_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_client_id], ARRAY[p_service],
+      ARRAY[p_estimate_micros], ARRAY[p_idempotency_key], NULL, p_past_due_grace) AS a
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.admit_delegated_many(p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[], p_idempotency_keys text[], p_past_due_grace interval)
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
+ LANGUAGE sql
+AS $function$
+  SELECT * FROM admit_delegated_requests(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates,
+    p_idempotency_keys, NULL, p_past_due_grace)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_delegated_requests(p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[], p_idempotency_keys text[], p_holder_ids text[], p_past_due_grace interval)
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET lock_timeout TO '1s'
 AS $function$
-    DECLARE asked record;
-    BEGIN
-      FOR asked IN
-        SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys)
-          WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, place)
-        ORDER BY t.svc_user_id, t.place
-      LOOP
-        place := asked.place;
-        SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state INTO verdict, resets_at, duplicate_of, duplicate_state
-          FROM admit_delegated(asked.request_id, asked.svc_user_id, asked.client_id, asked.service, asked.estimate,
-            asked.idempotency_key, p_past_due_grace) AS a;
-        RETURN NEXT;
-      END LOOP;
-    END $function$
+DECLARE
+  q record;
+  at timestamptz;
+  week timestamptz;
+  month timestamptz;
+BEGIN
+  FOR q IN
+    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys,
+        p_holder_ids)
+      WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, holder_id, place)
+    ORDER BY t.svc_user_id, t.place
+  LOOP
+    FOR attempt IN 1..10 LOOP
+      at := billing_now();
+      -- Once it has the lock, PostgreSQL checks the conditions again on the row as it is then. A refusal takes no lock.
+      SELECT a.week_start, a.month_start INTO week, month
+        FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
+        WHERE a.svc_user_id = q.svc_user_id AND status_admits(a.status, a.past_due_since, p_past_due_grace, at)
+          AND CASE q.service WHEN 'chat' THEN p.includes_chat ELSE p.includes_audio_transcription END
+          AND at < a.week_end AND a.week_used_micros < p.weekly_limit_micros
+          AND at < a.month_end AND a.month_used_micros < p.monthly_limit_micros
+          AND a.pending < 2
+        FOR NO KEY UPDATE OF a;
+      IF FOUND THEN
+        INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash,
+            estimate_micros, holder_id, week_start, month_start, created_at)
+          VALUES (q.request_id, 'delegated', q.svc_user_id, q.client_id, q.service,
+            sha256(convert_to(q.idempotency_key, 'UTF8')), q.estimate, q.holder_id, week, month, at)
+          ON CONFLICT DO NOTHING;
+        IF FOUND THEN
+          UPDATE accounts SET pending = pending + 1 WHERE svc_user_id = q.svc_user_id;
+          verdict := 'admitted';
+          EXIT;
+        END IF;
+      END IF;
+      SELECT r.verdict, r.resets_at, r.duplicate_of, r.duplicate_state
+        INTO verdict, resets_at, duplicate_of, duplicate_state
+        FROM refuse_delegated(q.request_id, q.svc_user_id, q.client_id, q.service, q.idempotency_key,
+          p_past_due_grace, at) AS r;
+      EXIT WHEN verdict IS NOT NULL;
+      PERFORM roll_account_windows(q.svc_user_id, at);
+    END LOOP;
+    IF verdict IS NULL THEN
+      RAISE EXCEPTION 'the account changes too often to decide' USING ERRCODE = 'lock_not_available';
+    END IF;
+    place := q.place;
+    RETURN NEXT;
+    verdict := NULL;
+    resets_at := NULL;
+    duplicate_of := NULL;
+    duplicate_state := NULL;
+  END LOOP;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.admit_for_key(p_svc_user_id text, p_key_id text, p_places bigint[], p_request_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
@@ -208,124 +197,106 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
- RETURNS record
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
-AS $function$
-    BEGIN
-      SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
-        FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[p_hold_micros],
-          ARRAY[p_per_minute], ARRAY[p_monthly_limit]) AS a;
-    END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
+CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[], p_holder_ids text[])
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET lock_timeout TO '1s'
 AS $function$
-    DECLARE asked record;
-    BEGIN
-      FOR asked IN
-        SELECT t.svc_user_id, t.key_id, array_agg(t.place ORDER BY t.place) AS places,
-          array_agg(t.request_id ORDER BY t.place) AS ids, array_agg(t.hold ORDER BY t.place) AS holds, array_agg(t.per_minute ORDER BY t.place) AS per_minute,
-          array_agg(t.monthly_limit ORDER BY t.place) AS monthly_limits
-        FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits)
-          WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, place)
-        GROUP BY t.svc_user_id, t.key_id ORDER BY t.svc_user_id, t.key_id
-      LOOP
-        RETURN QUERY SELECT * FROM admit_for_key(asked.svc_user_id, asked.key_id, asked.places, asked.ids,
-          asked.holds, asked.per_minute, asked.monthly_limits);
-      END LOOP;
-    END $function$
+DECLARE
+  q record;
+  k key_budgets%ROWTYPE;
+  known key_budgets%ROWTYPE;
+  at timestamptz;
+  available bigint;
+BEGIN
+  FOR q IN
+    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids)
+      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, place)
+    ORDER BY t.svc_user_id, t.key_id, t.place
+  LOOP
+    SELECT w.balance_micros - w.held_micros INTO available
+      FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
+    SELECT * INTO known FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    at := billing_now();
+    k := with_current_key_windows(known, at);
+
+    verdict := coalesce(recall_keyed(q.request_id, q.svc_user_id, q.key_id), CASE
+      WHEN k.minute_count >= q.per_minute THEN 'rate_limit_exceeded'
+      WHEN q.monthly_limit < CASE WHEN q.monthly_limit IS NOT NULL
+          THEN k.month_used_micros + key_held_micros(q.key_id, k.month_start) + q.hold END
+        THEN 'key_monthly_limit_exceeded'
+      WHEN available >= q.hold THEN NULL
+      ELSE 'insufficient_balance'
+    END);
+    IF verdict IS NULL THEN
+      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, holder_id, month_start, created_at)
+        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.holder_id, k.month_start, at)
+        ON CONFLICT DO NOTHING;
+      verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
+      IF FOUND THEN
+        UPDATE wallets SET held_micros = held_micros + q.hold WHERE svc_user_id = q.svc_user_id;
+        -- The minutes of a key without a limit count nothing.
+        k.minute_count := k.minute_count + (q.per_minute IS NOT NULL)::int;
+        k.month_limit_micros := q.monthly_limit;
+        IF known.key_id IS NULL THEN
+          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, month_start, month_used_micros,
+              month_limit_micros)
+            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.month_start, 0, k.month_limit_micros);
+        ELSIF k IS DISTINCT FROM known THEN
+          UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count,
+              month_start = k.month_start, month_used_micros = k.month_used_micros,
+              month_limit_micros = k.month_limit_micros
+            WHERE key_id = q.key_id;
+        END IF;
+      END IF;
+    END IF;
+
+    place := q.place;
+    rate_remaining := greatest(q.per_minute - k.minute_count, 0);
+    rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
+    resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
+      WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
+    RETURN NEXT;
+  END LOOP;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
+    FROM admit_key_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_key_id], ARRAY[p_hold_micros],
+      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL) AS a
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[])
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
+ LANGUAGE sql
+AS $function$
+  SELECT * FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
+    NULL)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.admit_one_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint, p_idempotency_key text, p_past_due_grace interval, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
  RETURNS record
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET lock_timeout TO '1s'
+ LANGUAGE sql
 AS $function$
-    DECLARE
-      at timestamptz := billing_now();
-      week timestamptz;
-      month timestamptz;
-    BEGIN
-      SELECT a.week_start, a.month_start INTO week, month
-        FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
-        WHERE a.svc_user_id = p_svc_user_id AND status_admits(a.status, a.past_due_since, p_past_due_grace, at)
-          AND CASE p_service WHEN 'chat' THEN p.includes_chat ELSE p.includes_audio_transcription END
-          AND at < a.week_end AND a.week_used_micros < p.weekly_limit_micros
-          AND at < a.month_end AND a.month_used_micros < p.monthly_limit_micros
-          AND a.pending < 2
-        FOR NO KEY UPDATE OF a;
-      IF FOUND THEN
-        INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash, estimate_micros,
-            week_start, month_start, created_at)
-          VALUES (p_request_id, 'delegated', p_svc_user_id, p_client_id, p_service,
-            sha256(convert_to(p_idempotency_key, 'UTF8')), p_estimate_micros, week, month, at)
-          ON CONFLICT DO NOTHING;
-      END IF;
-      IF NOT FOUND THEN
-        SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state INTO verdict, resets_at, duplicate_of, duplicate_state
-          FROM admit_delegated(p_request_id, p_svc_user_id, p_client_id, p_service, p_estimate_micros, p_idempotency_key,
-            p_past_due_grace) AS a;
-        RETURN;
-      END IF;
-      UPDATE accounts SET pending = pending + 1 WHERE svc_user_id = p_svc_user_id;
-      verdict := 'admitted';
-    END $function$
+  SELECT * FROM admit_delegated(p_request_id, p_svc_user_id, p_client_id, p_service, p_estimate_micros,
+    p_idempotency_key, p_past_due_grace)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.admit_one_keyed(p_request_id text, p_svc_user_id text, p_key_id text, p_hold_micros bigint, p_per_minute integer, p_monthly_limit bigint, OUT verdict text, OUT resets_at timestamp with time zone, OUT rate_remaining integer, OUT rate_reset_ms integer)
  RETURNS record
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
- SET lock_timeout TO '1s'
+ LANGUAGE sql
 AS $function$
-    DECLARE
-      at timestamptz := billing_now();
-      minute timestamptz;
-      month timestamptz;
-      used int;
-    BEGIN
-      SELECT k.minute_start, k.month_start, k.minute_count INTO minute, month, used
-        FROM wallets AS w JOIN key_budgets AS k ON k.svc_user_id = w.svc_user_id
-        WHERE w.svc_user_id = p_svc_user_id AND k.key_id = p_key_id
-          AND w.balance_micros - w.held_micros >= p_hold_micros
-          AND k.month_start >= date_trunc('month', at, 'UTC')
-          AND (p_monthly_limit IS NULL OR k.month_used_micros < p_monthly_limit)
-          AND (p_per_minute IS NULL OR k.minute_start > at - interval '60 seconds' AND k.minute_count < p_per_minute)
-        FOR NO KEY UPDATE;
-      IF FOUND THEN
-        -- A conflict with a row that somebody changes waits for them; one that can be seen is not tried.
-        INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
-          SELECT p_request_id, 'api_key', p_svc_user_id, p_key_id, p_hold_micros, month, at
-          WHERE NOT EXISTS (SELECT FROM reservations WHERE request_id = p_request_id)
-          ON CONFLICT DO NOTHING;
-      END IF;
-      IF NOT FOUND THEN
-        SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms INTO verdict, resets_at, rate_remaining, rate_reset_ms
-          FROM admit_for_key(p_svc_user_id, p_key_id, ARRAY[1::bigint], ARRAY[p_request_id], ARRAY[p_hold_micros],
-            ARRAY[p_per_minute], ARRAY[p_monthly_limit]) AS a;
-        RETURN;
-      END IF;
-
-      UPDATE wallets SET held_micros = held_micros + p_hold_micros WHERE svc_user_id = p_svc_user_id;
-      -- The minutes of a key without a limit count nothing.
-      IF p_per_minute IS NOT NULL THEN
-        UPDATE key_budgets SET minute_count = minute_count + 1 WHERE key_id = p_key_id;
-        rate_remaining := p_per_minute - used - 1;
-        rate_reset_ms := least(60000, ceil(extract(epoch FROM minute + interval '60 seconds' - at) * 1000));
-      END IF;
-      verdict := 'admitted';
-    END $function$
+  SELECT * FROM admit_keyed(p_request_id, p_svc_user_id, p_key_id, p_hold_micros, p_per_minute, p_monthly_limit)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.anniversary_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
@@ -348,6 +319,67 @@ CREATE OR REPLACE FUNCTION public.billing_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
 AS $function$ SELECT clock_timestamp() $function$
+;
+
+CREATE OR REPLACE FUNCTION public.book_delegated_use(r reservations, p_state text, p_cost bigint, p_currency text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  booked bigint := coalesce(p_cost, 0) - coalesce(r.cost_micros, 0);
+  -- Against the caps counts the cost, or the estimate while the outcome is uncertain.
+  counted bigint := CASE p_state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(p_cost, 0) END
+    - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END;
+BEGIN
+  UPDATE accounts AS a SET pending = a.pending - (r.state = 'reserved')::int,
+      week_used_micros = a.week_used_micros + CASE a.week_start WHEN r.week_start THEN counted ELSE 0 END,
+      month_used_micros = a.month_used_micros + CASE a.month_start WHEN r.month_start THEN counted ELSE 0 END
+    WHERE a.svc_user_id = r.svc_user_id;
+  PERFORM ledger_post(CASE r.state WHEN 'settled' THEN 'usage_adjustment' ELSE 'usage' END, r.request_id, r.svc_user_id,
+    p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.book_key_use(r reservations, p_state text, p_cost bigint, p_currency text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  w wallets%ROWTYPE;
+  k key_budgets%ROWTYPE;
+  is_end boolean := p_state IN ('settled', 'released');
+  freed bigint := CASE WHEN is_end AND r.state IN ('reserved', 'uncertain') THEN r.estimate_micros ELSE 0 END;
+  cost bigint := coalesce(p_cost, 0);
+  cost_before bigint := coalesce(r.cost_micros, 0);
+  paid_before bigint := cost_before - r.written_off_micros;
+  -- Already counted in the wallet's holds or payments, and in the key's month.
+  covered bigint := freed + paid_before;
+  paid bigint := least(cost, covered);
+  counted bigint;
+BEGIN
+  SELECT * INTO w FROM wallets AS v WHERE v.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
+  SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = r.key_id FOR NO KEY UPDATE;
+  IF cost > covered THEN
+    paid := least(cost, covered + greatest(w.balance_micros - w.held_micros, 0));
+    IF k.month_limit_micros IS NOT NULL AND k.month_start = r.month_start THEN
+      paid := greatest(covered, least(paid,
+        k.month_limit_micros - k.month_used_micros - key_held_micros(r.key_id, r.month_start) + covered));
+    END IF;
+  END IF;
+  -- Uncertain requests count at their estimate, as settled ones do at what was paid.
+  counted := CASE p_state WHEN 'uncertain' THEN r.estimate_micros ELSE paid END
+    - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid_before END;
+  PERFORM ledger_post(CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id, r.svc_user_id,
+    p_currency, ARRAY['wallet_available', 'write_offs', 'income'],
+    ARRAY[paid_before - paid, (cost_before - paid_before) - (cost - paid), cost - cost_before]);
+  UPDATE wallets AS v SET held_micros = v.held_micros - freed, balance_micros = v.balance_micros + paid_before - paid
+    WHERE v.svc_user_id = r.svc_user_id AND (freed <> 0 OR paid <> paid_before);
+  IF counted <> 0 THEN
+    UPDATE key_budgets AS b SET month_used_micros = b.month_used_micros + counted
+      WHERE b.key_id = r.key_id AND b.month_start = r.month_start;
+  END IF;
+  RETURN cost - paid;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamp with time zone, p_anchor timestamp with time zone, p_interval text, p_period_start timestamp with time zone, p_period_end timestamp with time zone)
@@ -389,6 +421,16 @@ AS $function$
         ORDER BY id ON CONFLICT DO NOTHING;
       RETURN QUERY SELECT r.request_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind <> 'given_up';
     END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.key_held_micros(p_key_id text, p_month_start timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT coalesce(sum(estimate_micros), 0)::bigint FROM reservations
+    WHERE key_id = p_key_id AND state = 'reserved' AND month_start = p_month_start
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.ledger_assert_entries()
@@ -536,6 +578,35 @@ AS $function$
     $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_idempotency_key text, p_past_due_grace interval, p_at timestamp with time zone, OUT verdict text, OUT resets_at timestamp with time zone, OUT duplicate_of text, OUT duplicate_state text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  a accounts%ROWTYPE;
+  plan plans%ROWTYPE;
+BEGIN
+  SELECT k.verdict, k.duplicate_of, k.duplicate_state INTO verdict, duplicate_of, duplicate_state
+    FROM recall_delegated(p_request_id, p_svc_user_id, p_client_id, sha256(convert_to(p_idempotency_key, 'UTF8'))) AS k;
+  IF verdict IS NOT NULL THEN RETURN; END IF;
+  SELECT * INTO a FROM accounts WHERE svc_user_id = p_svc_user_id;
+  SELECT * INTO plan FROM plans WHERE id = a.plan_id;
+  a := with_current_windows(a, p_at);
+  verdict := CASE
+    WHEN plan.id IS NULL OR NOT status_admits(a.status, a.past_due_since, p_past_due_grace, p_at)
+      THEN 'subscription_inactive'
+    WHEN NOT CASE p_service WHEN 'chat' THEN plan.includes_chat ELSE plan.includes_audio_transcription END
+      THEN 'subscription_service_not_included'
+    WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
+    WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
+    WHEN a.pending >= 2 THEN 'subscription_requests_pending'
+  END;
+  resets_at := CASE verdict WHEN 'weekly_limit_exceeded' THEN a.week_end
+    WHEN 'monthly_limit_exceeded' THEN a.month_end END;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.reservation_is_sound(kind text, client_id text, key_id text, service text, week_start timestamp with time zone, state text, estimate_micros bigint, cost_micros bigint, settled_by text, ended_at timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -557,115 +628,127 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.roll_account_windows(p_svc_user_id text, p_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE a accounts%ROWTYPE;
+BEGIN
+  SELECT * INTO a FROM accounts
+    WHERE svc_user_id = p_svc_user_id AND (p_at >= week_end OR p_at >= month_end) FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  a := with_current_windows(a, p_at);
+  UPDATE accounts SET week_start = a.week_start, week_end = a.week_end, week_used_micros = a.week_used_micros,
+      month_start = a.month_start, month_end = a.month_end, month_used_micros = a.month_used_micros
+    WHERE svc_user_id = p_svc_user_id;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
  RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
+ LANGUAGE sql
+AS $function$
+  SELECT s.request_id, s.state, s.effect, s.over_hold_micros
+    FROM settle_requests(p_request_ids, p_outcomes, p_costs, p_currency) AS s ORDER BY s.place
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_one(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT request_id text, OUT state text, OUT effect text, OUT over_hold_micros bigint)
+ RETURNS record
+ LANGUAGE sql
+AS $function$
+  SELECT * FROM settle_many(ARRAY[p_request_id], ARRAY[p_outcome], ARRAY[p_cost], p_currency)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_request(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT state text, OUT effect text, OUT over_hold_micros bigint, OUT written_off_micros bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  at timestamptz := billing_now();
+  r reservations%ROWTYPE;
+  step record;
+  written_off bigint := 0;
+BEGIN
+  over_hold_micros := 0;
+  written_off_micros := 0;
+  SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
+  IF NOT FOUND AND p_outcome = 'released' THEN
+    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+      VALUES (p_request_id, 'given_up', '', 'released', 0, date_trunc('month', at, 'UTC'), at, at)
+      ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id FOR NO KEY UPDATE; END IF;
+  END IF;
+  IF r.request_id IS NULL THEN
+    effect := CASE p_outcome WHEN 'settled' THEN 'unknown' ELSE 'ignored' END;
+    RETURN;
+  END IF;
+
+  -- Most outcomes are reported twice, by a call and by a fact: an end that stands is told apart without a lock.
+  step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
+  IF r.kind = 'delegated' AND step.effect NOT IN ('none', 'conflict') THEN
+    PERFORM FROM accounts AS a WHERE a.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
+    SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
+    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
+  END IF;
+  state := step.state;
+  effect := step.effect;
+  IF effect IN ('none', 'conflict') THEN RETURN; END IF;
+
+  IF r.kind = 'delegated' THEN
+    PERFORM book_delegated_use(r, step.state, step.cost, p_currency);
+  ELSE
+    written_off := book_key_use(r, step.state, step.cost, p_currency);
+    written_off_micros := greatest(written_off - r.written_off_micros, 0);
+    over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
+  END IF;
+  UPDATE reservations AS v SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
+      written_off_micros = written_off,
+      uncertain_at = CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END,
+      ended_at = CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END,
+      adjusted_at = CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END
+    WHERE v.request_id = p_request_id;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_requests(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
+ RETURNS TABLE(place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
-AS $function$
-    #variable_conflict use_column
-    DECLARE
-      subscribers text[];
-      funded text[];
-      seen boolean[];
-      turns int;
-    BEGIN
-      -- turn: how often the request has been named before this place, and once more.
-      SELECT array_agg(DISTINCT r.svc_user_id) FILTER (WHERE r.kind = 'delegated' AND r.is_open),
-          array_agg(r.request_id ORDER BY r.request_id) FILTER (WHERE r.kind = 'api_key' AND r.is_open),
-          array_agg(r.request_id IS NOT NULL ORDER BY told.place), max(told.turn)
-        INTO subscribers, funded, seen, turns
-        FROM (SELECT t.request_id, t.place, row_number() OVER (PARTITION BY t.request_id ORDER BY t.place) AS turn
-              FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)) AS told
-        LEFT JOIN (SELECT res.request_id, res.kind, res.svc_user_id,
-                     res.state IN ('reserved', 'uncertain') OR res.settled_by = 'estimate' AS is_open
-                   FROM reservations AS res) AS r ON r.request_id = told.request_id;
-      IF subscribers IS NOT NULL THEN
-        PERFORM FROM accounts AS a WHERE a.svc_user_id = ANY (subscribers) ORDER BY a.svc_user_id FOR NO KEY UPDATE;
-      END IF;
-      IF funded IS NOT NULL THEN
-        PERFORM FROM reservations AS res WHERE res.request_id = ANY (funded) ORDER BY res.request_id FOR NO KEY UPDATE;
-        -- Wallets are locked in their order, so those of all turns at once.
-        IF turns > 1 THEN
-          PERFORM FROM wallets AS w
-            WHERE w.svc_user_id IN (SELECT res.svc_user_id FROM reservations AS res WHERE res.request_id = ANY (funded))
-            ORDER BY w.svc_user_id FOR NO KEY UPDATE;
-        END IF;
-      END IF;
-
-      RETURN QUERY SELECT s.request_id, s.state, s.effect, s.over_hold_micros
-        FROM generate_series(1, turns) AS turn,
-          LATERAL settle_turn(p_request_ids, p_outcomes, p_costs, seen, turn::int, p_currency) AS s
-        ORDER BY s.place;
-    END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.settle_one(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT request_id text, OUT state text, OUT effect text, OUT over_hold_micros bigint)
- RETURNS record
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET enable_seqscan TO 'off'
  SET lock_timeout TO '1s'
 AS $function$
-    #variable_conflict use_column
-    DECLARE
-      at timestamptz := billing_now();
-      booked bigint := CASE p_outcome WHEN 'settled' THEN p_cost WHEN 'released' THEN 0 END;
-      told record;
-      r record;
-      is_ended boolean := false;
-    BEGIN
-      SELECT kind, svc_user_id, state INTO told FROM reservations WHERE request_id = p_request_id;
-      IF told.state = 'reserved' AND booked IS NOT NULL THEN
-        IF told.kind = 'delegated' THEN
-          PERFORM FROM accounts WHERE svc_user_id = told.svc_user_id FOR NO KEY UPDATE;
-        END IF;
-        -- Named as a constant, the state would invite a plan that reads the index of all that are reserved.
-        UPDATE reservations SET state = p_outcome, ended_at = at,
-            settled_by = CASE p_outcome WHEN 'settled' THEN 'usage' END, cost_micros = CASE p_outcome WHEN 'settled' THEN p_cost END
-          WHERE request_id = p_request_id AND state = told.state
-          RETURNING key_id, estimate_micros, week_start, month_start INTO r;
-        is_ended := FOUND;
-      END IF;
-      IF NOT is_ended THEN
-        SELECT s.request_id, s.state, s.effect, s.over_hold_micros INTO request_id, state, effect, over_hold_micros
-          FROM settle_many(ARRAY[p_request_id], ARRAY[p_outcome], ARRAY[p_cost], p_currency) AS s;
-        RETURN;
-      END IF;
-
-      request_id := p_request_id;
-      state := p_outcome;
-      effect := p_outcome;
-      IF told.kind = 'delegated' THEN
-        UPDATE accounts SET pending = pending - 1,
-            week_used_micros = week_used_micros + CASE week_start WHEN r.week_start THEN booked ELSE 0 END,
-            month_used_micros = month_used_micros + CASE month_start WHEN r.month_start THEN booked ELSE 0 END
-          WHERE svc_user_id = told.svc_user_id;
-        PERFORM ledger_post('usage', p_request_id, told.svc_user_id, p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
-      ELSE
-        over_hold_micros := greatest(booked - r.estimate_micros, 0);
-        PERFORM ledger_post('settlement', p_request_id, told.svc_user_id, p_currency, ARRAY['wallet_available', 'income'],
-          ARRAY[-booked, booked]);
-        UPDATE wallets SET held_micros = held_micros - r.estimate_micros, balance_micros = balance_micros - booked
-          WHERE svc_user_id = told.svc_user_id;
-        IF booked <> 0 THEN
-          UPDATE key_budgets SET month_used_micros = month_used_micros + booked
-            WHERE key_id = r.key_id AND month_start = r.month_start;
-        END IF;
-      END IF;
-    END $function$
+DECLARE q record;
+BEGIN
+  PERFORM FROM reservations AS r
+    WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'api_key'
+      AND (r.state IN ('reserved', 'uncertain') OR r.settled_by = 'estimate')
+    ORDER BY r.request_id FOR NO KEY UPDATE;
+  FOR q IN
+    SELECT t.* FROM unnest(p_request_ids, p_outcomes, p_costs) WITH ORDINALITY AS t (request_id, outcome, cost, place)
+    LEFT JOIN reservations AS r ON r.request_id = t.request_id
+    -- Unknown requests come first: they may wait for an admission, and nothing is locked yet.
+    ORDER BY r.kind NULLS FIRST, r.svc_user_id, t.place
+  LOOP
+    place := q.place;
+    request_id := q.request_id;
+    SELECT s.state, s.effect, s.over_hold_micros, s.written_off_micros
+      INTO state, effect, over_hold_micros, written_off_micros
+      FROM settle_request(q.request_id, q.outcome, q.cost, p_currency) AS s;
+    RETURN NEXT;
+  END LOOP;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.settle_together(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
  RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
- LANGUAGE plpgsql
- SET lock_timeout TO '1s'
+ LANGUAGE sql
 AS $function$
-    BEGIN
-      RETURN QUERY SELECT * FROM settle_many(p_request_ids, p_outcomes, p_costs, p_currency);
-    END $function$
+  SELECT * FROM settle_many(p_request_ids, p_outcomes, p_costs, p_currency)
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.settle_turn(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_seen boolean[], p_turn integer, p_currency text)
@@ -892,6 +975,44 @@ AS $function$
     $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.with_current_key_windows(k key_budgets, p_at timestamp with time zone)
+ RETURNS key_budgets
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE month timestamptz := date_trunc('month', p_at, 'UTC');
+BEGIN
+  IF k.key_id IS NULL OR p_at >= k.minute_start + interval '60 seconds' THEN
+    k.minute_start := p_at;
+    k.minute_count := 0;
+  END IF;
+  -- Months only move forward, as windows do.
+  IF k.key_id IS NULL OR month > k.month_start THEN
+    k.month_start := month;
+    k.month_used_micros := 0;
+  END IF;
+  RETURN k;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.with_current_windows(a accounts, p_at timestamp with time zone)
+ RETURNS accounts
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+BEGIN
+  IF p_at >= a.week_end THEN
+    SELECT w.starts_at, w.ends_at, 0 INTO a.week_start, a.week_end, a.week_used_micros
+      FROM weekly_window(a.anchor, p_at) AS w;
+  END IF;
+  IF p_at >= a.month_end THEN
+    SELECT w.starts_at, w.ends_at, 0 INTO a.month_start, a.month_end, a.month_used_micros
+      FROM monthly_window(a.anchor, a.interval, a.period_start, a.period_end, p_at) AS w;
+  END IF;
+  RETURN a;
+END $function$
+;
+
 CREATE TABLE accounts (
   svc_user_id text NOT NULL,
   status text NOT NULL,
@@ -994,6 +1115,7 @@ CREATE TABLE key_budgets (
   minute_count integer DEFAULT 0 NOT NULL,
   month_start timestamp with time zone NOT NULL,
   month_used_micros bigint DEFAULT 0 NOT NULL,
+  month_limit_micros bigint,
   CONSTRAINT key_budgets_pkey PRIMARY KEY (key_id),
   CONSTRAINT key_budgets_minute_count_check CHECK ((minute_count >= 0)),
   CONSTRAINT key_budgets_month_used_micros_check CHECK ((month_used_micros >= 0))
@@ -1005,7 +1127,7 @@ CREATE TABLE ledger_entries (
   amount_micros bigint NOT NULL,
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
   CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
-  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text])))
+  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['usage'::text, 'allowance'::text, 'wallet_available'::text, 'wallet_held'::text, 'payments_received'::text, 'income'::text, 'write_offs'::text])))
 );
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
@@ -1087,11 +1209,15 @@ CREATE TABLE reservations (
   uncertain_at timestamp with time zone,
   ended_at timestamp with time zone,
   adjusted_at timestamp with time zone,
+  holder_id text,
+  written_off_micros bigint DEFAULT 0 NOT NULL,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
-  CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
+  CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
+  CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))
 ) WITH (fillfactor=80);
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 CREATE INDEX reservations_reserved ON reservations USING btree (created_at) WHERE (state = 'reserved'::text);
+CREATE INDEX reservations_reserved_by_key ON reservations USING btree (key_id, month_start) WHERE ((state = 'reserved'::text) AND (key_id IS NOT NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();
 

@@ -109,7 +109,6 @@ const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
   };
   const direct = () => throughPg(pool).admit(bench.full, newId('req'));
   const asked = () => overHttp(bench).admit(bench.full, newId('req'));
-  const lookFirst = await lockingSwitch(pool);
   const overTheEndpoint = metered(bench.pid, refused('endpoint', asked));
   const { results, foreign } = await interleave(
     {
@@ -118,9 +117,7 @@ const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
         const { rows } = await pool.query<{ verdict: string }>({ ...LOCKING, values: [bench.full] });
         return rows[0]?.verdict ?? '';
       }),
-      'bare pg, locking first': lookFirst.without(refused('bare pg, locking first', direct)),
       endpoint: overTheEndpoint.round,
-      'endpoint, locking first': lookFirst.without(refused('endpoint, locking first', asked)),
     },
     ROUNDS,
   );
@@ -134,20 +131,6 @@ const compareRefusals = async (bench: BillingUnderTest): Promise<void> => {
     ]),
   );
   say(`Processor time of billing per refusal: ${Math.round(overTheEndpoint.perCall())} us.\n`);
-};
-
-/** Runs rounds with an admission that has no look ahead of its lock, but is the same otherwise. */
-const lockingSwitch = async (pool: pg.Pool) => {
-  const { rows } = await pool.query<{ text: string }>("SELECT pg_get_functiondef('admit_delegated'::regproc) AS text");
-  const original = rows[0]?.text ?? '';
-  const locking = original.replace('FOR look IN 1..2 LOOP', 'FOR look IN 2..2 LOOP');
-  if (locking === original) throw new Error('admission has changed: its look ahead of the lock was not found');
-  return {
-    without: (round: () => Promise<Round>) => async () => {
-      await pool.query(locking);
-      return await round().finally(() => pool.query(original));
-    },
-  };
 };
 
 const walPosition = async (pool: pg.Pool): Promise<number> => {

@@ -8,9 +8,13 @@ const PLAN = 'standard';
 const APP = newId('app');
 const ADMIT = {
   name: 'admit',
-  text: "SELECT * FROM admit_one_delegated($1, $2, $3, 'chat', 1, NULL, interval '7 days')",
+  text: `SELECT * FROM admit_delegated_requests(ARRAY[$1], ARRAY[$2], ARRAY[$3], ARRAY['chat'], ARRAY[1], ARRAY[NULL],
+    ARRAY[NULL], interval '7 days')`,
 };
-const SETTLE = { name: 'settle', text: "SELECT * FROM settle_one($1, 'settled', 1, 'EUR')" };
+const SETTLE = {
+  name: 'settle',
+  text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], 'EUR')",
+};
 /** One side of the comparison: how it admits and settles. */
 export interface Side {
   admit(userId: string, requestId: string): Promise<string>;

@@ -9,8 +9,6 @@ import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';
 
 const WALLET_MICROS = 1_000_000_000_000;
 const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
-/** As the manifests set it for both services. */
-const DEPLOYED_REHEARSAL = { REHEARSAL_REQUESTS: '4000' };
 
 /** What callers name to get the chat route. */
 export const CHAT_MODEL = 'svc-chat';
@@ -57,13 +55,11 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
   };
   const isBundled = launch?.isBundled ?? false;
   const plans = { PLANS_FILE: stack.example('plans.yaml') };
-  const rehearsal = isBundled ? DEPLOYED_REHEARSAL : {};
-  const billing = await stack.start('billing', { ...common, ...plans, ...rehearsal, ...billingEnv }, { isBundled });
+  const billing = await stack.start('billing', { ...common, ...plans, ...billingEnv }, { isBundled });
   const settings = {
     ...common,
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
-    ...rehearsal,
     ...env,
   };
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };

@@ -1,4 +1,4 @@
-import { admissionChannel, allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
+import { allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { fieldsAt, listAt, type Manifest, textAt, valueAt } from './support/kustomize/manifest.ts';
 import { find, ofKind, overlay } from './support/overlays.ts';
@@ -53,10 +53,7 @@ describe.each([
     (_name, route) => expect(entrance(fill(route))).toEqual([route.service]),
   );
 
-  test.each([
-    ...allInternalRoutes.map((route) => [route.path, fill(route)]),
-    [admissionChannel.path, admissionChannel.path],
-  ])('%s goes to no service', (_name, path) => {
+  test.each(allInternalRoutes.map((route) => [route.path, fill(route)]))('%s goes to no service', (_name, path) => {
     expect(entrance(path)).toEqual([CONSOLE]);
   });
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { admissionChannel, allInternalRoutes, allRoutes } from '@svc/contracts';
+import { allInternalRoutes, allRoutes } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ const sources = ['packages', 'services']
 /** What Prometheus adds to every sample (PodMonitor). */
 const TARGET_LABELS = ['job', 'namespace', 'pod'];
 const operations = new Set([
-  ...[...allRoutes, ...allInternalRoutes, admissionChannel].map(({ operationId }) => operationId),
+  ...[...allRoutes, ...allInternalRoutes].map(({ operationId }) => operationId),
   ...['healthz', 'readyz', 'metrics'],
 ]);
 const known: Record<string, ReadonlySet<string>> = {

@@ -11,13 +11,7 @@ export {
   type TokenAuthenticators,
   type TokenAuthenticatorsOptions,
 } from './authentication/token-authenticators.ts';
-export {
-  type ChannelCall,
-  createLineChannel,
-  type LineChannel,
-  type LineChannelOptions,
-} from './channel/create-line-channel.ts';
-export { ChannelRefused, createLineClient, type LineClient } from './channel/create-line-client.ts';
+export { type BatchingOptions, batchCalls } from './batching/batch-calls.ts';
 export {
   type CallInput,
   type CallResult,
@@ -72,7 +66,6 @@ export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
 export { listen } from './lifecycle/listen.ts';
-export { type RehearsalOptions, rehearsalSettings, rehearse, type Stage } from './lifecycle/rehearse.ts';
 export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
 export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';

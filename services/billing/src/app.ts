@@ -6,7 +6,6 @@ import {
   type Binding,
   createInternalApp,
   createServiceApp,
-  type LineChannel,
   type Logger,
   type Metrics,
 } from '@svc/service-kit';
@@ -15,8 +14,8 @@ import type { BillingConfig } from './config.ts';
 import { type PlanOffer, planRoutes } from './plans/index.ts';
 import {
   createReservationMeters,
-  openReservationBorder,
   reservationOperatorRoutes,
+  reservationRoutes,
   type SettlementDeps,
   sweepReservations,
 } from './reservations/index.ts';
@@ -48,8 +47,6 @@ export interface BillingParts {
 export interface BillingApp {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
-  /** Admissions, beside the internal application. */
-  readonly channel: LineChannel;
   /** What the consumer of usage settles with. */
   readonly settlement: SettlementDeps;
   /** Lets reservations go uncertain and settles them; to be called periodically. */
@@ -70,10 +67,6 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
   };
   const payments = wirePayments(parts);
-  const reservations = openReservationBorder({
-    ...common,
-    ...{ metrics: parts.metrics, tokens: config.INTERNAL_API_TOKENS, isUnavailable: isConnectionFailure },
-  });
   const bindings = [
     ...planRoutes(parts.offer),
     ...subscriptionRoutes(common),
@@ -82,7 +75,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
     ...payments.bindings,
   ];
   const internalBindings = [
-    ...reservations.bindings,
+    ...reservationRoutes(common),
     ...reservationOperatorRoutes(common),
     ...subscriptionInternalRoutes(common),
     ...usageInternalRoutes(common),
@@ -92,7 +85,6 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
   return {
     publicApp: createPublicApp(parts, bindings),
     internalApp: createInternal(parts, internalBindings),
-    channel: reservations.channel,
     settlement: common,
     sweep: () =>
       sweepReservations(common, {

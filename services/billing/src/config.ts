@@ -1,4 +1,4 @@
-import { commonSettings, rehearsalSettings, setting } from '@svc/service-kit';
+import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
@@ -74,7 +74,6 @@ export const billingConfigSchema = z
       max: 600_000,
       default: 2_000,
     }),
-    ...rehearsalSettings,
   })
   .superRefine((config, context) => {
     if (config.NODE_ENV === 'production' && config.PAYMENTS === undefined) {

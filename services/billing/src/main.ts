@@ -14,7 +14,6 @@ import {
   type Lifecycle,
   loadConfig,
   openTraces,
-  rehearse,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -23,12 +22,11 @@ import { createBillingApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
 import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
-import { CALLERS, openStage } from './rehearsal/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { runPeriodically } from './run-periodically.ts';
 
 const NAME = 'billing';
-/** With the second after which a group is given up, less than gateways wait for an admission. */
+/** Less than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
 const LOCK_TIMEOUT_MS = 3_500;
 /** The proof reads every reservation and entry there is. */
 const CHECK_TIMEOUT_MS = 3_600_000;
@@ -38,9 +36,6 @@ const start = async (life: Lifecycle): Promise<void> => {
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
   logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
-  // Before there are traces, which it must not be in.
-  const requests = config.REHEARSAL_REQUESTS;
-  await rehearse({ requests, callers: CALLERS, openStage: () => openStage(config), logger });
   await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
@@ -84,8 +79,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   });
   life.onStop('payments', () => ticking.stop());
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
-  const { channel } = app;
-  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true, channel });
+  await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   logger.info({ port: config.PORT }, 'ready');
 };
 

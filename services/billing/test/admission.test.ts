@@ -1,6 +1,4 @@
-import { type AdmissionLine, admissionChannel, newId } from '@svc/contracts';
-import { createLineClient } from '@svc/service-kit';
-import { internalCredential } from '@svc/testing';
+import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { APP, delegatedRequest, type TestBilling, testBilling } from './support/billing.ts';
@@ -30,43 +28,6 @@ describe('the internal endpoint', () => {
   test('answers 422 to a request that is not as agreed', async () => {
     const answer = await billing.internal('POST', '/internal/admissions', { kind: 'delegated' });
     expect(answer.status).toBe(422);
-  });
-});
-
-describe('the channel', () => {
-  test('decides as the endpoint does, together with those who come over that, and each question for itself', async () => {
-    const client = createLineClient({
-      ...admissionChannel,
-      baseUrl: billing.internalUrl,
-      token: internalCredential('inference-gateway'),
-    });
-    const { userId } = await billing.subscribe();
-    const others = await billing.subscribe();
-    const admissions = [
-      ...[delegatedRequest(userId), delegatedRequest(userId), delegatedRequest(others.userId)],
-      ...[delegatedRequest(newId('usr')), { kind: 'delegated' }],
-    ];
-    const lines: AdmissionLine[] = [];
-    const [alone] = await Promise.all([
-      billing.admit(userId),
-      client.ask({
-        line: JSON.stringify({ request_id: newId('req'), admissions }),
-        timeoutMs: 5_000,
-        onLine: (line) => lines.push(JSON.parse(line)) === admissions.length,
-      }),
-    ]);
-    client.close();
-    const said = lines.toSorted((a, b) => Number(a.place) - Number(b.place));
-    const ofOne = [said[0], said[1]].map((line) => line?.admission?.verdict);
-    // Two of one account may be under way, whichever way they came.
-    expect([...ofOne, alone.answer.body.verdict].toSorted()).toEqual([
-      ...['admitted', 'admitted', 'subscription_requests_pending'],
-    ]);
-    expect(said.slice(2)).toEqual([
-      { place: 2, admission: { verdict: 'admitted' } },
-      { place: 3, admission: { verdict: 'subscription_inactive' } },
-      { place: 4, error: 'invalid_request_error' },
-    ]);
   });
 });
 

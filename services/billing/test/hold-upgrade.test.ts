@@ -4,10 +4,11 @@ import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { admitKeyed, admitKeyedMany, type KeyedQuestion, settleMany } from '../src/reservations/queries.ts';
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
-const FILES = readdirSync(MIGRATIONS).sort();
+const FILES = readdirSync(MIGRATIONS)
+  .filter((file) => file.endsWith('.ts'))
+  .sort();
 const UPGRADE = '20261122110000_hold_without_postings.ts';
 const PAID_MICROS = 20_000_000;
 const HOLD_MICROS = 1_000_000;
@@ -34,25 +35,26 @@ const migrate = async (file: string): Promise<void> => {
   const { up } = await import(new URL(file, MIGRATIONS).href);
   await db.transaction((trx) => up(trx));
 };
-const question = (requestId: string, holdMicros = HOLD_MICROS): KeyedQuestion => ({
-  ...{ requestId, holdMicros, userId: 'usr', keyId: 'key', requestsPerMinute: null, monthlyLimitMicros: null },
-});
-const admit = async (requestIds: readonly string[], on = db) =>
-  (
-    await admitKeyedMany(
-      on,
-      requestIds.map((id) => question(id)),
-    )
-  ).map(({ verdict }) => verdict);
+/** The calls of the release that this upgrade was made for: several requests, one that comes alone, one that may wait. */
+const admit = async (requestIds: readonly string[], on = db): Promise<string[]> => {
+  const ids = `{${requestIds.map((id) => `"${id}"`).join()}}`;
+  const each = (text: string) => `array_fill(${text}, ARRAY[${requestIds.length}])`;
+  const call =
+    requestIds.length === 1
+      ? `admit_one_keyed((?::text[])[1], 'usr', 'key', ${HOLD_MICROS}, NULL, NULL)`
+      : `admit_keyed_many(?, ${each("'usr'::text")}, ${each("'key'::text")}, ${each(`${HOLD_MICROS}::bigint`)}, NULL, NULL)`;
+  const { rows } = await on.raw(`SELECT verdict FROM ${call}`, [ids]);
+  return rows.map(({ verdict }: { verdict: string }) => verdict);
+};
+const admitPatiently = async (requestId: string, holdMicros = HOLD_MICROS): Promise<string> => {
+  const values = [requestId, holdMicros];
+  return (await db.raw("SELECT verdict FROM admit_keyed(?, 'usr', 'key', ?, NULL, NULL)", values)).rows[0].verdict;
+};
 type Outcome = number | 'released' | 'uncertain' | 'estimate';
-const told = (requestId: string, outcome: Outcome) =>
-  typeof outcome === 'number'
-    ? { requestId, outcome: 'settled' as const, costMicros: outcome }
-    : { requestId, outcome, costMicros: null };
-/** As one call does, which comes alone and is given up where it waits, or as one that may wait. */
-const tell = async (requestId: string, outcome: Outcome, isTogether = true) => {
-  const [settled] = await settleMany(db, [told(requestId, outcome)], { currency: 'EUR', isTogether });
-  return settled?.effect;
+const tell = async (requestId: string, outcome: Outcome, mayWait = false): Promise<string> => {
+  const told = typeof outcome === 'number' ? ['settled', outcome] : [outcome, null];
+  const call = mayWait ? "settle_many(ARRAY[?], ARRAY[?], ARRAY[?::bigint], 'EUR')" : "settle_one(?, ?, ?, 'EUR')";
+  return (await db.raw(`SELECT effect FROM ${call}`, [requestId, ...told])).rows[0].effect;
 };
 const wallet = () => db('wallets').where({ svc_user_id: 'usr' }).first('balance_micros', 'held_micros');
 const heldInLedger = async (): Promise<number> => {
@@ -75,7 +77,7 @@ describe('an upgrade while requests hold', () => {
   beforeAll(async () => {
     await admit(['settled', 'released', 'estimated', 'uncertain', 'grouped']);
     for (const id of ['alone', 'to settle', 'to release', 'to tell']) await admit([id]);
-    await admitKeyed(db, question('free', 0));
+    await admitPatiently('free', 0);
     await tell('settled', 100_000);
     await tell('released', 'released');
     for (const id of ['estimated', 'uncertain']) await tell(id, 'uncertain');
@@ -89,10 +91,10 @@ describe('an upgrade while requests hold', () => {
     await waitFor(async () => (await countWaiting()) === 1 || undefined);
     const begun = {
       'admit alone': admit(['late']),
-      'admit patiently': admitKeyed(db, question('late and patient')),
+      'admit patiently': admitPatiently('late and patient'),
       'settle alone': tell('to settle', 200_000),
       'release alone': tell('to release', 'released'),
-      'tell patiently': tell('to tell', 300_000, false),
+      'tell patiently': tell('to tell', 300_000, true),
     };
     const ended = Promise.allSettled(Object.values(begun));
     await waitFor(async () => (await countWaiting()) === 6 || undefined);
@@ -130,7 +132,7 @@ describe('an upgrade while requests hold', () => {
     expect(calls['release alone']).toMatchObject({ reason: expect.toSatisfy((error) => isUniqueViolation(error)) });
     expect(calls['tell patiently']).toMatchObject({ value: 'settled' });
     expect(await admit(['late'])).toEqual(['admitted']);
-    expect((await admitKeyed(db, question('late and patient'))).verdict).toBe('admitted');
+    expect(await admitPatiently('late and patient')).toBe('admitted');
     expect(await tell('to settle', 200_000)).toBe('settled');
     expect(await tell('to release', 'released')).toBe('released');
     expect(await checkBalances(db)).toEqual([]);

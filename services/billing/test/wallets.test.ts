@@ -2,57 +2,28 @@ import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import {
-  admitKeyed,
-  admitKeyedMany,
-  type KeyedAnswer,
-  type KeyedQuestion,
-  settleMany,
-} from '../src/reservations/queries.ts';
-import { RETURNS, type TestBilling, testBilling } from './support/billing.ts';
+import { admitKeyRequests, type KeyDecision } from '../src/reservations/admission-queries.ts';
+import { settleReservations } from '../src/reservations/settlement-queries.ts';
+import { type TestBilling, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
+let accounts: ReturnType<typeof gatewayAccounts>;
 beforeAll(async () => {
   billing = await testBilling();
+  accounts = gatewayAccounts(billing);
 });
 afterAll(() => billing.stop());
 beforeEach(() => billing.setClock('2026-10-15T12:00:00Z'));
 afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
 
-const signIn = async () => {
-  const userId = newId('usr');
-  return { userId, keyId: newId('key'), token: await billing.tokens.consoleSession({ userId }) };
-};
-const startTopUp = async (token: string, amount_micros: number) =>
-  billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json: { amount_micros, ...RETURNS } });
-const confirm = (token: string, sessionId: string) =>
-  billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: sessionId } });
-const wallet = async (token: string) => (await billing.call('GET', '/v1/gateway/wallet', { token })).body;
-/** An account with 10 EUR in its wallet. */
-const fund = async () => {
-  const owner = await signIn();
-  const { body } = await startTopUp(owner.token, 10_000_000);
-  await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
-  return owner;
-};
-const ask = async (owner: { userId: string; keyId: string }, more: Record<string, unknown> = {}) => {
-  const request = {
-    ...{ kind: 'api_key', request_id: newId('req'), svc_user_id: owner.userId, key_id: owner.keyId },
-    ...{ hold_micros: 1_000_000, requests_per_minute: null, monthly_limit_micros: null, ...more },
-  };
-  const { body } = await billing.internal('POST', '/internal/admissions', request);
-  return { requestId: request.request_id, body };
-};
-/** What is posted of a request, oldest first: kind, book and amount of each entry. */
-const postedOf = async (requestId: string) => {
-  const entries = await billing
-    .db('ledger_postings')
-    .join('ledger_entries', 'posting_id', 'id')
-    .where({ reference: requestId })
-    .orderBy(['posting_id', 'book'])
-    .select('kind', 'book', 'amount_micros');
-  return entries.map(({ kind, book, amount_micros }) => [kind, book, amount_micros]);
-};
+const signIn = () => accounts.signIn();
+const startTopUp = (token: string, amountMicros: number) => accounts.startTopUp(token, amountMicros);
+const confirm = (token: string, sessionId: string) => accounts.confirm(token, sessionId);
+const wallet = (token: string) => accounts.wallet(token);
+const fund = () => accounts.fund();
+const ask = (...question: Parameters<typeof accounts.ask>) => accounts.ask(...question);
+const postedOf = (requestId: string) => accounts.postedOf(requestId);
 /** Statements that name this and wait for a lock. */
 const countWaiting = async (named: string): Promise<number> => {
   const [row] = await billing
@@ -216,19 +187,26 @@ describe('an API-key request', () => {
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 9_750_000, held_micros: 0 });
     expect(await postedOf(two.requestId)).toEqual([...cost('settlement', 1_000_000), ...cost('adjustment', -750_000)]);
   });
-  test('that costs more than was held takes the rest from the balance, below zero if need be', async () => {
+  test('takes a cost above the hold from what is available beside it', async () => {
     const owner = await fund();
-    const { requestId } = await ask(owner, { hold_micros: 10_000_000 });
-    await billing.settle(requestId, { outcome: 'settled', cost_micros: 10_500_000 });
-    expect(await wallet(owner.token)).toMatchObject({ balance_micros: -500_000, held_micros: 0 });
-    expect(await postedOf(requestId)).toEqual(cost('settlement', 10_500_000));
-    expect((await ask(owner, { hold_micros: 0 })).body.verdict).toBe('insufficient_balance');
+    const { requestId } = await ask(owner, { hold_micros: 9_000_000 });
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 9_500_000 });
+    expect(await wallet(owner.token)).toMatchObject({ balance_micros: 500_000, held_micros: 0 });
+    expect(await postedOf(requestId)).toEqual(cost('settlement', 9_500_000));
+    expect((await ask(owner, { hold_micros: 500_001 })).body.verdict).toBe('insufficient_balance');
   });
   test('posts as much where many are held and ended together', async () => {
     const { userId, keyId, token } = await fund();
-    const owner = { userId, keyId, holdMicros: 1_000_000, requestsPerMinute: null, monthlyLimitMicros: null };
+    const owner = {
+      userId,
+      keyId,
+      holdMicros: 1_000_000,
+      requestsPerMinute: null,
+      monthlyLimitMicros: null,
+      holderId: null,
+    };
     const ids = Array.from({ length: 4 }, () => newId('req'));
-    await admitKeyedMany(
+    await admitKeyRequests(
       billing.db,
       ids.map((requestId) => ({ requestId, ...owner })),
     );
@@ -237,7 +215,7 @@ describe('an API-key request', () => {
       ...{ requestId: ids[place] ?? '', costMicros },
       outcome: costMicros === null ? ('released' as const) : ('settled' as const),
     }));
-    await settleMany(billing.db, [...outcomes, ...outcomes], { currency: 'EUR' });
+    await settleReservations(billing.db, [...outcomes, ...outcomes], 'EUR');
     expect(await wallet(token)).toMatchObject({ balance_micros: 8_100_000, held_micros: 0 });
     const posted = await Promise.all(ids.map(postedOf));
     expect(posted).toEqual([cost('settlement', 400_000), cost('settlement', 1_500_000), [], []]);
@@ -277,7 +255,7 @@ describe('an API-key request', () => {
   });
   test('is refused once its key has met its monthly limit, until the calendar month ends', async () => {
     const owner = await fund();
-    const limits = { monthly_limit_micros: 500_000 };
+    const limits = { monthly_limit_micros: 500_000, hold_micros: 500_000 };
     const { requestId } = await ask(owner, limits);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
     expect((await ask(owner, limits)).body).toEqual({
@@ -309,15 +287,15 @@ describe('the balance', () => {
     expect(await wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
   test.each([
-    ['the wallet', { requestsPerMinute: null, monthlyLimitMicros: null }, 'insufficient_balance'],
-    ['the rate', { requestsPerMinute: 10, monthlyLimitMicros: null }, 'rate_limit_exceeded'],
+    ['the wallet', { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null }, 'insufficient_balance'],
+    ['the rate', { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null }, 'rate_limit_exceeded'],
   ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
     const { userId, keyId, token } = await fund();
     const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
     // Each on a connection of its own, and each twice.
     const ids = Array.from({ length: 30 }, () => newId('req'));
     const admitOne = async (requestId: string) => {
-      const [answer] = await admitKeyedMany(billing.db, [{ requestId, userId, keyId, holdMicros, ...limits }]);
+      const [answer] = await admitKeyRequests(billing.db, [{ requestId, userId, keyId, holdMicros, ...limits }]);
       return [requestId, answer?.verdict] as const;
     };
     await admitOne(ids[0] ?? '');
@@ -329,13 +307,12 @@ describe('the balance', () => {
   });
   test('is charged once for what many replicas are told at the same time, one by one and together', async () => {
     const { userId, keyId, token } = await fund();
-    const owner = { userId, keyId, requestsPerMinute: null, monthlyLimitMicros: null };
+    const owner = { userId, keyId, requestsPerMinute: null, monthlyLimitMicros: null, holderId: null };
     const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req'), holdMicros: 900_000 }));
-    await admitKeyedMany(billing.db, requests);
+    await admitKeyRequests(billing.db, requests);
     const outcomes = requests.map(({ requestId }) => ({ requestId, outcome: 'settled' as const, costMicros: 100_000 }));
     const told = [...outcomes, ...outcomes].map((outcome) => [outcome]).concat([outcomes, outcomes.toReversed()]);
-    const how = { currency: 'EUR', isTogether: true };
-    const results = await Promise.all(told.map((settlements) => settleMany(billing.db, settlements, how)));
+    const results = await Promise.all(told.map((settlements) => settleReservations(billing.db, settlements, 'EUR')));
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
     expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
   });
@@ -346,7 +323,7 @@ describe('the balance', () => {
     const outcomes = ids.map((requestId) => ({ requestId, outcome: 'settled' as const, costMicros: 7 }));
     const settling = await billing.db.transaction(async (trx) => {
       await trx('reservations').whereIn('request_id', ids).select('request_id').forNoKeyUpdate();
-      const told = settleMany(billing.db, outcomes, { currency: 'EUR', isTogether: true });
+      const told = settleReservations(billing.db, outcomes, 'EUR');
       await expect.poll(() => countWaiting('settle_')).toBe(1);
       expect((await ask(owner)).body.verdict).toBe('admitted');
       return { told };
@@ -357,18 +334,18 @@ describe('the balance', () => {
   });
   test('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
     const { userId, keyId, token } = await fund();
-    const limits = { requestsPerMinute: null, monthlyLimitMicros: null };
+    const limits = { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null };
     const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
     const first = { ...question, requestId: newId('req') };
-    await admitKeyedMany(billing.db, [first]);
-    await admitKeyedMany(billing.db, [question]);
+    await admitKeyRequests(billing.db, [first]);
+    await admitKeyRequests(billing.db, [question]);
     const outcome = { requestId: question.requestId, outcome: 'settled' as const, costMicros: 7 };
     const waiting = await billing.db.transaction(async (trx) => {
       await trx('wallets').where({ svc_user_id: userId }).select('svc_user_id').forNoKeyUpdate();
-      const again = admitKeyedMany(billing.db, [question]);
-      await expect.poll(() => countWaiting('admit_one_keyed')).toBe(1);
-      const told = settleMany(billing.db, [outcome], { currency: 'EUR', isTogether: true });
-      await expect.poll(() => countWaiting('settle_one')).toBe(1);
+      const again = admitKeyRequests(billing.db, [question]);
+      await expect.poll(() => countWaiting('admit_key_requests')).toBe(1);
+      const told = settleReservations(billing.db, [outcome], 'EUR');
+      await expect.poll(() => countWaiting('settle_requests')).toBe(1);
       return { both: Promise.all([again, told]) };
     });
     const [[again], [told]] = await waiting.both;
@@ -382,10 +359,10 @@ describe('the balance', () => {
     const questions = owners.flatMap(({ userId, keyId }) =>
       [1, 2, 3, 4, 5].map((key) => ({
         ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
-        ...{ requestsPerMinute: null, monthlyLimitMicros: null },
+        ...{ requestsPerMinute: null, monthlyLimitMicros: null, holderId: null },
       })),
     );
-    await admitKeyedMany(billing.db, questions);
+    await admitKeyRequests(billing.db, questions);
     const outcomes = [...questions, ...delegated].map(({ requestId }) => ({
       ...{ requestId, outcome: 'settled' as const, costMicros: 7 },
     }));
@@ -396,10 +373,9 @@ describe('the balance', () => {
     );
     const more = () => questions.map((question) => ({ ...question, requestId: newId('req') }));
     const admissions = [more(), more().reverse(), more(), more().reverse()];
-    const how = { currency: 'EUR', isTogether: true };
     const [told] = await Promise.all([
-      Promise.all(batches.map((batch) => settleMany(billing.db, batch, how))),
-      Promise.all(admissions.map((admitted) => admitKeyedMany(billing.db, admitted))),
+      Promise.all(batches.map((batch) => settleReservations(billing.db, batch, 'EUR'))),
+      Promise.all(admissions.map((admitted) => admitKeyRequests(billing.db, admitted))),
     ]);
     expect(told.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(outcomes.length);
     for (const { token } of owners) {
@@ -464,28 +440,27 @@ describe('the balance', () => {
       fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, questions) => {
         const asked = ({ userId, keyId }: { userId: string; keyId: string }) =>
           questions.map(({ id, key }) => ({
-            ...{ requestId: `${userId}-${id}`, userId, keyId: `${keyId}-${key}`, monthlyLimitMicros: null },
-            ...{ holdMicros: holdOf[id] ?? 0, requestsPerMinute: rateOf[key] ?? null },
+            requestId: `${userId}-${id}`,
+            userId,
+            keyId: `${keyId}-${key}`,
+            monthlyLimitMicros: null,
+            holderId: null,
+            holdMicros: holdOf[id] ?? 0,
+            requestsPerMinute: rateOf[key] ?? null,
           }));
-        const told = ({ verdict, rate_remaining }: KeyedAnswer, place: number) => {
+        const told = ({ verdict, rate_remaining }: KeyDecision, place: number) => {
           const isLimited = typeof rateOf[questions[place]?.key ?? 0] === 'number';
           return { verdict, ...(isLimited ? { rate_remaining } : {}) };
         };
-        const [patient, each, together] = [await fund(), await fund(), await fund()];
-        const inTurn = async (owner: typeof each, admit: (question: KeyedQuestion) => Promise<KeyedAnswer[]>) => {
-          const answers: object[] = [];
-          // Together, keys are decided one after the other.
-          const turns = [...asked(owner).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
-          for (const [place, question] of turns) {
-            for (const answer of await admit(question)) answers[place] = told(answer, place);
-          }
-          return answers;
-        };
-        const expected = await inTurn(patient, async (question) => [await admitKeyed(billing.db, question)]);
-        expect(await inTurn(each, (question) => admitKeyedMany(billing.db, [question]))).toEqual(expected);
-        expect((await admitKeyedMany(billing.db, asked(together))).map(told)).toEqual(expected);
-        const { held_micros } = await wallet(patient.token);
-        expect((await wallet(each.token)).held_micros).toBe(held_micros);
+        const [each, together] = [await fund(), await fund()];
+        const inTurn: object[] = [];
+        // Together, keys are decided one after the other.
+        const turns = [...asked(each).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
+        for (const [place, question] of turns) {
+          for (const answer of await admitKeyRequests(billing.db, [question])) inTurn[place] = told(answer, place);
+        }
+        expect((await admitKeyRequests(billing.db, asked(together))).map(told)).toEqual(inTurn);
+        const { held_micros } = await wallet(each.token);
         expect((await wallet(together.token)).held_micros).toBe(held_micros);
         expect(await checkBalances(billing.db)).toEqual([]);
       }),

@@ -21,7 +21,7 @@ import {
   findApiKeyByHash,
   startAccessConsumer,
 } from './api-keys/index.ts';
-import { createBillingClient } from './billing/index.ts';
+import { createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';

@@ -1,4 +1,4 @@
-import { callingSettings, commonSettings, rehearsalSettings, setting } from '@svc/service-kit';
+import { callingSettings, commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
@@ -98,7 +98,6 @@ export const configSchema = z.object({
     max: 1_000_000,
     default: 10_000,
   }),
-  ...rehearsalSettings,
   USAGE_RETENTION_MONTHS: setting.integer({
     description: 'Whole months that usage records are kept.',
     min: 1,

@@ -1,4 +1,4 @@
-import type { BillingClient } from './billing/index.ts';
+import type { BillingClient } from './billing-client.ts';
 import type { CompletionMeters } from './completions/index.ts';
 import type { KeyStandings } from './gateway/key-standings.ts';
 import type { InFlight } from './in-flight.ts';

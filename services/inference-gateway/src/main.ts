@@ -1,7 +1,6 @@
-import { createLogger, loadConfig, openTraces, rehearse, runService, summarizeConfig } from '@svc/service-kit';
+import { createLogger, loadConfig, openTraces, runService, summarizeConfig } from '@svc/service-kit';
 import { startApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { CALLERS, openStage } from './rehearsal/index.ts';
 import { providerKeysFrom } from './routes/index.ts';
 
 runService({
@@ -11,9 +10,6 @@ runService({
     const logger = createLogger({ service: 'inference-gateway', level: config.LOG_LEVEL });
     life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
     logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
-    // Before there are traces, which it must not be in.
-    const requests = config.REHEARSAL_REQUESTS;
-    await rehearse({ requests, callers: CALLERS, openStage: () => openStage(config), logger });
     await openTraces(life, { service: 'inference-gateway', config, logger });
     const app = await startApp(life, { config, logger, providerKey: providerKeysFrom(process.env), clock: Date.now });
     process.on('SIGHUP', () => void app.routes.reload());

@@ -1,4 +1,3 @@
-export * from './channel.ts';
 export * from './error-body.ts';
 export * from './error-codes.ts';
 export * from './event.ts';

@@ -28,6 +28,7 @@ import {
   unreadableMessage,
 } from './conditions/messaging.ts';
 import {
+  costBeyondWallet,
   manyOpenRequests,
   mismatchedPayment,
   outcomesThatNeverCame,
@@ -59,7 +60,13 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
   'usage records': { minutes: 3, conditions: [lockedUsageRecords(caller)] },
   'many requests': {
     minutes: 17,
-    conditions: [manyOpenRequests(), twoEnds(caller), usageOfNobody(caller), mismatchedPayment(caller)],
+    conditions: [
+      manyOpenRequests(),
+      twoEnds(caller),
+      usageOfNobody(caller),
+      mismatchedPayment(caller),
+      costBeyondWallet(),
+    ],
   },
   'unknown outcomes': { minutes: 17, conditions: [unknownOutcomes(caller), lockedAccounts(caller)] },
   'what billing has': {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AdmissionsCall, admissionChannel, newId } from '@svc/contracts';
-import { createLineClient } from '@svc/service-kit';
+import type { AdmissionRequest } from '@svc/contracts';
 import { connect, type NatsConnection } from 'nats';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
@@ -23,12 +22,13 @@ export interface Product {
   hold(service: DatabaseOwner, statement: string): Promise<() => Promise<void>>;
   /** Calls an internal route as another service does. */
   internal(service: DatabaseOwner, path: string, body: unknown): Promise<Response>;
-  /** Has billing decide on requests as a gateway has it, and expects all of them to be admitted. */
-  admit(requests: AdmissionsCall['admissions']): Promise<void>;
+  /** Asks billing to admit requests, some at once, and expects that it admits all of them. */
+  admit(requests: readonly AdmissionRequest[]): Promise<void>;
   close(): Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 20_000;
+const ADMISSIONS_AT_ONCE = 32;
 
 /** Opens what conditions need of the stack that runs. */
 export const openProduct = async (watch: Watch): Promise<Product> => {
@@ -51,8 +51,16 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
   };
   const stack = () => readStackFile(dataDir);
   const token: string = secrets.INFERENCE_GATEWAY_API_TOKEN;
-  const baseUrl = first.processes['billing']?.internal_url ?? '';
-  const channel = createLineClient({ ...admissionChannel, baseUrl, token });
+  const internal: Product['internal'] = async (service, path, body) => {
+    const answer = await fetch(`${first.processes[service]?.internal_url}${path}`, {
+      method: 'POST',
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBeLessThan(500);
+    return answer;
+  };
   return {
     watch,
     nats,
@@ -67,25 +75,14 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
         await client.query('ROLLBACK');
       };
     },
-    async internal(service, path, body) {
-      const answer = await fetch(`${first.processes[service]?.internal_url}${path}`, {
-        method: 'POST',
-        signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      expect(answer.status).toBeLessThan(500);
-      return answer;
-    },
+    internal,
     async admit(requests) {
-      const call: AdmissionsCall = { request_id: newId('req'), admissions: requests };
-      const lines: string[] = [];
-      const onLine = (line: string) => lines.push(line) === requests.length;
-      await channel.ask({ line: JSON.stringify(call), timeoutMs: CALL_TIMEOUT_MS, onLine });
-      expect(lines.filter((line) => line.includes('"admitted"'))).toHaveLength(requests.length);
+      await times(requests.length, ADMISSIONS_AT_ONCE, async (index) => {
+        const answer = await internal('billing', '/internal/admissions', requests[index]);
+        expect(await answer.json()).toMatchObject({ verdict: 'admitted' });
+      });
     },
     async close() {
-      channel.close();
       await nats.close();
       await Promise.all(open.map((client) => client.end()));
     },

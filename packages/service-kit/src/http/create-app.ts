@@ -12,55 +12,32 @@ import { allowedMethods, createRouteTable, type PathEntry, shapeNear, toExpressP
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
 
-/** What both kinds of application are made of. */
 export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   contract: readonly RouteDefinition[];
   bindings: readonly Binding[];
   logger: Logger;
   isUnavailable?: IsUnavailable | undefined;
-  /** Mounts what is not in the contract, after the bound routes and before 404, 405 and 501. */
+  /** Mounts handlers that are not in the contract, after the bound routes and before 404, 405 and 501. */
   mount: ((app: Express) => void) | undefined;
-  /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
+  /** Runs before the routes. It may change the request, as a pushed authorization request replaces another. */
   prepare?: RequestHandler | undefined;
 }
 
-/**
- * Builds an application. Bound routes whose path holds no parameter are found by that path and answered at once; everything
- * else goes through Express: the other bound routes, mounts, then the answers for what is not there.
- */
+/** Builds an application: bound routes, then mounts, then the answers for unknown paths and methods. */
 export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
   const openRequest = createRequestOpener(options);
   const answerError = createErrorMapper(options.logger, options.isUnavailable);
   const app = createExpressApp(table, { ...options, openRequest, answerError });
-  // What runs before the routes may change what is asked for, so nothing may be looked up ahead of it.
-  const fixed = options.prepare === undefined ? fixedPaths(table) : new Map<string, PathEntry>();
-  const answer: RequestListener = (req, res) => {
-    const { url = '', method = '' } = req;
-    const search = url.indexOf('?');
-    const binding = fixed.get(search === -1 ? url : url.slice(0, search))?.bindings.get(boundMethod(method));
-    if (binding === undefined) {
-      app(req, res);
-      return;
-    }
-    const state = openRequest(req, res);
-    state.enter(binding.route);
-    serveRoute(binding, { req, res, state, params: {} }, options).catch((error: unknown) =>
-      answerError(error, req, res),
-    );
-  };
   return (req, res) => {
     const tracing = activeTracing();
-    if (tracing === undefined) answer(req, res);
-    else traceRequest(tracing, answer, req, res);
+    if (tracing === undefined) app(req, res);
+    else traceRequest(tracing, app, req, res);
   };
 };
 
-const fixedPaths = (table: readonly PathEntry[]): Map<string, PathEntry> =>
-  new Map(table.filter(({ path }) => !path.includes('{')).map((entry) => [entry.path, entry]));
-
-/** HEAD is answered as GET is, without the body. */
+/** HEAD is served as GET, without the body. */
 const boundMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
 interface ExpressParts extends AppOptions {

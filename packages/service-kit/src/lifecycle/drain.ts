@@ -1,6 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import type { LineChannel } from '../channel/create-line-channel.ts';
 import { UnorderedSet } from '../collections/unordered-set.ts';
 
 /** Refuses new connections and waits for open answers; those still open after `graceMs` are cut off. True: none was. */
@@ -14,24 +13,23 @@ const IDLE_LEFT_OPEN_MS = 100;
  * Watches a server's answers, so that it can be drained: the last answer of a kept connection says so, as a busy client would else
  * go on asking on it until the grace is over, and be cut off in the middle of a request.
  */
-export const makeDrainable = (server: Server, channel?: LineChannel): Drain => {
+export const makeDrainable = (server: Server): Drain => {
   const open = new UnorderedSet<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
     res.once('close', open.add(res));
     // Tells the other side of a kept connection that this answer is the last one.
     if (!server.listening) res.setHeader('connection', 'close');
   });
-  return (graceMs) => drain({ server, open, channel }, graceMs);
+  return (graceMs) => drain({ server, open }, graceMs);
 };
 
-/** A server, its open answers, and who is connected to it in another protocol. */
+/** A server and its open answers. */
 interface Watched {
   readonly server: Server;
   readonly open: UnorderedSet<ServerResponse>;
-  readonly channel: LineChannel | undefined;
 }
 
-const drain = ({ server, open, channel }: Watched, graceMs: number): Promise<boolean> =>
+const drain = ({ server, open }: Watched, graceMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     let isWhole = true;
     const idleUntilMs = performance.now() + IDLE_LEFT_OPEN_MS;
@@ -42,12 +40,11 @@ const drain = ({ server, open, channel }: Watched, graceMs: number): Promise<boo
       resolve(isWhole);
     });
     for (const res of open) closeAfter(res);
-    channel?.stop(IDLE_LEFT_OPEN_MS);
     const poll = setInterval(() => {
       if (performance.now() >= idleUntilMs) server.closeIdleConnections();
     }, POLL_MS);
     const deadline = setTimeout(() => {
-      isWhole = (channel?.cutOff() ?? true) && open.size === 0;
+      isWhole = open.size === 0;
       server.closeAllConnections();
     }, graceMs);
   });

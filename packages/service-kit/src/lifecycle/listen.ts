@@ -1,17 +1,13 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LineChannel } from '../channel/create-line-channel.ts';
 import { type Drain, makeDrainable } from './drain.ts';
 
-/** Where a server listens. */
 export interface ListenOptions {
   port: number;
   host: string;
-  /** Answers those who ask for another protocol than HTTP. */
-  channel?: LineChannel | undefined;
 }
 
-/** A server that can be stopped without cutting off those it serves. */
+/** A server that can be stopped without cutting off the requests that it serves. */
 export interface Listener {
   port: number;
   url: string;
@@ -26,26 +22,17 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Requests on one connection are not limited; the head of each is. */
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Connections that may wait to be taken: a thousand that come within a second must not be dropped, and tried again a second later. */
+/** Connections that may wait to be accepted: a dropped one is tried again only a second later. */
 const BACKLOG = 4_096;
 
 /** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
 export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
-  const { channel } = options;
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      connectionsCheckingInterval: 5_000,
-      shouldUpgradeCallback: (req) => channel?.accepts(req) ?? false,
-    },
-    handler,
-  );
-  if (channel !== undefined) server.on('upgrade', channel.open);
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 }, handler);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.timeout = 0;
-  const drain = makeDrainable(server, channel);
+  const drain = makeDrainable(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, () => {

@@ -1,14 +1,20 @@
-import { groupCalls } from '../group-calls.ts';
+import { batchCalls } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import type { AppRecord } from './app.ts';
 import { listAppsByIds } from './queries.ts';
 
-/** Finds the app of an id, unless it was deleted. */
+/** Finds an app by its id; undefined if it was deleted. */
 export type AppFinder = (clientId: string) => Promise<AppRecord | undefined>;
 
-/** Finds apps as `findAppById` does; those that are asked for at one time share a round trip, and nothing is kept. */
+/** Apps in one query. */
+const BATCH_MAX = 64;
+const WAITING_MAX = 2_048;
+
+/** Creates a finder whose concurrent calls share a round trip. Nothing is cached. */
 export const createAppFinder = (database: Executor): AppFinder =>
-  groupCalls({
+  batchCalls({
+    callsMax: BATCH_MAX,
+    waitingMax: WAITING_MAX,
     run: async (clientIds: readonly string[]) => {
       const apps = await listAppsByIds(database, [...new Set(clientIds)]);
       const byId = new Map(apps.map((app) => [app.clientId, app]));

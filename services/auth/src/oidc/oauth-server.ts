@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { newId } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
+import { batchCalls } from '@svc/service-kit';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { groupCalls } from '../group-calls.ts';
 import type { KeyRing } from '../signing-keys/index.ts';
 import type { Transact } from '../transact.ts';
 import { type CommitTokenWorkDeps, commitTokenWork, endGrantsOfWork } from './commit-token-work.ts';
@@ -35,7 +35,7 @@ const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Creates the server around the library, and again whenever another key signs. */
 export const createOauthServer = (options: OauthServerDeps): OauthServer => {
-  const deps = withGroupedCalls(options);
+  const deps = withBatchedCalls(options);
   const issuer = new URL(deps.issuer);
   let current: { kid: string; handle: ReturnType<Provider['callback']> } | undefined;
   return async (req, res, clientAddress) => {
@@ -49,12 +49,17 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
   };
 };
 
-const withGroupedCalls = (deps: OauthServerDeps): HandlerDeps => ({
+/** Limits of one batch and of the queue, which is many batches of work. */
+const BATCHING = { callsMax: 64, waitingMax: 2_048 };
+
+const withBatchedCalls = (deps: OauthServerDeps): HandlerDeps => ({
   ...deps,
-  readState: groupCalls({
+  readState: batchCalls({
+    ...BATCHING,
     run: (questions: readonly TokenQuestion[]) => readTokenStates(deps.database, questions, deps.clock()),
   }),
-  exchange: groupCalls({
+  exchange: batchCalls({
+    ...BATCHING,
     run: (exchanges: readonly Exchange[]) => exchangeTokens(deps.database, exchanges, deps.clock()),
   }),
 });

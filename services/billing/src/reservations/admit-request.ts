@@ -1,21 +1,18 @@
 import type { Admission, AdmissionRequest } from '@svc/contracts';
 import { invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { groupCalls } from './group-calls.ts';
-import type { ReservationMeters } from './meters.ts';
 import {
-  admitDelegated,
-  admitDelegatedMany,
-  admitKeyed,
-  admitKeyedMany,
-  type DelegatedAnswer,
+  admitDelegatedRequests,
+  admitKeyRequests,
+  type DelegatedDecision,
   type DelegatedQuestion,
-  type KeyedAnswer,
-  type KeyedQuestion,
-} from './queries.ts';
+  type KeyDecision,
+  type KeyQuestion,
+} from './admission-queries.ts';
+import { batchByOwner } from './batch-by-owner.ts';
+import type { ReservationMeters } from './meters.ts';
 import type { AdmissionVerdict } from './reservation.ts';
 
-/** What admission needs. */
 export interface AdmissionDeps {
   readonly database: Knex;
   readonly pastDueGraceDays: number;
@@ -23,8 +20,8 @@ export interface AdmissionDeps {
 }
 
 type DelegatedRequest = Extract<AdmissionRequest, { kind: 'delegated' }>;
-type KeyedRequest = Extract<AdmissionRequest, { kind: 'api_key' }>;
-const keyOf = ({ userId }: { readonly userId: string }): string => userId;
+type KeyRequest = Extract<AdmissionRequest, { kind: 'api_key' }>;
+const ownerOf = ({ userId }: { readonly userId: string }): string => userId;
 
 /**
  * Creates the operation that decides whether a request may be forwarded, and reserves for it. Asking again for one request
@@ -32,25 +29,23 @@ const keyOf = ({ userId }: { readonly userId: string }): string => userId;
  */
 export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionRequest) => Promise<Admission>) => {
   const { database, pastDueGraceDays, meters } = deps;
-  const askDelegated = groupCalls<DelegatedQuestion, DelegatedAnswer>({
-    together: (questions) => admitDelegatedMany(database, questions, pastDueGraceDays),
-    alone: (question) => admitDelegated(database, question, pastDueGraceDays),
-    keyOf,
-  });
-  const askKeyed = groupCalls<KeyedQuestion, KeyedAnswer>({
-    together: (questions) => admitKeyedMany(database, questions),
-    alone: (question) => admitKeyed(database, question),
-    keyOf,
-  });
+  const admitDelegated = batchByOwner<DelegatedQuestion, DelegatedDecision>(
+    (questions) => admitDelegatedRequests(database, questions, pastDueGraceDays),
+    ownerOf,
+  );
+  const admitKeyed = batchByOwner<KeyQuestion, KeyDecision>(
+    (questions) => admitKeyRequests(database, questions),
+    ownerOf,
+  );
   return async (request) => {
     if (request.kind === 'delegated') {
-      const answer = await askDelegated(toDelegatedQuestion(request));
-      meters.admission(request.kind, answer.verdict);
-      return toDelegatedAdmission(answer);
+      const decision = await admitDelegated(toDelegatedQuestion(request));
+      meters.admission(request.kind, decision.verdict);
+      return toDelegatedAdmission(decision);
     }
-    const answer = await askKeyed(toKeyedQuestion(request));
-    meters.admission(request.kind, answer.verdict);
-    return toKeyedAdmission(answer, request.requests_per_minute);
+    const decision = await admitKeyed(toKeyQuestion(request));
+    meters.admission(request.kind, decision.verdict);
+    return toKeyAdmission(decision, request.requests_per_minute);
   };
 };
 
@@ -61,18 +56,20 @@ const toDelegatedQuestion = (request: DelegatedRequest): DelegatedQuestion => ({
   service: request.service,
   estimateMicros: request.estimate_micros,
   idempotencyKey: request.idempotency_key ?? null,
+  holderId: request.holder_id ?? null,
 });
 
-const toKeyedQuestion = (request: KeyedRequest): KeyedQuestion => ({
+const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   requestId: request.request_id,
   userId: request.svc_user_id,
   keyId: request.key_id,
   holdMicros: request.hold_micros,
   requestsPerMinute: request.requests_per_minute,
   monthlyLimitMicros: request.monthly_limit_micros,
+  holderId: request.holder_id ?? null,
 });
 
-const toDelegatedAdmission = ({ verdict, resets_at, duplicate_of, duplicate_state }: DelegatedAnswer): Admission => ({
+const toDelegatedAdmission = ({ verdict, resets_at, duplicate_of, duplicate_state }: DelegatedDecision): Admission => ({
   verdict: toVerdict(verdict),
   ...(resets_at === null ? {} : { resets_at: resets_at.toISOString() }),
   ...(duplicate_of === null || duplicate_state === null
@@ -80,12 +77,12 @@ const toDelegatedAdmission = ({ verdict, resets_at, duplicate_of, duplicate_stat
     : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } }),
 });
 
-const toKeyedAdmission = (answer: KeyedAnswer, limit: number | null): Admission => ({
-  verdict: toVerdict(answer.verdict),
-  ...(answer.resets_at === null ? {} : { resets_at: answer.resets_at.toISOString() }),
-  ...(limit === null || answer.rate_remaining === null
+const toKeyAdmission = (decision: KeyDecision, limit: number | null): Admission => ({
+  verdict: toVerdict(decision.verdict),
+  ...(decision.resets_at === null ? {} : { resets_at: decision.resets_at.toISOString() }),
+  ...(limit === null || decision.rate_remaining === null
     ? {}
-    : { rate_limit: { limit, remaining: answer.rate_remaining, reset_ms: answer.rate_reset_ms } }),
+    : { rate_limit: { limit, remaining: decision.rate_remaining, reset_ms: decision.rate_reset_ms } }),
 });
 
 const toVerdict = (verdict: AdmissionVerdict): Admission['verdict'] => {

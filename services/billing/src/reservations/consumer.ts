@@ -1,9 +1,9 @@
 import { events, type UsageFact } from '@svc/contracts';
 import { type Consumer, type EventOf, type Messaging, startBatchConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { insertUnadmitted } from './queries.ts';
 import type { Settlement } from './reservation.ts';
 import { type SettlementDeps, settleRequests } from './settle-requests.ts';
+import { insertUnadmitted } from './settlement-queries.ts';
 
 type UsageEvent = EventOf<typeof events.usageRecorded.subject>;
 

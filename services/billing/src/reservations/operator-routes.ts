@@ -1,6 +1,6 @@
 import { serviceOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
-import { findReservationState, listUncertain } from './queries.ts';
+import { findReservationState, listUncertain } from './request-queries.ts';
 import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 
 /** The operator's routes over requests whose outcome nobody has told; for the internal application. */
@@ -21,6 +21,6 @@ const settleUncertain = async (deps: SettlementDeps, requestId: string, costMicr
   if (state === undefined) throw new AppError('not_found');
   if (state !== 'uncertain') return { request_id: requestId, state, settled: false };
   const outcome = costMicros === null ? 'estimate' : 'settled';
-  const [result] = await applyOutcomes(deps, [{ requestId, outcome, costMicros }], { source: 'operator' });
+  const [result] = await applyOutcomes(deps, [{ requestId, outcome, costMicros }], 'operator');
   return { request_id: requestId, state: result?.state ?? state, settled: result?.effect === 'settled' };
 };

@@ -1,7 +1,7 @@
 import type { PlanServices, SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { findPlanById, type PlanTerms } from '../plans/index.ts';
-import { findAccount } from './queries.ts';
+import { findAccount } from './account-queries.ts';
 import { monthlyWindow, usedPercent, type Window, weeklyWindow } from './windows.ts';
 
 /** Use of one window against its cap. */

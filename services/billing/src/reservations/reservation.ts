@@ -1,15 +1,14 @@
 import type { Admission, RequestOutcome, ReservationState } from '@svc/contracts';
 
-/** How a request ended, with its id. */
+/** The outcome of a request, with its id. */
 export interface Settlement {
   readonly request_id: string;
   readonly result: RequestOutcome;
 }
 
 /**
- * What a settlement did. `none`: told before; `conflict`: another end is recorded already, which stays; `adjusted`: true
- * usage has corrected an estimate; `unknown`: the request was never admitted; `ignored`: it
- * was not, and nothing is known to have been spent on it.
+ * Effect of a settlement. `none`: reported before; `conflict`: another outcome stands; `adjusted`: true usage has corrected
+ * an estimate; `unknown`: a cost of a request that was never admitted; `ignored`: the same without a cost.
  */
 export type SettlementEffect =
   | 'none'
@@ -26,11 +25,13 @@ export interface SettledRequest {
   readonly requestId: string;
   readonly state: ReservationState | null;
   readonly effect: SettlementEffect;
-  /** By how much the cost exceeds what was held for an API-key request. */
+  /** The cost of an API-key request beyond its hold. */
   readonly overHoldMicros: number;
+  /** The part of the cost that this settlement has written off. */
+  readonly writtenOffMicros: number;
 }
 
-/** What billing knows of one delegated request. */
+/** Billing's record of one delegated request. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly state: ReservationState;
@@ -39,5 +40,5 @@ export interface RequestRecord {
   readonly endedAt: Date | null;
 }
 
-/** Answers of the admission functions; `request_id_taken`: another account or key has this id. */
+/** A verdict of the admission functions; `request_id_taken`: another account or key has used the id. */
 export type AdmissionVerdict = Admission['verdict'] | 'request_id_taken';

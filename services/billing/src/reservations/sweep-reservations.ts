@@ -1,5 +1,5 @@
-import { countOpen, listOverdueReserved, listOverdueUncertain, type SettlementInput } from './queries.ts';
 import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
+import { countOpen, listOverdueReserved, listOverdueUncertain, type SettlementInput } from './settlement-queries.ts';
 
 /** When reservations that nobody settles are taken care of. */
 export interface SweepSettings {
@@ -20,7 +20,7 @@ export const sweepReservations = async (deps: SettlementDeps, settings: SweepSet
   await inBatches(
     () => listOverdueReserved(database, settings.uncertainAfterSeconds, BATCH),
     async (requestIds) => {
-      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'uncertain'), { source: 'sweep' });
+      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'uncertain'), 'sweep');
       const count = results.filter(({ effect }) => effect === 'uncertain').length;
       if (count > 0) deps.logger.warn({ count }, 'reservations without an outcome have become uncertain');
     },
@@ -28,7 +28,7 @@ export const sweepReservations = async (deps: SettlementDeps, settings: SweepSet
   await inBatches(
     () => listOverdueUncertain(database, settings.settleAfterSeconds, BATCH),
     async (requestIds) => {
-      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'estimate'), { source: 'sweep' });
+      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'estimate'), 'sweep');
       const settled = results.filter(({ effect }) => effect === 'settled');
       deps.meters.settledAtEstimate(settled.length);
       for (const { requestId } of settled) {

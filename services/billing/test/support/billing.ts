@@ -87,7 +87,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     }),
   });
   const publicServer = await serve(app.publicApp);
-  const internalServer = await listen(app.internalApp, { host: '127.0.0.1', port: 0, channel: app.channel });
+  const internalServer = await listen(app.internalApp, { host: '127.0.0.1', port: 0 });
   const call: TestBilling['call'] = (method, path, sent = {}) => send(`${publicServer.url}${path}`, method, sent);
   const internal: TestBilling['internal'] = (method, path, json) =>
     send(`${internalServer.url}${path}`, method, { token: internalCredentialFor(method, path), json });

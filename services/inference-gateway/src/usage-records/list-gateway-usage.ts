@@ -2,7 +2,7 @@ import type { gatewayUsageRecordSchema, RequestState, routes } from '@svc/contra
 import type { Reply, RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
-import type { BillingClient } from '../billing/index.ts';
+import type { BillingClient } from '../billing-client.ts';
 import { findGatewayUsagePosition, type GatewayUsageRow, listGatewayUsageByUser } from './queries.ts';
 
 /** What the list is made from. */

@@ -2,16 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Admission,
   type AdmissionRequest,
-  admissionChannel,
   admissionRequestSchema,
   internalRoutes,
   type RequestOutcome,
   type RequestState,
   type ReservationState,
-  readAdmissionsCall,
   settlementsRequestSchema,
 } from '@svc/contracts';
-import { AppError, type ChannelCall, createLineChannel, createLogger, createMetrics, listen } from '@svc/service-kit';
+import { listen } from '@svc/service-kit';
 import { internalCredential } from '@svc/testing';
 
 /** Speaks billing's internal routes by their contract, and keeps what it was told. */
@@ -31,27 +29,17 @@ export interface BillingStandIn {
   /** Answers nothing but this status while set; 0 breaks the connection. */
   outage: number | undefined;
   settlementDelayMs: number;
-  /** What decisions wait for, asked with each call. */
+  /** Delays each decision until it resolves. */
   hold: (() => Promise<void>) | undefined;
+  /** Decisions that are held. */
+  waiting: number;
   stop: () => Promise<void>;
 }
 
 export const TOKEN = internalCredential('inference-gateway');
 
 export const startBilling = async (): Promise<BillingStandIn> => {
-  const channel = createLineChannel({
-    ...admissionChannel,
-    readQuestion: readAdmissionsCall,
-    answer: async (call) => {
-      if (billing.outage === 0) return void channel.cutOff();
-      await billing.hold?.();
-      answerCall(billing, call);
-    },
-    tokens: [TOKEN],
-    logger: createLogger({ service: 'billing', level: 'silent' }),
-    metrics: createMetrics('billing', { isOfProcess: false }),
-  });
-  const listener = await listen((req, res) => void answer(billing, req, res), { host: '127.0.0.1', port: 0, channel });
+  const listener = await listen((req, res) => void answer(billing, req, res), { host: '127.0.0.1', port: 0 });
   const billing: BillingStandIn = {
     url: listener.url,
     admissions: [],
@@ -64,6 +52,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     outage: undefined,
     settlementDelayMs: 0,
     hold: undefined,
+    waiting: 0,
     stop: async () => {
       await listener.drain(0);
     },
@@ -78,12 +67,19 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     res.destroy();
     return;
   }
-  if (billing.outage !== undefined) return send(res, billing.outage, {});
+  if (billing.outage !== undefined) {
+    const code = billing.outage === 404 ? 'not_found' : 'internal_error';
+    return send(res, billing.outage, { detail: { code, message: '' } });
+  }
   if (req.headers.authorization !== `Bearer ${TOKEN}`) return send(res, 401, {});
   const text = Buffer.concat(chunks).toString();
   const path = req.url ?? '';
-  if (path === '/internal/admissions')
+  if (path === '/internal/admissions') {
+    billing.waiting += 1;
+    await billing.hold?.();
+    billing.waiting -= 1;
     return send(res, 200, admit(billing, admissionRequestSchema.parse(JSON.parse(text))));
+  }
   if (path === '/internal/settlements') {
     await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
@@ -93,18 +89,6 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
   if (account !== undefined) return send(res, 200, billing.standing(account));
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
   return send(res, 404, {});
-};
-
-const answerCall = (
-  billing: BillingStandIn,
-  { question, write }: ChannelCall<ReturnType<typeof readAdmissionsCall>>,
-): void => {
-  if (billing.outage !== undefined) throw new AppError('service_unavailable');
-  const lines = question.admissions.map((request, place) => ({
-    place,
-    admission: admit(billing, admissionRequestSchema.parse(request)),
-  }));
-  write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 };
 
 const admit = (billing: BillingStandIn, request: AdmissionRequest): Admission => {

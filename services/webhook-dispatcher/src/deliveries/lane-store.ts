@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isConnectionFailure, isDeadlock } from '@svc/database';
+import { batchCalls } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { DeliveryTarget, DeliveryTargets } from '../configurations/index.ts';
 import {
@@ -10,15 +11,14 @@ import {
   type RecordedOutcome,
   recordOutcomes,
 } from '../events/index.ts';
-import { createBatcher } from './batcher.ts';
 
-/** The next event of a claimed lane, and where it goes. */
+/** The next event of a claimed lane, and its target. */
 export interface LaneWork {
   readonly content: EventContent;
   readonly target: DeliveryTarget;
 }
 
-/** What working on lanes reads and writes, many lanes to a statement. */
+/** Reads and writes of the workers of lanes, many lanes to a statement. */
 export interface LaneStore {
   /** The work that a lane holds, read unless it came with the claim; undefined when its generation is over. */
   load(lane: ClaimedLane, content: EventContent | undefined): Promise<LaneWork | undefined>;
@@ -26,23 +26,23 @@ export interface LaneStore {
   record(outcome: AttemptOutcome): Promise<RecordedOutcome | undefined>;
 }
 
-const BATCH_MAX = 200;
+/** Lanes in one statement. A worker has fewer slots than may wait, so no call is refused. */
+const BATCHING = { callsMax: 200, waitingMax: 100_000 };
 /** While the database restarts; afterwards the lease is nearly over, and the attempt is repeated. */
 const RECORD_TRIES_MAX = 8;
 const RECORD_RETRY_MS = 250;
 
 /** Reads and writes through batches of concurrent requests. */
 export const createLaneStore = (database: Knex, targets: DeliveryTargets): LaneStore => {
-  const load = createBatcher((lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes), {
-    itemsMax: BATCH_MAX,
-  });
+  const load = batchCalls({ ...BATCHING, run: (lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes) });
   return {
     load: async (lane, content) => {
       const target = content === undefined ? undefined : targets.recall(lane);
       return content === undefined || target === undefined ? await load(lane) : { content, target };
     },
-    record: createBatcher((outcomes: readonly AttemptOutcome[]) => recordAll(database, outcomes), {
-      itemsMax: BATCH_MAX,
+    record: batchCalls({
+      ...BATCHING,
+      run: (outcomes: readonly AttemptOutcome[]) => recordAll(database, outcomes),
     }),
   };
 };

@@ -1,4 +1,4 @@
-import { ADMISSIONS_MAX, newId } from '@svc/contracts';
+import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { call } from '../../support/api.ts';
 import { type Caller, fundedCaller } from '../callers.ts';
@@ -14,18 +14,20 @@ const CALLERS = 4;
 const UNKNOWN = 60;
 const WAIT_MS = 30_000;
 
-/** Requests that were admitted and whose end nobody tells; answers their ids. */
+/** Admits requests that never get an outcome, and returns their ids. */
 const admit = async (product: Product, caller: Caller, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => newId('req'));
-  const calls = Math.ceil(count / ADMISSIONS_MAX);
-  await times(calls, 2, async (index) => {
-    const admissions = ids.slice(index * ADMISSIONS_MAX, (index + 1) * ADMISSIONS_MAX).map((id) => ({
-      kind: 'api_key' as const,
-      ...{ request_id: id, svc_user_id: caller.userId, key_id: caller.keyId, hold_micros: 10 },
-      ...{ requests_per_minute: null, monthly_limit_micros: null },
-    }));
-    await product.admit(admissions);
-  });
+  await product.admit(
+    ids.map((id) => ({
+      kind: 'api_key',
+      request_id: id,
+      svc_user_id: caller.userId,
+      key_id: caller.keyId,
+      hold_micros: 10,
+      requests_per_minute: null,
+      monthly_limit_micros: null,
+    })),
+  );
   return ids;
 };
 
@@ -86,6 +88,16 @@ export const twoEnds = (caller: Caller): Condition => ({
       const result = { outcome: 'settled', cost_micros: cost };
       await product.internal('billing', '/internal/settlements', { settlements: [{ request_id: id, result }] });
     }
+  },
+});
+
+/** A provider reports more use than a wallet can pay. */
+export const costBeyondWallet = (): Condition => ({
+  alerts: ['CostWrittenOff'],
+  async begin(product) {
+    const [id] = await admit(product, await fundedCaller(), 1);
+    const result = { outcome: 'settled', cost_micros: 1_000_000_000 };
+    await product.internal('billing', '/internal/settlements', { settlements: [{ request_id: id, result }] });
   },
 });
 

@@ -1,0 +1,134 @@
+import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
+import { AppError } from '../app-error.ts';
+import { createKeyedQueues, type Queue } from './keyed-queues.ts';
+
+export interface BatchingOptions<I, O> {
+  /** Runs a batch and returns one result for each call, in order. Running a call again must do no harm. */
+  readonly run: (calls: readonly I[]) => Promise<readonly O[]>;
+  /** Calls in one batch. */
+  readonly callsMax: number;
+  /** Batches that run at once; more than one needs `keyOf`. */
+  readonly batchesMax?: number;
+  /** Shortest time between the starts of two batches, unless a full batch waits. */
+  readonly paceMs?: number;
+  /** Calls that may wait in all. */
+  readonly waitingMax: number;
+  /** Calls that may wait under one key. */
+  readonly waitingPerKeyMax?: number;
+  /** Names the row that a call works on. Without it all calls share one queue. */
+  readonly keyOf?: (call: I) => string;
+  /** Decides whether the calls of a failed batch run again, each alone. */
+  readonly isRetryable?: (error: unknown, callsCount: number) => boolean;
+}
+
+interface Call<I, O> {
+  readonly input: I;
+  readonly span: TraceSpan | undefined;
+  readonly resolve: (output: O) => void;
+  readonly reject: (error: unknown) => void;
+  /** Runs of this call that have failed. */
+  failures: number;
+}
+
+/** Calls that run alone at once, beside the batches: a call that waits for a locked row holds up no batch. */
+const ALONE_MAX = 4;
+/** Runs of one call: one in a batch, the others alone. */
+const RUNS_MAX = 4;
+
+/**
+ * Runs calls that arrive together as one batch, so that they share a round trip and a commit. A lone call waits for nothing.
+ * Keys take turns: each has a queue of its own that is in one running batch at a time, in the order of arrival, and a
+ * crowd on one key travels alone, so that nothing else waits for its row. A call settles after its batch has ended.
+ * Throws `service_unavailable` if too many calls wait.
+ */
+export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) => Promise<O>) => {
+  const { keyOf, batchesMax = 1, paceMs = 0, waitingPerKeyMax = options.waitingMax } = options;
+  const queues = createKeyedQueues<Call<I, O>>({ isAlone: ({ failures }) => failures > 0 });
+  let batches = 0;
+  let alone = 0;
+  let startedAtMs = Number.NEGATIVE_INFINITY;
+  let isWoken = false;
+
+  const run = async (taken: ReadonlyMap<Queue<Call<I, O>>, readonly Call<I, O>[]>): Promise<void> => {
+    const calls = [...taken.values()].flat();
+    const failed = new Set(await withinSpan(calls[0]?.span, () => runCalls(options, calls)));
+    for (const [queue, members] of taken) {
+      queues.giveBack(
+        queue,
+        members.filter((call) => failed.has(call)),
+      );
+    }
+  };
+
+  const wakeUp = (waitMs: number): void => {
+    if (isWoken) return;
+    isWoken = true;
+    const wake = (): void => {
+      isWoken = false;
+      start();
+    };
+    if (waitMs > 0) setTimeout(wake, Math.ceil(waitMs));
+    else setImmediate(wake);
+  };
+  const start = (): void => {
+    while (alone < ALONE_MAX) {
+      const taken = queues.takeAlone();
+      if (taken === undefined) break;
+      alone += 1;
+      void run(taken).then(() => {
+        alone -= 1;
+        start();
+      });
+    }
+    while (batches < batchesMax && queues.hasTurns()) {
+      const nowMs = performance.now();
+      const waitMs = startedAtMs + paceMs - nowMs;
+      if (waitMs > 0 && queues.size() < options.callsMax) {
+        wakeUp(waitMs);
+        return;
+      }
+      startedAtMs = nowMs;
+      batches += 1;
+      void run(queues.takeBatch(options.callsMax)).then(() => {
+        batches -= 1;
+        start();
+      });
+    }
+  };
+
+  return (input) =>
+    new Promise((resolve, reject) => {
+      const queue = queues.of(keyOf?.(input) ?? '');
+      if (queues.size() >= options.waitingMax || queue.items.length >= waitingPerKeyMax) {
+        reject(new AppError('service_unavailable', undefined, { cause: new Error('too many calls wait') }));
+        return;
+      }
+      queues.add(queue, { input, span: currentSpan(), resolve, reject, failures: 0 });
+      // Calls that arrive in the same turn of the event loop share a batch.
+      if (batches < batchesMax) wakeUp(0);
+    });
+};
+
+/** Settles the calls of a batch, and returns those that are to run again. */
+const runCalls = async <I, O>(
+  { run, isRetryable }: BatchingOptions<I, O>,
+  calls: readonly Call<I, O>[],
+): Promise<readonly Call<I, O>[]> => {
+  try {
+    const outputs = await run(calls.map(({ input }) => input));
+    if (outputs.length !== calls.length)
+      throw new Error('a batch returned another number of results than it has calls');
+    // The lengths are equal.
+    for (const [place, { resolve }] of calls.entries()) resolve(outputs[place] as O);
+    return [];
+  } catch (error) {
+    const isAgain = isRetryable?.(error, calls.length) === true;
+    const again: Call<I, O>[] = [];
+    for (const call of calls) {
+      call.failures += 1;
+      if (isAgain && call.failures < RUNS_MAX) again.push(call);
+      else call.reject(error);
+    }
+    return again;
+  }
+};

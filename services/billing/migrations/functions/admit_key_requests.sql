@@ -1,0 +1,65 @@
+-- Decides on API-key requests, each as if it came alone. An admitted request holds its highest cost of what is available in
+-- the wallet, and counts for the key's minute and month. Asking again for a known request id answers the same and holds
+-- nothing more. Locks: wallets in the order of their accounts, each before its key.
+CREATE OR REPLACE FUNCTION admit_key_requests(
+  p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute int[],
+  p_monthly_limits bigint[], p_holder_ids text[]
+) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, rate_remaining int, rate_reset_ms int)
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '1s' AS $$
+DECLARE
+  q record;
+  k key_budgets%ROWTYPE;
+  known key_budgets%ROWTYPE;
+  at timestamptz;
+  available bigint;
+BEGIN
+  FOR q IN
+    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids)
+      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, place)
+    ORDER BY t.svc_user_id, t.key_id, t.place
+  LOOP
+    SELECT w.balance_micros - w.held_micros INTO available
+      FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
+    SELECT * INTO known FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    at := billing_now();
+    k := with_current_key_windows(known, at);
+
+    verdict := coalesce(recall_keyed(q.request_id, q.svc_user_id, q.key_id), CASE
+      WHEN k.minute_count >= q.per_minute THEN 'rate_limit_exceeded'
+      WHEN q.monthly_limit < CASE WHEN q.monthly_limit IS NOT NULL
+          THEN k.month_used_micros + key_held_micros(q.key_id, k.month_start) + q.hold END
+        THEN 'key_monthly_limit_exceeded'
+      WHEN available >= q.hold THEN NULL
+      ELSE 'insufficient_balance'
+    END);
+    IF verdict IS NULL THEN
+      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, holder_id, month_start, created_at)
+        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.holder_id, k.month_start, at)
+        ON CONFLICT DO NOTHING;
+      verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
+      IF FOUND THEN
+        UPDATE wallets SET held_micros = held_micros + q.hold WHERE svc_user_id = q.svc_user_id;
+        -- The minutes of a key without a limit count nothing.
+        k.minute_count := k.minute_count + (q.per_minute IS NOT NULL)::int;
+        k.month_limit_micros := q.monthly_limit;
+        IF known.key_id IS NULL THEN
+          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, month_start, month_used_micros,
+              month_limit_micros)
+            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.month_start, 0, k.month_limit_micros);
+        ELSIF k IS DISTINCT FROM known THEN
+          UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count,
+              month_start = k.month_start, month_used_micros = k.month_used_micros,
+              month_limit_micros = k.month_limit_micros
+            WHERE key_id = q.key_id;
+        END IF;
+      END IF;
+    END IF;
+
+    place := q.place;
+    rate_remaining := greatest(q.per_minute - k.minute_count, 0);
+    rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
+    resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
+      WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
+    RETURN NEXT;
+  END LOOP;
+END $$;

@@ -1,0 +1,91 @@
+import type { ReservationState } from '@svc/contracts';
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+import type { AdmissionVerdict } from './reservation.ts';
+
+/** A delegated request that asks for admission. */
+export interface DelegatedQuestion {
+  readonly requestId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly service: string;
+  readonly estimateMicros: number;
+  readonly idempotencyKey: string | null;
+  readonly holderId: string | null;
+}
+
+export interface DelegatedDecision {
+  readonly verdict: AdmissionVerdict;
+  readonly resets_at: Date | null;
+  readonly duplicate_of: string | null;
+  readonly duplicate_state: ReservationState | null;
+}
+
+/** An API-key request that asks for admission. */
+export interface KeyQuestion {
+  readonly requestId: string;
+  readonly userId: string;
+  readonly keyId: string;
+  readonly holdMicros: number;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyLimitMicros: number | null;
+  readonly holderId: string | null;
+}
+
+export interface KeyDecision {
+  readonly verdict: AdmissionVerdict;
+  readonly resets_at: Date | null;
+  /** Null if the key has no rate limit. */
+  readonly rate_remaining: number | null;
+  readonly rate_reset_ms: number;
+}
+
+/** A decision with the place of its question, from 1: the database decides in the order of its locks. */
+type Placed<T> = T & { readonly place: number };
+
+const ADMIT_DELEGATED = {
+  name: 'admit_delegated_requests',
+  text: `SELECT place, verdict, resets_at, duplicate_of, duplicate_state
+    FROM admit_delegated_requests($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8))`,
+};
+
+/** Decides on delegated requests in one round trip. Returns the decisions in the order of the questions. */
+export const admitDelegatedRequests = async (
+  database: Knex,
+  questions: readonly DelegatedQuestion[],
+  graceDays: number,
+): Promise<DelegatedDecision[]> => {
+  const rows = await runPrepared<Placed<DelegatedDecision>>(database, ADMIT_DELEGATED, [
+    questions.map(({ requestId }) => requestId),
+    questions.map(({ userId }) => userId),
+    questions.map(({ clientId }) => clientId),
+    questions.map(({ service }) => service),
+    questions.map(({ estimateMicros }) => estimateMicros),
+    questions.map(({ idempotencyKey }) => idempotencyKey),
+    questions.map(({ holderId }) => holderId),
+    graceDays,
+  ]);
+  return inOrder(rows);
+};
+
+const ADMIT_KEYED = {
+  name: 'admit_key_requests',
+  text: `SELECT place, verdict, resets_at, rate_remaining, rate_reset_ms
+    FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7)`,
+};
+
+/** Decides on API-key requests in one round trip. Returns the decisions in the order of the questions. */
+export const admitKeyRequests = async (database: Knex, questions: readonly KeyQuestion[]): Promise<KeyDecision[]> => {
+  const rows = await runPrepared<Placed<KeyDecision>>(database, ADMIT_KEYED, [
+    questions.map(({ requestId }) => requestId),
+    questions.map(({ userId }) => userId),
+    questions.map(({ keyId }) => keyId),
+    questions.map(({ holdMicros }) => holdMicros),
+    questions.map(({ requestsPerMinute }) => requestsPerMinute),
+    questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
+    questions.map(({ holderId }) => holderId),
+  ]);
+  return inOrder(rows);
+};
+
+const inOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);

@@ -1,0 +1,90 @@
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+import type { SettledRequest } from './reservation.ts';
+
+/** The outcome of one request; only the sweep and the operator report `estimate`. */
+export interface SettlementInput {
+  readonly requestId: string;
+  readonly outcome: 'settled' | 'released' | 'uncertain' | 'estimate';
+  readonly costMicros: number | null;
+}
+
+interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
+  readonly place: number;
+  readonly request_id: string;
+  readonly over_hold_micros: number;
+  readonly written_off_micros: number;
+}
+
+const SETTLE = {
+  name: 'settle_requests',
+  text: `SELECT place, request_id, state, effect, over_hold_micros, written_off_micros
+    FROM settle_requests($1, $2, $3, $4)`,
+};
+
+/** Ends reservations in one round trip. Returns the results in the order of the outcomes. */
+export const settleReservations = async (
+  database: Knex,
+  settlements: readonly SettlementInput[],
+  currency: string,
+): Promise<SettledRequest[]> => {
+  const rows = await runPrepared<SettlementRow>(database, SETTLE, [
+    settlements.map(({ requestId }) => requestId),
+    settlements.map(({ outcome }) => outcome),
+    settlements.map(({ costMicros }) => costMicros),
+    currency,
+  ]);
+  return rows
+    .sort((one, other) => one.place - other.place)
+    .map((row) => ({
+      requestId: row.request_id,
+      state: row.state,
+      effect: row.effect,
+      overHoldMicros: row.over_hold_micros,
+      writtenOffMicros: row.written_off_micros,
+    }));
+};
+
+/** Lists requests that have had no outcome for longer than this, oldest first. */
+export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
+  return await database('reservations')
+    .where({ state: 'reserved' })
+    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .orderBy('created_at')
+    .limit(limit)
+    .pluck('request_id');
+};
+
+/** Lists requests that have been uncertain for longer than this, oldest first. */
+export const listOverdueUncertain = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
+  return await database('reservations')
+    .where({ state: 'uncertain' })
+    .whereRaw('uncertain_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .orderBy('uncertain_at')
+    .limit(limit)
+    .pluck('request_id');
+};
+
+/** Counts open reservations by state, for the metrics. */
+export const countOpen = async (database: Knex): Promise<{ reserved: number; uncertain: number }> => {
+  const { rows } = await database.raw<{ rows: { reserved: number; uncertain: number }[] }>(
+    `SELECT (SELECT count(*) FROM reservations WHERE state = 'reserved') AS reserved,
+            (SELECT count(*) FROM reservations WHERE state = 'uncertain') AS uncertain`,
+  );
+  return rows[0] ?? { reserved: 0, uncertain: 0 };
+};
+
+/** Keeps usage of requests that were never admitted; the same report is kept once. */
+export const insertUnadmitted = async (
+  trx: Knex.Transaction,
+  usage: readonly { requestId: string; eventId: string; fact: object }[],
+): Promise<void> => {
+  if (usage.length === 0) return;
+  const rows = usage.map(({ requestId, eventId, fact }) => ({
+    request_id: requestId,
+    event_id: eventId,
+    fact: JSON.stringify(fact),
+    received_at: trx.raw('billing_now()'),
+  }));
+  await trx('unadmitted_usage').insert(rows).onConflict().ignore();
+};
