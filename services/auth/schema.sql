@@ -96,7 +96,10 @@ BEGIN
   SELECT a.refresh_grace_seconds INTO v_grace_seconds
   FROM grants g JOIN apps a ON a.client_id = g.client_id
   WHERE g.id = v_token.grant_id AND a.client_id = p_client_id;
-  IF v_token.replays < 4 AND p_now < v_token.consumed_at + coalesce(v_grace_seconds, 0) * interval '1 second' THEN
+  -- p_now was read before the lock was held, and may be earlier than consumed_at: without a grace that means nothing.
+  IF v_grace_seconds > 0 AND v_token.replays < 4
+    AND p_now < v_token.consumed_at + v_grace_seconds * interval '1 second'
+  THEN
     RETURN 'again';
   END IF;
   RETURN 'reuse';
