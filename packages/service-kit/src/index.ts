@@ -60,6 +60,7 @@ export {
   RequestTimeout,
   readBodyBytes,
 } from './http/read-body.ts';
+export { repeatsHost } from './http/repeats-host.ts';
 export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { type Drain, makeDrainable } from './lifecycle/drain.ts';
