@@ -2,7 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
 
 /** Errors that the ingress itself answers; everything else comes from a service. */
-export type IngressErrorCode = 'not_found' | 'service_unavailable' | 'upstream_timeout_uncertain' | 'not_implemented';
+export type IngressErrorCode =
+  | 'repeated_host'
+  | 'not_found'
+  | 'service_unavailable'
+  | 'upstream_timeout_uncertain'
+  | 'not_implemented';
 
 /** An error to answer. */
 export interface IngressError {

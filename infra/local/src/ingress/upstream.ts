@@ -1,5 +1,4 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
@@ -89,8 +88,9 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
   // A stream's headers must not wait for its first event.
   res.flushHeaders();
-  // Ends both sides when either breaks: a truncated answer must not look whole.
-  pipeline(proxyRes, res, () => undefined);
+  // A truncated answer must not look complete. The other way round, `endWithAnswer` aborts the upstream request.
+  proxyRes.once('error', () => res.destroy());
+  proxyRes.pipe(res);
 };
 
 const answerDown = (
