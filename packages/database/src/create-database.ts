@@ -28,6 +28,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
   readonly lockTimeoutMs?: number | undefined;
   readonly acquireTimeoutMs?: number | undefined;
+  readonly connectTimeoutMs?: number | undefined;
 }
 
 /**
@@ -43,7 +44,7 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
       min: 0,
       max: options.poolMax ?? POOL_MAX,
       acquireTimeoutMillis: options.acquireTimeoutMs ?? ACQUIRE_TIMEOUT_MS,
-      createTimeoutMillis: CONNECT_TIMEOUT_MS,
+      createTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
       validate: comesToRest,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
@@ -61,7 +62,7 @@ export const connectionConfig = (url: string, options: DatabaseOptions) => {
   return {
     connectionString: url,
     application_name: options.applicationName ?? 'svc',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

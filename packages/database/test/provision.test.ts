@@ -49,3 +49,14 @@ test('refuses a service name or password that would not be safe', async () => {
   await expect(provision({ adminUrl: adminUrl(), service: 'x"; DROP', password: 'p' })).rejects.toThrow(RangeError);
   await expect(provision({ adminUrl: adminUrl(), service: 'auth', password: 'pässword' })).rejects.toThrow(RangeError);
 });
+
+test('waits for another run that takes longer than any request may', async () => {
+  const other = createDatabase(adminUrl(), { poolMax: 1, statementTimeoutMs: 60_000 });
+  await other.raw('SELECT pg_advisory_lock(7348101666)');
+  const call = provision({ adminUrl: adminUrl(), service: 'slow', password: 'p' });
+  const waitedLong = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'svc-provision' AND wait_event = 'advisory'
+    AND now() - query_start > interval '6 s'`;
+  await expect.poll(async () => (await other.raw(waitedLong)).rows, { timeout: 20_000, interval: 100 }).toHaveLength(1);
+  await other.destroy();
+  expect(await query(await call, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});
