@@ -3,11 +3,13 @@ import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { locateNatsServer } from './binaries.ts';
 import { startOnPort } from './free-port.ts';
-import { stopOrphan } from './instance-record.ts';
-import { type RunningServer, runServer } from './running-server.ts';
+import { stopOrphan } from './process-record.ts';
+import { type RunningServer, startProcess } from './start-process.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 
-const START_TIMEOUT_MS = 30_000;
-const PROBE_TIMEOUT_MS = 1_000;
+/** A large store takes minutes to recover. */
+const START_TIMEOUT_MS = 600_000;
+const PROBE_TIMEOUT_MS = 5_000;
 const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
 /** Room that streams may reserve; it is not taken before they fill. */
 const STORE_BYTES_MAX = 16 * 1024 ** 3;
@@ -31,7 +33,9 @@ export interface NatsOptions {
   readonly storeDir: string;
   /** A free one by default. */
   readonly port?: number | undefined;
-  readonly onLog?: ((line: string) => void) | undefined;
+  readonly onOutput?: ((text: string) => void) | undefined;
+  /** Gives up the start; nothing is left running then. */
+  readonly signal?: AbortSignal | undefined;
   readonly binary?: string | undefined;
   /** Alone by default. */
   readonly cluster?: NatsCluster | undefined;
@@ -40,23 +44,26 @@ export interface NatsOptions {
 /**
  * Starts nats-server on the loopback address, with JetStream syncing every write to disk before it acknowledges:
  * with its default interval a power cut loses acknowledged messages.
- * Throws PortTakenError, DataDirectoryInUseError or ServerStartError.
+ * Throws StartError, PortTakenError or DataDirectoryInUseError.
  */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const storeDir = resolve(options.storeDir);
   const binary = options.binary ?? locateNatsServer();
-  await stopOrphan(storeDir, 'SIGTERM');
+  await stopOrphan(storeDir);
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const configFile = `${storeDir}.conf`;
-  const server = await startOnPort(options.port, 'NATS', (port) => {
+  const server = await startOnPort(options.port, 'NATS', async (port) => {
     writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
-    return runServer({
-      ...{ name: 'NATS', command: binary, args: ['--config', configFile], identity: {}, port, dataDir: storeDir },
+    const running = await startProcess({
+      command: [binary, '--config', configFile],
+      env: { TZ: 'UTC' },
+      recordAt: storeDir,
       stopSignals: ['SIGTERM'],
-      startTimeoutMs: START_TIMEOUT_MS,
-      isReady: () => greetsWithJetStream(port),
-      onLog: options.onLog,
+      onOutput: options.onOutput,
     });
+    const isReady = (): Promise<boolean> => greetsWithJetStream(port);
+    await waitUntilReady(running, { name: 'NATS', timeoutMs: START_TIMEOUT_MS, isReady, signal: options.signal });
+    return { ...running, port };
   });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 };

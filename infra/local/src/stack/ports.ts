@@ -1,7 +1,6 @@
-import { isPortFree } from '@svc/embedded-servers';
+import { isPortFree, StartError } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 import { readPort } from './settings.ts';
-import { StartError } from './start-error.ts';
 
 /** Below the ports that Linux and macOS give to outgoing connections, so that a restarted process finds its port free. */
 const RANGE_START = 20_000;

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { InternalCaller } from '@svc/contracts';
+import { StartError } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
-import { StartError } from './start-error.ts';
 
 /** Prefix of the secrets and variables of each service, and of the operator. */
 const prefixes = {

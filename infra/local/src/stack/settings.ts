@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartError } from './start-error.ts';
+import { StartError } from '@svc/embedded-servers';
 
 const PORT_DEFAULT = 8080;
 const HOST_DEFAULT = '127.0.0.1';

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { buildPagesIfOld, CONSOLE, consoleFolder } from './console-pages.ts';
+import { keepNodeRunning } from './keep-running.ts';
 import { inheritedEnvironment, loopbackUrl } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
-import { startNodeApp } from './start-node-app.ts';
 
-/** Where the ingress finds the pages; undefined where there are none. */
+/** Returns the URL of the console, or undefined if there is none. */
 export const consoleUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(CONSOLE) ? loopbackUrl(ports, CONSOLE) : undefined;
 
-/** Starts the console and builds its pages where they are missing or old. Never rejects: the API is whole without them. */
+/** Builds the console's pages if they are old, and serves them. Never rejects: the API works without them. */
 export const startConsole = async (context: StackContext): Promise<void> => {
   const { settings, ports, paths, baseUrl, report, logOf, signal } = context;
   const url = consoleUrl(context);
   if (url === undefined) return;
   const directory = consoleFolder(settings);
   const internalUrl = loopbackUrl(ports, `${CONSOLE}-internal`);
-  // The ready line is the last one of a start that goes well.
+  // A good start ends with the ready lines.
   const quiet = { ...context, report: { ...report, line: () => undefined } };
   try {
     await buildPagesIfOld(directory, { log: logOf(`${CONSOLE}-build`), signal });
-    await startNodeApp(quiet, {
+    await keepNodeRunning(quiet, {
       name: CONSOLE,
       script: join(directory, 'src', 'main.ts'),
       directory,
