@@ -9,12 +9,14 @@ import { identifyProcess } from '@svc/embedded-servers';
 import type { StackDescription } from '../src/stack/stack-file.ts';
 
 const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 180_000;
 
 /** A stack with stand-in services. */
 export interface RunningStack {
   child: ChildProcess;
+  /** Standard output and standard error. */
   output: () => string;
+  errors: () => string;
   /** The exit code. */
   exited: Promise<number | null>;
   description: () => StackDescription;
@@ -34,9 +36,11 @@ export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): 
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
+  let errors = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
+      if (stream === child.stderr) errors += chunk.toString();
     });
   }
   // With all output. The child emits no `close` once its IPC channel is closed from here.
@@ -45,7 +49,7 @@ export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): 
   // The stack writes the file from a value of this type.
   const description = () => JSON.parse(readFileSync(join(dataDirectory, 'stack.json'), 'utf8')) as StackDescription;
   const pids = () => Object.values(description().processes).map(({ pid }) => pid);
-  return { child, output: () => output, exited, description, pids };
+  return { child, output: () => output, errors: () => errors, exited, description, pids };
 };
 
 /** Waits for the ready line and returns its URL. Throws, with all output, if the stack ends instead. */

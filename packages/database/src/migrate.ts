@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import { createDatabase } from './create-database.ts';
+import { reasonOf } from './reason-of.ts';
 import { setupLimits } from './setup-limits.ts';
 
 /** An arbitrary constant: the migration runs on one database take turns on it. */
@@ -29,7 +30,7 @@ interface Migration {
 
 /**
  * Runs the pending migrations in order of name, each in its own transaction, and returns their names. Runs on one database
- * take turns. Throws MigrationError if a file name does not fit or newer code has migrated the database.
+ * take turns. Throws MigrationError if one fails, a file name does not fit or newer code has migrated the database.
  */
 export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   const migrations = listMigrations(options.directory);
@@ -89,7 +90,14 @@ const refuseUnknown = (completed: readonly { name: string }[], migrations: reado
 const loadMigration = async (migration: Migration): Promise<Knex.Migration> => {
   const loaded: unknown = await import(pathToFileURL(migration.path).href);
   if (!isMigration(loaded)) throw new MigrationError(`${migration.name} exports no function up(knex)`);
-  return { ...loaded, down: refuseToGoBack };
+  const up = async (knex: Knex): Promise<void> => {
+    try {
+      await loaded.up(knex);
+    } catch (error) {
+      throw new MigrationError(`${migration.name} failed: ${reasonOf(error)}`, { cause: error });
+    }
+  };
+  return { ...loaded, up, down: refuseToGoBack };
 };
 
 /** knex requires a `down`. Ours throws: only the way forward is tested. */

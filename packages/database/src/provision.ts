@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createDatabase } from './create-database.ts';
+import { reasonOf } from './reason-of.ts';
 import { setupLimits } from './setup-limits.ts';
 
 const ADVISORY_LOCK = 7_348_101_666;
@@ -32,6 +33,8 @@ export const provision = async (options: ProvisionOptions): Promise<string> => {
     await ensureRole(admin, name, options.password);
     await ensureDatabase(admin, name);
     await revokeDefaults(admin, name);
+  } catch (error) {
+    throw new Error(reasonOf(error));
   } finally {
     await admin.destroy();
   }

@@ -60,3 +60,10 @@ test('waits for another run that takes longer than any request may', async () =>
   await other.destroy();
   expect(await query(await call, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
+
+test('leaves the statement and its password verifier out of its errors', async () => {
+  const url = await provision({ adminUrl: adminUrl(), service: 'weak', password: 'p' });
+  const attempt = provision({ adminUrl: url, service: 'weak', password: 'next' });
+  await expect(attempt).rejects.toThrow(/permission denied|must be/);
+  await expect(attempt).rejects.not.toThrow(/SCRAM|ALTER/);
+});

@@ -45,8 +45,7 @@ const provisionDatabase = async (
   try {
     return await reportStep(report, step, () => provision({ adminUrl: server.adminUrl, service, password }));
   } catch (error) {
-    // Without the statement before the dash, which may hold a password verifier.
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/^.* - /s, '');
+    const reason = error instanceof Error ? error.message : String(error);
     const advice = /password authentication/.test(reason)
       ? 'secrets.json does not fit the databases: put back the one that they were created with.'
       : 'See the log of postgres in the data directory.';
