@@ -116,7 +116,7 @@ describe('when a process dies', () => {
     expect(stack.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
   });
 
-  test('keeps what the database held', async () => {
+  test('keeps the data of a database that was killed', async () => {
     const url = stack.description().database_urls['auth'] ?? '';
     await sql(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const { pid } = stack.description().processes['postgres'] ?? { pid: 0 };

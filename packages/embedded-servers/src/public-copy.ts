@@ -42,7 +42,7 @@ const publish = (draft: string, copy: string, files: string): void => {
   }
 };
 
-/** Throws unless root owns the directory and nobody else may replace what is in it. */
+/** Throws unless root owns the directory and is the only user who may replace its entries. */
 const refuseTampering = (path: string, allowed: number): void => {
   const stats = lstatSync(path);
   const isSafe = (stats.mode & WRITABLE_BY_OTHERS) === 0 || (stats.mode & allowed) !== 0;

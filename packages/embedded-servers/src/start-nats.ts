@@ -11,7 +11,7 @@ import { waitUntilReady } from './wait-until-ready.ts';
 const START_TIMEOUT_MS = 600_000;
 const PROBE_TIMEOUT_MS = 5_000;
 const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
-/** Room that streams may reserve; it is not taken before they fill. */
+/** Space that streams may reserve. They take it only as they fill. */
 const STORE_BYTES_MAX = 16 * 1024 ** 3;
 
 /** A running nats-server with JetStream. */
@@ -19,16 +19,14 @@ export interface NatsServer extends RunningServer {
   readonly url: string;
 }
 
-/** What a server knows of the cluster that it is part of. */
 export interface NatsCluster {
-  /** Of this server; unique in the cluster. */
+  /** Unique in the cluster. */
   readonly serverName: string;
   readonly port: number;
-  /** Where the others listen for it. */
+  /** Cluster ports of the other servers. */
   readonly peerPorts: readonly number[];
 }
 
-/** How to run nats-server. */
 export interface NatsOptions {
   readonly storeDir: string;
   /** A free one by default. */
@@ -37,13 +35,13 @@ export interface NatsOptions {
   /** Gives up the start; nothing is left running then. */
   readonly signal?: AbortSignal | undefined;
   readonly binary?: string | undefined;
-  /** Alone by default. */
+  /** A single server by default. */
   readonly cluster?: NatsCluster | undefined;
 }
 
 /**
- * Starts nats-server on the loopback address, with JetStream syncing every write to disk before it acknowledges:
- * with its default interval a power cut loses acknowledged messages.
+ * Starts nats-server on the loopback address. JetStream syncs every write to disk before it acknowledges: with its default
+ * interval, a power cut loses acknowledged messages.
  * Throws StartError, PortTakenError or DataDirectoryInUseError.
  */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
@@ -88,7 +86,7 @@ const clusterConfig = ({ port, peerPorts }: NatsCluster): string[] => {
   return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
 };
 
-/** NATS greets each connection with one INFO line, which tells whether JetStream is on. */
+/** Reads the INFO line by which NATS greets a connection: it names JetStream once that is on. */
 const greetsWithJetStream = (port: number): Promise<boolean> => {
   return new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port });

@@ -8,7 +8,6 @@ const STOP_STEP_MS = 15_000;
 const OUTPUT_CHARACTERS_KEPT = 8_192;
 const OUTPUT_GRACE_MS = 500;
 
-/** How a process ended. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -50,8 +49,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts a process that cannot outlive this one. It gets a session of its own: Ctrl-C in a terminal then reaches this
- * process alone, which stops things in order. Throws StartError if the program cannot be executed.
+ * Starts a process that cannot outlive this one. It gets its own session: Ctrl-C in a terminal then reaches only this
+ * process, which stops things in order. Throws StartError if the program cannot be executed.
  */
 export const startProcess = async (options: ProcessOptions): Promise<RunningProcess> => {
   const [program, ...args] = options.command;

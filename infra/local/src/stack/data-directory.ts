@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isProcessIdentity, isStillRunning, StartError, stopOrphans } from '@svc/embedded-servers';
 import { readJsonFile } from './atomic-file.ts';
 
-/** Processes of a killed run stop in order by themselves. This long they may take before the next start signals them. */
+/** Processes of a killed run stop by themselves. The next start signals those that take longer. */
 const ORPHAN_PATIENCE_MS = 6_000;
 const UNREADABLE_LOCK_POLL_MS = 50;
 const UNREADABLE_LOCK_POLLS_MAX = 20;
 
-/** Where things lie in the data directory. */
+/** Paths in the data directory. */
 export interface StackPaths {
   readonly cluster: string;
   readonly nats: string;

@@ -29,7 +29,7 @@ export const runLocalStack = async (
   const report = createReport((text) => process.stdout.write(text));
   let stack: LocalStack | undefined;
   let settings: StackSettings | undefined;
-  const { signal } = listenForStop({
+  const signal = listenForStop({
     first: () => report.line('stopping (once more to kill everything at once)'),
     again: () => {
       stack?.kill();

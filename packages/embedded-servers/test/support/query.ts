@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export const query = async (url: string, sql: string): Promise<unknown[]> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
