@@ -13,14 +13,14 @@ const PATIENCE_MS = 180_000;
 
 /** A stack with stand-in services. */
 export interface RunningStack {
-  child: ChildProcess;
+  readonly child: ChildProcess;
   /** Standard output and standard error. */
-  output: () => string;
-  errors: () => string;
+  readonly output: () => string;
+  readonly errors: () => string;
   /** The exit code. */
-  exited: Promise<number | null>;
-  description: () => StackDescription;
-  pids: () => number[];
+  readonly exited: Promise<number | null>;
+  readonly description: () => StackDescription;
+  readonly pids: () => number[];
 }
 
 /** Creates a data directory that `remove` deletes. */
