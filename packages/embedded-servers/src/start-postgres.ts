@@ -65,14 +65,12 @@ const runPostgres = async (
   { programs, account, port }: { programs: PostgresPrograms; account: ServerAccount | undefined; port: number },
 ): Promise<RunningServer> => {
   const settings = { timezone: 'UTC', log_timezone: 'UTC', unix_socket_directories: '', ...flags };
+  const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const directory = openDirectory(dataDir, account);
+  const location = ['-D', directory.childPath, '-h', '127.0.0.1', '-p', String(port)];
   try {
     const running = await startProcess({
-      command: [
-        programs.postgres,
-        ...['-D', directory.childPath, '-h', '127.0.0.1', '-p', String(port)],
-        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
+      command: [programs.postgres, ...location, ...assignments],
       cwd: '/',
       env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' },
       account,

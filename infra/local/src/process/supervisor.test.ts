@@ -103,7 +103,7 @@ describe('a supervisor', () => {
     await expect(supervisor.start(fragile)).rejects.toThrow('no');
   });
 
-  test('tries a first launch as often as its plan allows if the process ends, and only then throws', async () => {
+  test('tries a first launch as often as its plan allows if the process ends early, and only then throws', async () => {
     let launches = 0;
     const ends = async (): Promise<RunningProcess> => {
       launches += 1;
@@ -116,6 +116,22 @@ describe('a supervisor', () => {
     }
     await expect(start).rejects.toThrow('ended 3');
     expect(launches).toBe(3);
+  });
+
+  test('counts no launch that ends late, and gives up after ten minutes', async () => {
+    let launches = 0;
+    const endsLate = async (): Promise<RunningProcess> => {
+      launches += 1;
+      nowMs += 60_000;
+      throw new ProcessEndedError(`ended ${launches}`);
+    };
+    const start = supervisor.start({ name: 'it', launch: endsLate, attemptsMax: 3 });
+    start.catch(() => undefined);
+    while (launches < 11) {
+      await setImmediate();
+      endWait();
+    }
+    await expect(start).rejects.toThrow('ended 11');
   });
 
   test('launches nothing more after a stop, also one during the backoff', async () => {

@@ -6,12 +6,16 @@ const BACKOFF_MAX_MS = 5_000;
 /** After a run this long, the backoff starts over. */
 const STABLE_MS = 10_000;
 
+/** A launch that ends later than this may have met a slow machine. It is repeated, for ten minutes at most. */
+const EARLY_END_MS = 15_000;
+const START_PATIENCE_MS = 600_000;
+
 /** A process to keep running. */
 export interface ProcessPlan {
   readonly name: string;
   /** Starts it, on the same port every time, and resolves once it is ready. Gives up when the signal aborts. */
   readonly launch: (signal: AbortSignal) => Promise<RunningProcess>;
-  /** Launches in which it may end before it is ready, until the start counts as failed. One by default. */
+  /** Launches that may end early until the start counts as failed. One by default. */
   readonly attemptsMax?: number;
 }
 
@@ -76,12 +80,14 @@ const supervise = (plan: ProcessPlan, options: SupervisorOptions): Supervised =>
   let current: RunningProcess | undefined;
 
   const run = async (): Promise<void> => {
-    let launches = 0;
+    const begunAt = now();
+    let launchedAt = begunAt;
+    let attempts = 0;
     let isAgain = false;
     let backoffMs = BACKOFF_MIN_MS;
     while (!halted.aborted) {
       try {
-        launches += 1;
+        launchedAt = now();
         current = await plan.launch(halted);
         // The launch may have succeeded in the moment of the stop.
         if (halted.aborted) await current.stop();
@@ -95,7 +101,9 @@ const supervise = (plan: ProcessPlan, options: SupervisorOptions): Supervised =>
         if (now() - startedAt > STABLE_MS) backoffMs = BACKOFF_MIN_MS;
         options.ended(plan.name, exit);
       } catch (error) {
-        const mayTryAgain = isAgain || (error instanceof ProcessEndedError && launches < (plan.attemptsMax ?? 1));
+        if (now() - launchedAt < EARLY_END_MS) attempts += 1;
+        const isHopeless = attempts >= (plan.attemptsMax ?? 1) || now() - begunAt > START_PATIENCE_MS;
+        const mayTryAgain = isAgain || (error instanceof ProcessEndedError && !isHopeless);
         if (halted.aborted || !mayTryAgain) return reject(error);
         options.failed(plan.name, error);
       }

@@ -5,7 +5,7 @@ import type { StackContext } from './stack-context.ts';
 import { withLogPath } from './with-log-path.ts';
 
 /** Long enough for a machine that does many other things. */
-const READY_TIMEOUT_MS = 300_000;
+const READY_TIMEOUT_MS = 600_000;
 const PROBE_TIMEOUT_MS = 10_000;
 /** Services end within a shorter grace of their own. */
 const STOP_GRACE_MS = 13_000;

@@ -58,8 +58,22 @@ export const prepareStack = async (
     const signal = AbortSignal.any([options.signal, failed.signal]);
     const supervisor = superviseInto({ stackFile, addresses, report, signal });
     const logOf = createLogs(paths.logs);
-    const own = { settings, report, signal, giveUp: () => failed.abort(), baseUrl, port, ports, secrets };
-    return { ...own, stackFile, supervisor, addresses, logOf, paths, release };
+    return {
+      settings,
+      report,
+      signal,
+      giveUp: () => failed.abort(),
+      baseUrl,
+      port,
+      ports,
+      secrets,
+      stackFile,
+      supervisor,
+      addresses,
+      logOf,
+      paths,
+      release,
+    };
   } catch (error) {
     release();
     throw error;
@@ -67,7 +81,9 @@ export const prepareStack = async (
 };
 
 const portNames = (settings: StackSettings): readonly string[] => [
-  ...['postgres', 'nats', 'sandbox-provider'],
+  'postgres',
+  'nats',
+  'sandbox-provider',
   ...serviceNames.flatMap((name) => [name, `${name}-internal`]),
   ...samplePartnerPorts(settings.env),
   ...consolePorts(settings),

@@ -7,6 +7,7 @@ export const withLogPath = async <T>(path: string, work: () => Promise<T>): Prom
     return await work();
   } catch (error) {
     if (!(error instanceof ProcessError)) throw error;
-    throw new StartError(`${error.message.replace(/\.$/, '')}. See ${readablePath(path)}.`, { cause: error });
+    const end = /[.?!]$/.test(error.message) ? '' : '.';
+    throw new StartError(`${error.message}${end} See ${readablePath(path)}.`, { cause: error });
   }
 };
