@@ -1,4 +1,4 @@
-import { createDatabase, isConnectionFailure } from '@svc/database';
+import { connectPatiently, createDatabase, isConnectionFailure } from '@svc/database';
 import { connectMessaging, outboxRoutes, startRelay } from '@svc/messaging';
 import {
   createInternalApp,
@@ -27,6 +27,7 @@ runService({
       applicationName: 'svc-auth',
     });
     life.onStop('database', () => database.destroy());
+    await connectPatiently(database);
     const messaging = await connectMessaging({
       url: config.NATS_URL,
       name: 'auth',

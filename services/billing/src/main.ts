@@ -1,4 +1,4 @@
-import { createDatabase } from '@svc/database';
+import { connectPatiently, createDatabase } from '@svc/database';
 import {
   type Consumer,
   connectMessaging,
@@ -45,6 +45,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
+  await connectPatiently(database);
   const offer = await openPlanOffer(database, plans);
   const replicas = config.NATS_STREAM_REPLICAS;
   const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });

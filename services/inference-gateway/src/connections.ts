@@ -1,4 +1,4 @@
-import { createDatabase } from '@svc/database';
+import { connectPatiently, createDatabase } from '@svc/database';
 import {
   connectMessaging,
   type Messaging,
@@ -40,6 +40,7 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
     poolMax: config.DATABASE_POOL_MAX,
   });
   life.onStop('database', () => database.destroy());
+  await connectPatiently(database);
   await keepPartitions(life, database, options);
   const replicas = config.NATS_STREAM_REPLICAS;
   const messaging = await connectMessaging({ url: config.NATS_URL, name: service, replicas, logger, metrics });
