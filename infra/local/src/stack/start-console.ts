@@ -8,33 +8,27 @@ import type { StackContext } from './stack-context.ts';
 export const consoleUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(CONSOLE) ? loopbackUrl(ports, CONSOLE) : undefined;
 
-/** Builds the console's pages if they are old, and serves them. Never rejects: the API works without them. */
+/** Builds the console's pages if they are old, and serves them. */
 export const startConsole = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths, baseUrl, report, logOf, signal } = context;
+  const { settings, ports, paths, baseUrl, logOf, signal } = context;
   const url = consoleUrl(context);
   if (url === undefined) return;
   const directory = consoleFolder(settings);
   const internalUrl = loopbackUrl(ports, `${CONSOLE}-internal`);
-  // A good start ends with the ready lines.
-  const quiet = { ...context, report: { ...report, line: () => undefined } };
-  try {
-    await buildPagesIfOld(directory, { log: logOf(`${CONSOLE}-build`), signal });
-    await keepNodeRunning(quiet, {
-      name: CONSOLE,
-      script: join(directory, 'src', 'main.ts'),
-      directory,
-      env: {
-        ...inheritedEnvironment(settings.env, paths.compileCache),
-        PUBLIC_BASE_URL: baseUrl,
-        HOST: '127.0.0.1',
-        PORT: String(ports.get(CONSOLE)),
-        INTERNAL_PORT: String(ports.get(`${CONSOLE}-internal`)),
-      },
-      url,
-      internalUrl,
-      readyUrl: `${internalUrl}/healthz`,
-    });
-  } catch (error) {
-    if (!signal.aborted) report.line(error instanceof Error ? error.message : String(error));
-  }
+  await buildPagesIfOld(directory, { log: logOf(`${CONSOLE}-build`), signal });
+  await keepNodeRunning(context, {
+    name: CONSOLE,
+    script: join(directory, 'src', 'main.ts'),
+    directory,
+    env: {
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      PUBLIC_BASE_URL: baseUrl,
+      HOST: '127.0.0.1',
+      PORT: String(ports.get(CONSOLE)),
+      INTERNAL_PORT: String(ports.get(`${CONSOLE}-internal`)),
+    },
+    url,
+    internalUrl,
+    readyUrl: `${internalUrl}/healthz`,
+  });
 };

@@ -13,6 +13,7 @@ import { variablePrefix } from './secrets.ts';
 import { inheritedEnvironment, loopbackUrl, serviceEnvironment } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
+import { startBeside } from './start-beside.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
@@ -73,8 +74,8 @@ const startOn = async (context: StackContext): Promise<LocalStack> => {
       missing,
       samplePartnerUrl: samplePartnerUrl(context),
     });
-    void startSamplePartner(context);
-    void startConsole(context);
+    void startBeside(context, startSamplePartner);
+    void startBeside(context, startConsole);
     return { stop, kill: supervisor.kill };
   } catch (error) {
     context.giveUp();

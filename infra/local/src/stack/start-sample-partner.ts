@@ -8,29 +8,22 @@ import type { StackContext } from './stack-context.ts';
 export const samplePartnerUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(SAMPLE_PARTNER) ? loopbackUrl(ports, SAMPLE_PARTNER) : undefined;
 
-/** Starts the sample partner app once the stack is ready. Never rejects: the product works without it. */
 export const startSamplePartner = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths, baseUrl, report, signal } = context;
+  const { settings, ports, paths, baseUrl } = context;
   const url = samplePartnerUrl(context);
   if (url === undefined) return;
-  // A good start ends with the ready lines.
-  const quiet = { ...context, report: { ...report, line: () => undefined } };
-  try {
-    await keepNodeRunning(quiet, {
-      name: SAMPLE_PARTNER,
-      script: fileURLToPath(import.meta.resolve('@svc/sample-partner/main')),
-      directory: settings.root,
-      env: {
-        ...inheritedEnvironment(settings.env, paths.compileCache),
-        PUBLIC_BASE_URL: baseUrl,
-        PORT: String(ports.get(SAMPLE_PARTNER)),
-        WEBHOOKS_PORT: String(ports.get(SAMPLE_PARTNER_WEBHOOKS)),
-        SAMPLE_PARTNER_DIR: samplePartnerFolder(settings),
-      },
-      url,
-      readyUrl: `${url}/healthz`,
-    });
-  } catch (error) {
-    if (!signal.aborted) report.line(error instanceof Error ? error.message : String(error));
-  }
+  await keepNodeRunning(context, {
+    name: SAMPLE_PARTNER,
+    script: fileURLToPath(import.meta.resolve('@svc/sample-partner/main')),
+    directory: settings.root,
+    env: {
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      PUBLIC_BASE_URL: baseUrl,
+      PORT: String(ports.get(SAMPLE_PARTNER)),
+      WEBHOOKS_PORT: String(ports.get(SAMPLE_PARTNER_WEBHOOKS)),
+      SAMPLE_PARTNER_DIR: samplePartnerFolder(settings),
+    },
+    url,
+    readyUrl: `${url}/healthz`,
+  });
 };
