@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { StartError } from './errors.ts';
 
-/** Absolute paths of the PostgreSQL programs that we run. */
 export interface PostgresBinaries {
   readonly postgres: string;
   readonly initdb: string;

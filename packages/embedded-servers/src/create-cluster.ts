@@ -25,7 +25,6 @@ export interface ClusterOptions {
   readonly programs: PostgresPrograms;
   readonly account: ServerAccount | undefined;
   readonly dataDir: string;
-  /** Name and password of the superuser. */
   readonly user: string;
   readonly password: string;
   readonly signal?: AbortSignal | undefined;

@@ -2,7 +2,6 @@ import { closeSync, constants, existsSync, fchownSync, lchownSync, mkdirSync, op
 import type { ServerAccount } from './server-account.ts';
 
 const OWN_DESCRIPTORS = '/proc/self/fd';
-/** A child gets its first additional descriptor as this one. */
 const CHILD_DESCRIPTOR = 3;
 
 /** A directory that a process of another account can enter, although its parents may be closed to that account. */

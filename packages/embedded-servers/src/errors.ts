@@ -13,7 +13,6 @@ export class ProcessEndedError extends ProcessError {
   override readonly name = 'ProcessEndedError';
 }
 
-/** A port in use by another process. */
 export class PortTakenError extends StartError {
   override readonly name = 'PortTakenError';
   readonly port: number;
@@ -24,7 +23,6 @@ export class PortTakenError extends StartError {
   }
 }
 
-/** A data directory that a live process uses. */
 export class DataDirectoryInUseError extends StartError {
   override readonly name = 'DataDirectoryInUseError';
 

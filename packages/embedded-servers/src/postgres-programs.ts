@@ -12,7 +12,6 @@ const VERSION_TIMEOUT_MS = 120_000;
 /** System directories that every account can enter, best first. */
 const COPY_PARENTS = ['/var/cache', '/var/tmp', '/tmp'];
 
-/** PostgreSQL's programs, at a place where the account can run them. */
 export interface PostgresPrograms extends PostgresBinaries {
   readonly majorVersion: string;
 }

@@ -42,7 +42,6 @@ export const stopOrphan = async (path: string, patienceMs = 0): Promise<void> =>
   forgetProcess(path);
 };
 
-/** Stops all orphans that are recorded in a directory. */
 export const stopOrphans = async (directory: string, patienceMs = 0): Promise<void> => {
   const records = readdirSync(directory).filter((name) => name.endsWith(SUFFIX));
   await Promise.all(records.map((name) => stopOrphan(join(directory, name.slice(0, -SUFFIX.length)), patienceMs)));

@@ -3,7 +3,6 @@ import type { RunningProcess } from './start-process.ts';
 import { describeEnd } from './wait-until-ready.ts';
 
 export interface JobOptions {
-  /** Subject of the message of a failure. */
   readonly name: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

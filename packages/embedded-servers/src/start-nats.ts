@@ -14,7 +14,6 @@ const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
 /** Space that streams may reserve. They take it only as they fill. */
 const STORE_BYTES_MAX = 16 * 1024 ** 3;
 
-/** A running nats-server with JetStream. */
 export interface NatsServer extends RunningServer {
   readonly url: string;
 }

@@ -11,7 +11,6 @@ import { chooseAccount, type ServerAccount } from './server-account.ts';
 import { type RunningServer, startProcess } from './start-process.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 
-/** Crash recovery replays up to a gigabyte of WAL. */
 const START_TIMEOUT_MS = 600_000;
 /** Line of postmaster.pid that turns to "ready" once connections are accepted. */
 const STATUS_LINE = 7;
@@ -19,7 +18,6 @@ const STATUS_LINE = 7;
 /** A running PostgreSQL. `url` is the superuser's connection string to the database `postgres`. */
 export interface PostgresServer extends RunningServer {
   readonly url: string;
-  /** True if this start created the cluster. */
   readonly created: boolean;
 }
 
@@ -31,7 +29,6 @@ export interface PostgresOptions {
   readonly user: string;
   /** Read at initdb only: a later start must pass the same one. */
   readonly password: string;
-  /** Server settings, such as `{fsync: 'off'}`. */
   readonly flags?: Readonly<Record<string, string>> | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
   readonly binaries?: PostgresBinaries | undefined;

@@ -21,17 +21,14 @@ export interface RunningProcess {
   stop(): Promise<void>;
   /** Sends SIGKILL, as a crash would, and resolves once it is gone. */
   kill(): Promise<void>;
-  /** Returns the end of its output. */
   lastOutput(): string;
 }
 
-/** A process that listens on a loopback port. */
 export interface RunningServer extends RunningProcess {
   readonly port: number;
 }
 
 export interface ProcessOptions {
-  /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
   readonly cwd?: string | undefined;
   readonly env: NodeJS.ProcessEnv;

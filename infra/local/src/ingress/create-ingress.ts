@@ -25,7 +25,6 @@ export interface AccessRecord {
   readonly durationMs: number;
 }
 
-/** Base URLs of the services and the console. */
 export type Upstreams = Partial<Record<IngressOwner, string>>;
 
 export interface IngressOptions {
@@ -34,7 +33,6 @@ export interface IngressOptions {
   readonly upstreams: Upstreams;
   /** A service listed here gets no more requests once it reports `stopping`. */
   readonly readinessUrls?: ReadinessUrls;
-  /** Scheme that clients use to reach the ingress. */
   readonly scheme: 'http' | 'https';
   readonly newRequestId: () => string;
   readonly clock: () => number;
@@ -43,7 +41,6 @@ export interface IngressOptions {
   readonly idleTimeoutMs?: { readonly answers: number; readonly streams: number };
 }
 
-/** A request and the part of the product that it is for. */
 interface Routed {
   readonly requestId: string;
   /** Undefined if the path is ambiguous. */

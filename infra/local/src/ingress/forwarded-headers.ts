@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers of one connection (RFC 9110 §7.6.1). `transfer-encoding` stays, as it frames the forwarded body. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'];
-/** Headers that Node has answered. */
 const ANSWERED_HERE = ['expect'];
 /** Headers by which proxies describe a client. From outside they are unproven claims. */
 const CLAIMS = ['forwarded', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'x-request-id', 'via'];

@@ -22,7 +22,6 @@ interface PathNode {
   readonly template: string;
   readonly literals: Map<string, PathNode>;
   parameter: PathNode | undefined;
-  /** Set where a route ends. */
   own: IngressMatch | undefined;
   /** Services of all routes at and below this node. */
   readonly owners: Set<IngressOwner>;

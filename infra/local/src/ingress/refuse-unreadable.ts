@@ -8,12 +8,10 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** A connection that has sent malformed HTTP. */
 export interface Unreadable {
   readonly socket: Duplex;
   readonly error: NodeJS.ErrnoException;
   readonly requestId: string;
-  /** Open answers of the connection. */
   readonly answers: readonly ServerResponse[];
 }
 

@@ -6,7 +6,6 @@ const PROBE_INTERVAL_MS = 200;
 const REPORT_AGE_MS_MAX = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** The services that have reported that they are about to refuse connections. */
 export interface StoppingServices {
   /** Reports that a service must get no more requests. Probes it in the background, for the next request. */
   readonly includes: (service: IngressOwner) => boolean;

@@ -8,7 +8,6 @@ import { answerWaiting } from './waiting-page.ts';
 
 /** Time that a service takes to restart. */
 const RETRY_AFTER_SECONDS = 1;
-/** Errors of a request that never reached the service. */
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 export interface Forwarding {
@@ -35,7 +34,6 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
     proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));
   });
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
-  // The client has left while its request was being sent.
   proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
   return {
     forward: (req, res, { match, target }) => {

@@ -10,7 +10,6 @@ const STABLE_MS = 10_000;
 const EARLY_END_MS = 15_000;
 const START_PATIENCE_MS = 600_000;
 
-/** A process to keep running. */
 export interface ProcessPlan {
   readonly name: string;
   /** Starts it, on the same port every time, and resolves once it is ready. Gives up when the signal aborts. */
@@ -28,9 +27,7 @@ export interface SupervisorEvents {
 export interface SupervisorOptions extends SupervisorEvents {
   /** Once aborted, nothing is launched any more. What runs goes on until it is stopped. */
   readonly signal: AbortSignal;
-  /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
-  /** Resolves after a time, or when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -40,7 +37,6 @@ export interface Supervisor {
   readonly start: (plan: ProcessPlan) => Promise<void>;
   /** Stops all processes, wave by wave. Those that no wave names go with the first. */
   readonly stop: (waves: readonly (readonly string[])[]) => Promise<void>;
-  /** Kills all processes without waiting for their end. */
   readonly kill: () => void;
 }
 

@@ -6,9 +6,7 @@ import type { BoundedLog } from '../process/bounded-log.ts';
 import type { StackSettings } from './settings.ts';
 import { withLogPath } from './with-log-path.ts';
 
-/** Name of the console's process and of its ports. */
 export const CONSOLE = 'console';
-/** Half a minute on a quiet machine. */
 const BUILD_TIMEOUT_MS = 900_000;
 /** Sources of the pages: the console's own, and those of the documentation. */
 const SOURCES = [
@@ -20,7 +18,6 @@ const SOURCES = [
 export const consoleFolder = ({ servicesDirectory }: Pick<StackSettings, 'servicesDirectory'>): string =>
   join(servicesDirectory, CONSOLE);
 
-/** Returns the names of the console's ports, or none if its folder is missing. */
 export const consolePorts = (settings: Pick<StackSettings, 'servicesDirectory'>): readonly string[] =>
   existsSync(join(consoleFolder(settings), 'src', 'main.ts')) ? [CONSOLE, `${CONSOLE}-internal`] : [];
 

@@ -9,7 +9,6 @@ const ORPHAN_PATIENCE_MS = 6_000;
 const UNREADABLE_LOCK_POLL_MS = 50;
 const UNREADABLE_LOCK_POLLS_MAX = 20;
 
-/** Paths in the data directory. */
 export interface StackPaths {
   readonly cluster: string;
   readonly nats: string;

@@ -4,28 +4,23 @@ import { reportStep } from './report.ts';
 import type { StackContext } from './stack-context.ts';
 import { withLogPath } from './with-log-path.ts';
 
-/** Long enough for a machine that does many other things. */
 const READY_TIMEOUT_MS = 600_000;
 const PROBE_TIMEOUT_MS = 10_000;
 /** Services end within a shorter grace of their own. */
 const STOP_GRACE_MS = 13_000;
-/** A service that ends this often before it is ready will not get better. */
 const ATTEMPTS_MAX = 3;
 
-/** A process of the stack, as `stack.json` describes it. */
 export interface StackPart {
   readonly name: string;
   readonly url: string;
   readonly internalUrl?: string | undefined;
 }
 
-/** A server or service, and how to start it once. */
 export interface LaunchedPart extends StackPart {
   readonly launch: (options: { signal: AbortSignal; onOutput: (text: string) => void }) => Promise<RunningProcess>;
   readonly attemptsMax?: number;
 }
 
-/** A part that is a Node process. */
 export interface NodePart extends StackPart {
   readonly script: string;
   readonly directory: string;

@@ -10,7 +10,6 @@ const TRIES_MAX = 200;
 export interface PortRequest {
   /** Such as `auth` or `auth-internal`. The variable `AUTH_INTERNAL_PORT` sets the latter. */
   readonly names: readonly string[];
-  /** Keeps the choice for the next start. */
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
 }

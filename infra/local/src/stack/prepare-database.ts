@@ -11,7 +11,6 @@ import type { StackContext } from './stack-context.ts';
 import { type DatabaseServer, givenDatabaseUrl } from './start-servers.ts';
 import { withLogPath } from './with-log-path.ts';
 
-/** A large database may take long to migrate. */
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 const MIGRATION_STOP_MS = 5_000;
 

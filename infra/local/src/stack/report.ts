@@ -1,8 +1,6 @@
 const PROGRESS_MS = 10_000;
 
-/** Output for the person who started the stack. */
 export interface Report {
-  /** Prints a step of the start, or an event of the run. */
   readonly line: (text: string) => void;
   /** Prints the last lines of a start: the ready line, then what to try next. */
   readonly ready: (baseUrl: string, details: ReadyDetails) => void;
@@ -11,7 +9,6 @@ export interface Report {
 export interface ReadyDetails {
   readonly startedInMs: number;
   readonly dataDirectory: string;
-  /** Services whose folder is missing. */
   readonly missing: readonly string[];
   /** Undefined if the sample partner app is off. */
   readonly samplePartnerUrl: string | undefined;

@@ -4,18 +4,14 @@ import { writeFileAtomically } from './atomic-file.ts';
 import type { Report } from './report.ts';
 import type { StackSettings } from './settings.ts';
 
-/** Name of the sample partner app's process and of the port of its pages. */
 export const SAMPLE_PARTNER = 'sample-partner';
-/** Name of the port of its webhook receiver. */
 export const SAMPLE_PARTNER_WEBHOOKS = 'sample-partner-webhooks';
 /** The dispatcher reads the certificate at its start, and may run for weeks. */
 const RENEW_BEFORE_DAYS = 60;
 
-/** Returns the names of the sample partner app's ports, or none if it is off. */
 export const samplePartnerPorts = (env: NodeJS.ProcessEnv): readonly string[] =>
   env['SAMPLE_PARTNER']?.toLowerCase() === 'off' ? [] : [SAMPLE_PARTNER, SAMPLE_PARTNER_WEBHOOKS];
 
-/** Returns the data directory of the sample partner app. */
 export const samplePartnerFolder = ({ dataDirectory }: Pick<StackSettings, 'dataDirectory'>): string =>
   join(dataDirectory, SAMPLE_PARTNER);
 
@@ -34,7 +30,6 @@ export const withSampleReceiver = async ({ settings, ports, report }: ReceiverCo
   const port = ports.get(SAMPLE_PARTNER_WEBHOOKS);
   if (port === undefined) return env;
   try {
-    // Imported while the servers start.
     const { ensureLocalAuthority } = await import('@svc/sample-partner/authority');
     const folder = samplePartnerFolder(settings);
     const { caFile } = await ensureLocalAuthority(folder, { renewBeforeDays: RENEW_BEFORE_DAYS });

@@ -4,7 +4,6 @@ import type { InternalCaller } from '@svc/contracts';
 import { StartError } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 
-/** Prefix of the secrets and variables of each service, and of the operator. */
 const prefixes = {
   auth: 'AUTH',
   billing: 'BILLING',
@@ -37,7 +36,6 @@ const makers = {
   WEBHOOK_DISPATCHER_DATABASE_PASSWORD: hex,
 } as const;
 
-/** The secrets of one data directory. */
 export type Secrets = Readonly<Record<keyof typeof makers, string>>;
 
 export interface SecretsLocation {

@@ -11,7 +11,6 @@ const SIGN_UPS_PER_SOURCE_PER_HOUR = '100000';
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'INTERNAL_PORT', 'DATABASE_URL', 'SVC_DATA_DIR', 'NODE_COMPILE_CACHE']);
 
 export interface ServiceContext {
-  /** The person's environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly ports: ReadonlyMap<string, number>;
   readonly secrets: Secrets;

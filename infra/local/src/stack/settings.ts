@@ -9,13 +9,11 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE'];
 
 export interface StackSettings {
-  /** Directory of the clone. */
   readonly root: string;
   readonly servicesDirectory: string;
   /** True if SVC_SERVICES_DIR is set: the services may be those of another release. */
   readonly isOtherRelease: boolean;
   readonly dataDirectory: string;
-  /** Address that the ingress listens on. */
   readonly host: string;
   /** Port of the ingress. 0 takes a free one. */
   readonly port: number;

@@ -12,7 +12,6 @@ import { loadSecrets, type Secrets } from './secrets.ts';
 import type { StackSettings } from './settings.ts';
 import { createStackFile, type StackFile } from './stack-file.ts';
 
-/** State that the parts of one stack share while it starts and runs. */
 export interface StackContext {
   readonly settings: StackSettings;
   readonly report: Report;
@@ -27,10 +26,8 @@ export interface StackContext {
   readonly supervisor: Supervisor;
   /** Addresses of processes by name, set before they start. */
   readonly addresses: Map<string, { url: string; internal_url?: string }>;
-  /** Opens a log of the data directory, once per name. */
   readonly logOf: (name: string) => BoundedLog;
   readonly paths: StackPaths;
-  /** Unlocks the data directory. */
   readonly release: () => void;
 }
 

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { writeFileAtomically } from './atomic-file.ts';
 
-/** A process of the stack in `stack.json`. */
 export interface StackProcess {
   readonly pid: number;
   readonly url: string;
@@ -9,7 +8,6 @@ export interface StackProcess {
   readonly internal_url?: string;
 }
 
-/** Content of `stack.json`. */
 export interface StackDescription {
   base_url: string;
   processes: Record<string, StackProcess>;

@@ -8,7 +8,6 @@ import type { StackContext } from './stack-context.ts';
 export const consoleUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(CONSOLE) ? loopbackUrl(ports, CONSOLE) : undefined;
 
-/** Builds the console's pages if they are old, and serves them. */
 export const startConsole = async (context: StackContext): Promise<void> => {
   const { settings, ports, paths, baseUrl, logOf, signal } = context;
   const url = consoleUrl(context);

@@ -28,7 +28,6 @@ const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provide
 /** Placeholder in `config/routes.yaml` for the address of the sandbox provider. */
 const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
 
-/** A stack that is ready. */
 export interface LocalStack {
   /** Stops everything in order and resolves when no process is left. */
   readonly stop: () => Promise<void>;

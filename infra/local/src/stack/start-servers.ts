@@ -53,6 +53,5 @@ export const startBroker = async (context: StackContext): Promise<string> => {
   return url;
 };
 
-/** Returns the database URL that is set for a service, if any. */
 export const givenDatabaseUrl = (env: NodeJS.ProcessEnv, service: ServiceName): string | undefined =>
   env[`${variablePrefix(service)}_DATABASE_URL`] || undefined;
