@@ -138,7 +138,7 @@ const inference: Dashboard = {
             expr: quantile(
               q,
               'service',
-              'http_request_duration_seconds_bucket{service="billing", operation=~"admitRequest|admitRequests"}',
+              'http_request_duration_seconds_bucket{service="billing", operation="admitRequest"}',
             ),
             legend: `p${q * 100}`,
           })),
