@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { connectToBroker, jetStreamOptions } from '@svc/broker';
 import { createDatabase } from '@svc/database';
 import { freePort } from '@svc/embedded-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -54,15 +55,41 @@ describe('a stack that is ready', () => {
   });
 
   test('describes every process, database and the broker in stack.json, readable by its owner only', () => {
-    const { base_url, processes, database_urls, nats_url } = stack.description();
+    const { base_url, processes, database_urls, nats_url, nats_urls } = stack.description();
     expect(base_url).toBe(baseUrl);
     expect(Object.keys(processes).sort()).toEqual(NAMES.toSorted());
     expect(Object.values(processes).every(({ pid, url }) => isAlive(pid) && URL.canParse(url))).toBe(true);
     expect(Object.keys(database_urls).sort()).toEqual(NAMES.slice(0, 4));
-    expect(nats_url).toBe(processes['nats']?.url);
+    expect(Object.keys(nats_urls).sort()).toEqual(NAMES.slice(0, 4));
+    const users = [nats_url, ...NAMES.slice(0, 4).map((name) => nats_urls[name] ?? '')].map((url) => new URL(url));
+    expect(users.map(({ username }) => username)).toEqual(['operator', ...NAMES.slice(0, 4)]);
+    expect(new Set(users.map(({ host }) => host))).toEqual(new Set([new URL(processes['nats']?.url ?? '').host]));
+    expect(new Set(users.map(({ password }) => password)).size).toBe(5);
     for (const file of ['stack.json', 'secrets.json', 'auth.instance.json', 'postgres.instance.json']) {
       expect(statSync(join(data.path, file)).mode & 0o077).toBe(0);
     }
+  });
+
+  test('lets each service into NATS as itself, with its streams made, and no client without credentials', async () => {
+    const { nats_url, nats_urls, processes } = stack.description();
+    for (const [name, url] of [...Object.entries(nats_urls), ['operator', nats_url] as const]) {
+      const connection = await connectToBroker({ url, name });
+      const manager = await connection.jetstreamManager({ ...jetStreamOptions({ url }), checkAPI: false });
+      expect((await manager.streams.info('KV_revocations')).config.name).toBe('KV_revocations');
+      await connection.close();
+    }
+    const anonymous = connectToBroker({ url: processes['nats']?.url ?? '', name: 'auth', connectTimeoutMs: 0 });
+    await expect(anonymous).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+  });
+
+  test('makes a stream again that an operator deleted', async () => {
+    const connection = await connectToBroker({ url: stack.description().nats_url, name: 'operator' });
+    const manager = await connection.jetstreamManager();
+    await manager.streams.delete('INFERENCE');
+    await until(
+      async () => (await manager.consumers.info('INFERENCE', 'billing_usage').catch(() => undefined)) !== undefined,
+    );
+    await connection.close();
   });
 
   test('routes requests to services through the ingress, with a request id', async () => {

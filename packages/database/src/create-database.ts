@@ -4,6 +4,7 @@ import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { type DriverConnection, isAtRest, isEnding } from './driver-connection.ts';
 import { limitQueries } from './limit-queries.ts';
+import { serverVerification } from './server-verification.ts';
 import { traceConnection } from './trace-connection.ts';
 import { typeParsers } from './type-parsers.ts';
 
@@ -23,6 +24,8 @@ const POOL_MAX = 10;
 /** What may differ between uses of a database; every limit has a default. */
 export interface DatabaseOptions {
   readonly poolMax?: number | undefined;
+  /** PEM file of the authority that signed the server's certificate. With it, every connection is encrypted and verified. */
+  readonly caFile?: string | undefined;
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string | undefined;
   readonly statementTimeoutMs?: number | undefined;
@@ -33,7 +36,8 @@ export interface DatabaseOptions {
 
 /**
  * A pool on one database; nothing connects before the first query. `int8` arrives as a number and throws beyond 2^53,
- * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`.
+ * `timestamptz` as a Date, `date` and `numeric` as text. The caller ends it with `destroy()`. Throws RangeError for a URL
+ * with TLS parameters beside a CA file.
  */
 export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex => {
   const tracing = activeTracing();
@@ -57,10 +61,11 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
   });
 };
 
-/** What the `pg` driver needs for one connection with our limits. */
+/** Configuration of the `pg` driver for one connection with our limits. */
 export const connectionConfig = (url: string, options: DatabaseOptions) => {
   return {
     connectionString: url,
+    ...(options.caFile === undefined ? {} : { ssl: serverVerification(url, options.caFile) }),
     application_name: options.applicationName ?? 'svc',
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,

@@ -14,6 +14,8 @@ const FILE_NAME = /^(\d{14}_[a-z0-9_]+)\.(ts|js|mjs)$/;
 
 export interface MigrateOptions {
   readonly url: string;
+  /** As for `createDatabase`. */
+  readonly caFile?: string | undefined;
   /** Holds `YYYYMMDDHHMMSS_what_changes.ts` (or bundled `.js`) files, each exporting `up(knex)`. */
   readonly directory: string;
 }
@@ -37,6 +39,7 @@ export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   const database = createDatabase(options.url, {
     ...setupLimits,
     applicationName: 'svc-migrate',
+    caFile: options.caFile,
     poolMax: 2,
     lockTimeoutMs: TABLE_LOCK_TIMEOUT_MS,
   });

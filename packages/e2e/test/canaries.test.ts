@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectToBroker } from '@svc/broker';
 import { waitFor } from '@svc/testing';
-import { connect as connectNats } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
@@ -38,7 +38,7 @@ const collectTables = async (written: Written): Promise<void> => {
 
 const collectStreams = async (written: Written): Promise<void> => {
   const { nats_url: url } = await readStackFile(inject('dataDir'));
-  const connection = await connectNats({ servers: url });
+  const connection = await connectToBroker({ url, name: 'operator' });
   const manager = await connection.jetstreamManager();
   for await (const { config, state } of manager.streams.list()) {
     const messages: string[] = [];
@@ -163,6 +163,7 @@ describe('secrets and content', () => {
       'the access token': tokens.access_token,
       'the refresh token': String(tokens.refresh_token),
       'the webhook signing secret': String(webhook.body.signing_secret),
+      ...JSON.parse(await readFile(join(inject('dataDir'), 'secrets.json'), 'utf8')),
     };
     const written: Written = new Map();
     await collectTraces(written, String(last.headers.get('x-request-id')));

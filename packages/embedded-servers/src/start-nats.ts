@@ -36,6 +36,10 @@ export interface NatsOptions {
   readonly binary?: string | undefined;
   /** A single server by default. */
   readonly cluster?: NatsCluster | undefined;
+  /** The `accounts` of its configuration. Without them every client may do everything. */
+  readonly accounts?: string | undefined;
+  /** PEM files of its certificate. With them it refuses plain connections. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
 /**
@@ -50,7 +54,7 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const configFile = `${storeDir}.conf`;
   const server = await startOnPort(options.port, 'NATS', async (port) => {
-    writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
+    writeFileSync(configFile, serverConfig(storeDir, port, options), { mode: 0o600 });
     const running = await startProcess({
       command: [binary, '--config', configFile],
       env: { TZ: 'UTC' },
@@ -65,7 +69,7 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 };
 
-const serverConfig = (storeDir: string, port: number, cluster: NatsCluster | undefined): string => {
+const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }: NatsOptions): string => {
   return [
     `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
@@ -76,13 +80,18 @@ const serverConfig = (storeDir: string, port: number, cluster: NatsCluster | und
     `  max_file_store: ${STORE_BYTES_MAX}`,
     '}',
     ...(cluster === undefined ? [] : clusterConfig(cluster)),
-    '',
+    ...(tls === undefined ? [] : tlsConfig(tls)),
+    accounts ?? '',
   ].join('\n');
 };
 
 const clusterConfig = ({ port, peerPorts }: NatsCluster): string[] => {
   const routes = peerPorts.map((peer) => `"nats://127.0.0.1:${peer}"`);
   return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
+};
+
+const tlsConfig = ({ certFile, keyFile }: NonNullable<NatsOptions['tls']>): string[] => {
+  return ['tls {', `  cert_file: ${JSON.stringify(certFile)}`, `  key_file: ${JSON.stringify(keyFile)}`, '}'];
 };
 
 /** Reads the INFO line by which NATS greets a connection: it names JetStream once that is on. */

@@ -13,11 +13,31 @@ import {
 import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
+const RETRIED = ['limit', 'unavailable', 'internal', undefined];
+const NOT_RETRIED = ['invalid', 'not_found', 'conflict', 'forbidden'];
+const DURABLES = [
+  ...RETRIED.map((kind) => `test_retry_${kind}`),
+  ...NOT_RETRIED.map((kind) => `test_no_retry_${kind}`),
+  'test_poison',
+  'test_last',
+  'test_invalid',
+  'test_tolerant',
+  'test_killed',
+  'test_crasher',
+  'test_ordered',
+  'test_ordered_batch',
+  'test_first',
+  'test_parked',
+  'test_outage',
+  'test_stop',
+  'test_pause',
+];
+
 let stage: Stage;
 let messaging: Messaging;
 let relay: Relay;
 beforeAll(async () => {
-  stage = await createStage();
+  stage = await createStage(DURABLES, { test_killed: 1_000 });
 });
 afterEach(() => stage.reset());
 afterAll(() => stage.end());
@@ -64,7 +84,7 @@ test('a poison message is parked with its payload and code, and the others flow'
   expect(letters[0].payload).not.toContain('secret text');
 });
 
-test.each(['limit', 'unavailable', 'internal', undefined])('an error of kind %s is tried again later', async (kind) => {
+test.each(RETRIED)('an error of kind %s is tried again later', async (kind) => {
   await begin();
   await registerApp(stage.knex);
   let attempts = 0;
@@ -81,7 +101,7 @@ test.each(['limit', 'unavailable', 'internal', undefined])('an error of kind %s 
   expect(await deadLetters()).toEqual([]);
 });
 
-test.each(['invalid', 'not_found', 'conflict', 'forbidden'])('an error of kind %s is not tried again', async (kind) => {
+test.each(NOT_RETRIED)('an error of kind %s is not tried again', async (kind) => {
   await begin();
   await registerApp(stage.knex);
   let attempts = 0;
@@ -158,7 +178,6 @@ test('killed between effect and acknowledgement: the fact comes again and has no
   expect(await pending()).toBe(1);
   let handled = 0;
   consume('test_killed', {
-    ackWaitMs: 1_000,
     handle: async () => {
       handled += 1;
     },

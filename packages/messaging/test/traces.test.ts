@@ -14,7 +14,7 @@ beforeAll(async () => {
     ...{ service: 'auth', endpoint: collector.url, headers: {}, timeoutMs: 5_000, ratio: 1, resourceAttributes: {} },
     onExport: (failure) => expect(failure).toBeUndefined(),
   });
-  stage = await createStage();
+  stage = await createStage(['test_single', 'test_batch']);
 });
 afterAll(async () => {
   await stage.end();

@@ -21,7 +21,7 @@ export {
 } from './client/create-internal-client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { UnorderedSet } from './collections/unordered-set.ts';
-export { callingSettings, commonSettings } from './config/common-settings.ts';
+export { brokerSettings, callingSettings, commonSettings, databaseSettings } from './config/common-settings.ts';
 export {
   describeSettings,
   renderEnvExample,

@@ -23,6 +23,7 @@ runService({
     const metrics = createMetrics('auth');
 
     const database = createDatabase(config.DATABASE_URL, {
+      caFile: config.DATABASE_CA_FILE,
       poolMax: config.DATABASE_POOL_MAX,
       applicationName: 'svc-auth',
     });
@@ -30,13 +31,18 @@ runService({
     await connectPatiently(database);
     const messaging = await connectMessaging({
       url: config.NATS_URL,
+      caFile: config.NATS_CA_FILE,
       name: 'auth',
-      replicas: config.NATS_STREAM_REPLICAS,
       logger,
       metrics,
     });
     life.onStop('messaging', () => messaging.close());
-    const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: 'auth' });
+    const relay = startRelay({
+      databaseUrl: config.DATABASE_URL,
+      databaseCaFile: config.DATABASE_CA_FILE,
+      messaging,
+      service: 'auth',
+    });
     life.onStop('relay', () => relay.stop());
 
     const clock = (): Date => new Date();

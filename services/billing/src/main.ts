@@ -11,6 +11,7 @@ import {
   createLogger,
   createMetrics,
   createTokenAuthenticators,
+  databaseSettings,
   type Lifecycle,
   loadConfig,
   openTraces,
@@ -41,16 +42,18 @@ const start = async (life: Lifecycle): Promise<void> => {
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
     applicationName: NAME,
+    caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
   await connectPatiently(database);
   const offer = await openPlanOffer(database, plans);
-  const replicas = config.NATS_STREAM_REPLICAS;
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });
+  const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
+  const messaging = await connectMessaging({ ...broker, name: NAME, logger, metrics });
   life.onStop('messaging', () => messaging.close());
-  const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: NAME });
+  const databaseCaFile = config.DATABASE_CA_FILE;
+  const relay = startRelay({ databaseUrl: config.DATABASE_URL, databaseCaFile, messaging, service: NAME });
   life.onStop('relay', () => relay.stop());
   const revocations = await openRevocations(messaging);
   life.onStop('revocations', () => revocations.stop());
@@ -86,8 +89,12 @@ const start = async (life: Lifecycle): Promise<void> => {
 
 /** `main.ts check-balances`: proves every running total; exit code 1 and a list where one is wrong. */
 const checkTotals = async (): Promise<void> => {
-  const { DATABASE_URL } = loadConfig(z.object({ DATABASE_URL: billingConfigSchema.shape.DATABASE_URL }), process.env);
-  const database = createDatabase(DATABASE_URL, { applicationName: NAME, statementTimeoutMs: CHECK_TIMEOUT_MS });
+  const config = loadConfig(z.object(databaseSettings), process.env);
+  const database = createDatabase(config.DATABASE_URL, {
+    applicationName: NAME,
+    caFile: config.DATABASE_CA_FILE,
+    statementTimeoutMs: CHECK_TIMEOUT_MS,
+  });
   try {
     const discrepancies = await checkBalances(database);
     for (const { total, subject, recorded, derived } of discrepancies) {

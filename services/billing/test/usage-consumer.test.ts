@@ -10,16 +10,16 @@ import { APP, type TestBilling, testBilling } from './support/billing.ts';
 let nats: TestNats;
 let billing: TestBilling;
 let messaging: Messaging;
+let operator: Messaging;
 beforeAll(async () => {
   [nats, billing] = await Promise.all([testNats(), testBilling()]);
-  messaging = await connectMessaging({
-    url: nats.url,
-    name: 'test',
-    logger: createLogger({ service: 'billing', level: 'silent' }),
-  });
+  const logger = createLogger({ service: 'billing', level: 'silent' });
+  messaging = await connectMessaging({ url: nats.urlOf('billing'), name: 'billing', logger });
+  operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
 });
 afterAll(async () => {
   await messaging.close();
+  await operator.close();
   await Promise.all([billing.stop(), nats.stop()]);
 });
 
@@ -39,7 +39,7 @@ const publish = async (records: object[], id = crypto.randomUUID()) => {
     data: { records },
   };
   // No message id: the broker must not be what drops the repetitions.
-  await messaging.jetstream.publish(subject, JSON.stringify(envelope));
+  await operator.jetstream.publish(subject, JSON.stringify(envelope));
 };
 const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
 

@@ -47,7 +47,7 @@ const snapshot = (revision: number): SubscriptionSnapshot => ({
 });
 
 const connect = (clientId: string, version = 1, user = userId) =>
-  publishFact(dispatcher.messaging, {
+  publishFact(world, {
     subject: 'auth.connection.created.v1',
     aggregate: `connection:${user}:${clientId}`,
     version,
@@ -58,7 +58,7 @@ const connect = (clientId: string, version = 1, user = userId) =>
   });
 
 const disconnect = (clientId: string, version: number, user = userId) =>
-  publishFact(dispatcher.messaging, {
+  publishFact(world, {
     subject: 'auth.connection.revoked.v1',
     aggregate: `connection:${user}:${clientId}`,
     version,
@@ -70,7 +70,7 @@ const disconnect = (clientId: string, version: number, user = userId) =>
 
 /** Ends connections of a suspended app, as auth does: many in one fact. */
 const suspend = (clientId: string, users: readonly string[], version = 2) =>
-  publishFact(dispatcher.messaging, {
+  publishFact(world, {
     subject: 'auth.app.disconnected.v1',
     aggregate: `disconnection:${randomUUID()}`,
     version: 1,
@@ -81,7 +81,7 @@ const suspend = (clientId: string, users: readonly string[], version = 2) =>
   });
 
 const change = (revision: number, id?: string) =>
-  publishFact(dispatcher.messaging, {
+  publishFact(world, {
     subject: 'billing.subscription.changed.v1',
     aggregate: `subscription:${userId}`,
     version: revision,
@@ -153,11 +153,11 @@ describe('connections', () => {
     await untilTold(owner.clientId, ['integration.connected']);
     const fact = await world.database.knex('events').where({ client_id: owner.clientId }).first('fact_id');
     expect(fact.fact_id).toBe(id);
-    const stream = await dispatcher.messaging.manager.streams.getMessage('AUTH', {
+    const stream = await world.operator.manager.streams.getMessage('AUTH', {
       last_by_subj: 'auth.connection.created.v1',
     });
     // Without its message id, so that the broker takes it for a new one.
-    await dispatcher.messaging.jetstream.publish('auth.connection.created.v1', stream.data);
+    await world.operator.jetstream.publish('auth.connection.created.v1', stream.data);
     await disconnect(owner.clientId, 2);
     await untilTold(owner.clientId, ['integration.connected', 'integration.revoked']);
   });
@@ -211,7 +211,7 @@ describe('subscriptions', () => {
   test('that end are told as ended', async () => {
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
-    await publishFact(dispatcher.messaging, {
+    await publishFact(world, {
       subject: 'billing.subscription.ended.v1',
       aggregate: `subscription:${userId}`,
       version: 1,
@@ -277,11 +277,11 @@ describe('apps', () => {
     await connect(owner.clientId, 1, other);
     await untilTold(owner.clientId, ['integration.connected', 'integration.connected']);
     await suspend(owner.clientId, [userId]);
-    const { data } = await dispatcher.messaging.manager.streams.getMessage('AUTH', {
+    const { data } = await world.operator.manager.streams.getMessage('AUTH', {
       last_by_subj: 'auth.app.disconnected.v1',
     });
     // Without its message id, so that the broker takes it for a new one.
-    await dispatcher.messaging.jetstream.publish('auth.app.disconnected.v1', data);
+    await world.operator.jetstream.publish('auth.app.disconnected.v1', data);
     await suspend(owner.clientId, [userId, other]);
     const told = ['integration.connected', 'integration.connected', 'integration.revoked', 'integration.revoked'];
     await untilTold(owner.clientId, told);
@@ -293,7 +293,7 @@ describe('apps', () => {
     world.receiver.next.push(500);
     await connect(owner.clientId);
     await untilTold(owner.clientId, ['integration.connected']);
-    await publishFact(dispatcher.messaging, {
+    await publishFact(world, {
       subject: 'auth.app.deleted.v1',
       aggregate: `app:${owner.clientId}`,
       version: 2,

@@ -8,8 +8,9 @@ test('a hint of one replica wakes each of the others, and many at once wake them
   const nats = await testNats();
   const logger = createLogger({ service: 'webhook-dispatcher', level: 'silent' });
   const replicas = await Promise.all(
-    ['storing', 'second', 'third'].map(async (name) => {
-      const messaging = await connectMessaging({ url: nats.url, name, logger });
+    Array.from({ length: 3 }, async () => {
+      const url = nats.urlOf('webhook-dispatcher');
+      const messaging = await connectMessaging({ url, name: 'webhook-dispatcher', logger });
       const woken = { count: 0 };
       const hints = shareHints(messaging, () => {
         woken.count += 1;

@@ -56,7 +56,7 @@ const snapshot = (revision: number): SubscriptionSnapshot => ({
 });
 
 const connect = (userId: string, clientId: string, version = 1) =>
-  publishFact(dispatcher.messaging, {
+  publishFact(world, {
     subject: 'auth.connection.created.v1',
     aggregate: `connection:${userId}:${clientId}`,
     version,

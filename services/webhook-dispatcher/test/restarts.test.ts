@@ -51,7 +51,7 @@ test('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lo
   const [told = ''] = clientIds;
   await waitFor(
     async () => {
-      await publishFact(inProcess.messaging, {
+      await publishFact(world, {
         ...{ subject: 'auth.connection.created.v1', aggregate: `connection:${userId}:${told}`, version: 1 },
         data: {
           ...{ svc_user_id: userId, client_id: told, grant_id: newId('grt') },

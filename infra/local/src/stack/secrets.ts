@@ -16,6 +16,8 @@ const prefixes = {
 export const variablePrefix = <const C extends InternalCaller>(caller: C): (typeof prefixes)[C] => prefixes[caller];
 
 const hex = (): string => randomBytes(32).toString('hex');
+/** Begins with a letter: nats.js takes digits behind the colon of a URL for a port. */
+const natsPassword = (): string => `nats_${hex()}`;
 const base64 = (): string => randomBytes(32).toString('base64');
 
 /** Generators of all secrets, by the name of the variable if a service reads the secret unchanged. */
@@ -34,6 +36,11 @@ const makers = {
   BILLING_DATABASE_PASSWORD: hex,
   INFERENCE_GATEWAY_DATABASE_PASSWORD: hex,
   WEBHOOK_DISPATCHER_DATABASE_PASSWORD: hex,
+  AUTH_NATS_PASSWORD: natsPassword,
+  BILLING_NATS_PASSWORD: natsPassword,
+  INFERENCE_GATEWAY_NATS_PASSWORD: natsPassword,
+  WEBHOOK_DISPATCHER_NATS_PASSWORD: natsPassword,
+  OPERATOR_NATS_PASSWORD: natsPassword,
 } as const;
 
 export type Secrets = Readonly<Record<keyof typeof makers, string>>;

@@ -6,7 +6,7 @@ const PORT_DEFAULT = 8080;
 const HOST_DEFAULT = '127.0.0.1';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Paths relative to the person's working directory. Services have another one. */
-const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE'];
+const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE', 'DATABASE_CA_FILE', 'NATS_CA_FILE'];
 
 export interface StackSettings {
   readonly root: string;

@@ -12,7 +12,9 @@ export interface StackDescription {
   base_url: string;
   processes: Record<string, StackProcess>;
   database_urls: Record<string, string>;
+  /** The operator's, who may do everything. */
   nats_url: string;
+  nats_urls: Record<string, string>;
 }
 
 /** `stack.json`: exists while the stack is ready, and follows every change. */
@@ -25,7 +27,7 @@ export interface StackFile {
 
 /** Creates an unpublished description, and removes the file of an earlier run. */
 export const createStackFile = (path: string, base_url: string): StackFile => {
-  const description: StackDescription = { base_url, processes: {}, database_urls: {}, nats_url: '' };
+  const description: StackDescription = { base_url, processes: {}, database_urls: {}, nats_url: '', nats_urls: {} };
   let isPublished = false;
   const write = (): void => writeFileAtomically(path, `${JSON.stringify(description, null, 2)}\n`);
   rmSync(path, { force: true });

@@ -86,6 +86,7 @@ describe('stack.json', () => {
       processes: { auth: { pid: 2, url: 'http://127.0.0.1:2' } },
       database_urls: {},
       nats_url: '',
+      nats_urls: {},
     });
     file.remove();
     file.set('auth', { pid: 3, url: '' });

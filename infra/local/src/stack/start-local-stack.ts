@@ -14,9 +14,10 @@ import { inheritedEnvironment, loopbackUrl, serviceEnvironment } from './service
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
 import { startBeside } from './start-beside.ts';
+import { type Broker, startBroker } from './start-broker.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
-import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
+import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
 /** Order of a stop: first no new requests come in, then open ones end, then what they needed goes. */
 const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
@@ -114,16 +115,15 @@ const startService = async (
   service: ServiceName,
   needs: {
     server: Promise<DatabaseServer> | undefined;
-    broker: Promise<string>;
+    broker: Promise<Broker>;
     dispatcherEnv: Promise<NodeJS.ProcessEnv>;
   },
 ): Promise<void> => {
   const { settings, ports, secrets, paths, baseUrl, stackFile } = context;
   const databaseUrl = await prepareDatabase(context, service, await needs.server);
-  const natsUrl = await needs.broker;
+  const natsUrl = (await needs.broker).urlOf(service);
   const env = service === 'webhook-dispatcher' ? await needs.dispatcherEnv : settings.env;
   stackFile.description.database_urls[service] = databaseUrl;
-  stackFile.description.nats_url = natsUrl;
   const directory = join(settings.servicesDirectory, service);
   const internalUrl = loopbackUrl(ports, `${service}-internal`);
   await keepNodeRunning(context, {

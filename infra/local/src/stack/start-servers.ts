@@ -1,5 +1,5 @@
 import type { ServiceName } from '@svc/contracts';
-import { startNats, startPostgres } from '@svc/embedded-servers';
+import { startPostgres } from '@svc/embedded-servers';
 import { keepRunning } from './keep-running.ts';
 import { variablePrefix } from './secrets.ts';
 import type { StackContext } from './stack-context.ts';
@@ -36,21 +36,6 @@ export const startDatabaseServer = async (context: StackContext): Promise<Databa
     },
   });
   return { adminUrl: `postgres://${ADMIN}:${secrets.POSTGRES_PASSWORD}@127.0.0.1:${port}/postgres`, created };
-};
-
-/** Starts NATS on the stack's data directory, keeps it running and returns its URL. `NATS_URL`, if set, is used instead. */
-export const startBroker = async (context: StackContext): Promise<string> => {
-  const { ports, paths, settings } = context;
-  const given = settings.env['NATS_URL'];
-  if (given) return given;
-  const port = ports.get('nats') ?? 0;
-  const url = `nats://127.0.0.1:${port}`;
-  await keepRunning(context, {
-    name: 'nats',
-    url,
-    launch: (options) => startNats({ ...options, storeDir: paths.nats, port }),
-  });
-  return url;
 };
 
 export const givenDatabaseUrl = (env: NodeJS.ProcessEnv, service: ServiceName): string | undefined =>

@@ -48,8 +48,13 @@ export const revocationWriters = {
   'inference-gateway': ['key'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
-/** Core NATS subjects `<signal>.<service>` over which the replicas of one service wake each other. */
-export const replicaSignals = ['outbox_hint', 'outbox_reconcile', 'lanes_due_hint'] as const;
+/** Core NATS subjects over which the replicas of one service wake each other. */
+export const replicaSignals = {
+  auth: ['outbox_hint.auth', 'outbox_reconcile.auth'],
+  billing: ['outbox_hint.billing', 'outbox_reconcile.billing'],
+  'inference-gateway': ['outbox_hint.inference-gateway', 'outbox_reconcile.inference-gateway'],
+  'webhook-dispatcher': ['lanes_due_hint.webhook-dispatcher'],
+} as const satisfies Record<ServiceName, readonly string[]>;
 
 /** Seconds that a revocation is kept: the longest token's life (12 h) and an hour for clocks. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;

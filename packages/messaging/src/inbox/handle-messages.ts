@@ -22,7 +22,6 @@ export interface HandlerDeps {
   /** Runs inside the transaction that also notes the events as handled. */
   readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
   readonly maxDeliver: number;
-  readonly ackWaitMs: number;
   /** Whether versions of an aggregate are handled in order. */
   readonly ordered: boolean;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, ConsumerMessages, JsMsg } from 'nats';
-import { ensureConsumer } from './ensure-consumer.ts';
+import type { ConsumerMessages, JsMsg } from 'nats';
 import type { HandleResult, HandlerDeps } from './handle-messages.ts';
+import { type OpenDurable, openDurable } from './open-durable.ts';
 
 /** A pull asks for messages for this long; new ones come at once. */
 const PULL_MS = 5_000;
@@ -25,6 +25,8 @@ export interface PullLoopOptions {
   readonly handle: (messages: readonly JsMsg[]) => Promise<HandleResult>;
 }
 
+type DrainOptions = PullLoopOptions & Pick<OpenDurable, 'ackWaitMs'>;
+
 /** Takes messages of one durable consumer until stopped. */
 export interface PullLoop {
   pause(): Promise<void>;
@@ -37,7 +39,7 @@ interface LoopState {
   halt: AbortController;
   pulling: ConsumerMessages | undefined;
   /** Undefined until it is known to be there. */
-  durable: Consumer | undefined;
+  durable: OpenDurable | undefined;
 }
 
 /** Starts the loop at once. */
@@ -88,22 +90,19 @@ const runLoop = async (options: PullLoopOptions, state: LoopState): Promise<void
 };
 
 const pullOnce = async (options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> => {
-  const { messaging, consumer } = options.deps;
+  const { messaging } = options.deps;
   if (!messaging.isConnected()) return await pauseFor(RETRY_MS, signal);
-  if (state.durable === undefined) {
-    await ensureConsumer(options.deps, options.stream, options.subjects);
-    // Asked for once: each time would cost a question to the broker before every pull.
-    state.durable = await messaging.jetstream.consumers.get(options.stream, consumer);
-  }
-  const { durable } = state;
+  // Asked for once: each time would cost a question to the broker before every pull.
+  state.durable ??= await openDurable(options.deps, options.stream, options.subjects);
+  const { consumer, ackWaitMs } = state.durable;
   const startedAt = performance.now();
   if (signal.aborted) return;
-  const messages = await durable.fetch({ max_messages: options.fetch, expires: PULL_MS });
+  const messages = await consumer.fetch({ max_messages: options.fetch, expires: PULL_MS });
   state.pulling = messages;
   // A lost connection must not leave the pull waiting for its end.
   const guard = setTimeout(() => void messages.close(), PULL_MS + PULL_GRACE_MS);
   try {
-    const { taken, databaseDown } = await drain(options, messages, signal);
+    const { taken, databaseDown } = await drain({ ...options, ackWaitMs }, messages, signal);
     if (databaseDown) await waitForDatabase(options, signal);
     else if (taken === 0 && performance.now() - startedAt < PULL_SUSPECT_MS) throw new Error('the pull ended at once');
   } finally {
@@ -117,7 +116,7 @@ const pullOnce = async (options: PullLoopOptions, state: LoopState, signal: Abor
  * Hands messages over as they come: a full chunk, or whatever has come meanwhile. What the server says is pending may go to
  * another replica, so nothing waits for it.
  */
-const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) => {
+const drain = async (options: DrainOptions, messages: ConsumerMessages, signal: AbortSignal) => {
   let taken = 0;
   let databaseDown = false;
   let waiting: JsMsg[] = [];
@@ -141,10 +140,10 @@ const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signa
 };
 
 /** While messages are handled the server is told so, lest it deliver them again. */
-const keepWorking = async (messages: readonly JsMsg[], options: PullLoopOptions): Promise<HandleResult> => {
+const keepWorking = async (messages: readonly JsMsg[], options: DrainOptions): Promise<HandleResult> => {
   const timer = setInterval(() => {
     for (const message of messages) message.working();
-  }, options.deps.ackWaitMs / WORKING_PER_ACK_WAIT);
+  }, options.ackWaitMs / WORKING_PER_ACK_WAIT);
   try {
     return await options.handle(messages);
   } finally {

@@ -10,8 +10,6 @@ import { deleteInboxBefore } from './queries.ts';
 import { replayDeadLetter } from './replay-dead-letter.ts';
 
 const DELIVERIES_MAX = 12;
-/** Longer than a handler takes; a crashed replica's messages come to another one after this time. */
-const ACK_WAIT_MS = 15_000;
 const FETCH_SINGLE = 20;
 const BATCH_MAX = 100;
 /** Batches asked for at once: each pull begins with a message or two alone, in a transaction that costs as much as a full one. */
@@ -31,8 +29,6 @@ interface CommonOptions<S extends EventSubject> {
   readonly maxDeliver?: number | undefined;
   /** Handle the versions of each aggregate in order: older ones are dropped, missing ones waited for. */
   readonly ordered?: boolean | undefined;
-  /** How long the broker waits for a word on a message before it delivers it again. */
-  readonly ackWaitMs?: number | undefined;
 }
 
 /** A consumer of facts, one transaction each. */
@@ -88,8 +84,7 @@ export const startBatchConsumer = <S extends EventSubject>(options: BatchConsume
 const handlerDeps = <S extends EventSubject>(options: CommonOptions<S>, effect: HandlerDeps['effect']): HandlerDeps => {
   const { messaging, database, name } = options;
   const ordered = options.ordered === true;
-  const limits = { maxDeliver: options.maxDeliver ?? DELIVERIES_MAX, ackWaitMs: options.ackWaitMs ?? ACK_WAIT_MS };
-  return { messaging, database, consumer: name, effect, ordered, ...limits };
+  return { messaging, database, consumer: name, effect, ordered, maxDeliver: options.maxDeliver ?? DELIVERIES_MAX };
 };
 
 const run = <S extends EventSubject>(

@@ -1,7 +1,6 @@
-import { type ServiceName, streams } from '@svc/contracts';
+import { REVOCATIONS_STREAM, revocationPrefixes, type ServiceName, streamOfPublisher } from '@svc/contracts';
 import { type DatabaseSession, openSession } from '@svc/database';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
 import { commitWithoutWaiting, deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
 import { createLane, type RelayLane } from './relay-lane.ts';
@@ -19,6 +18,7 @@ const REMOTE_HINT_INTERVAL_MS = 5;
 export interface RelayOptions {
   /** The relay keeps one connection of its own: the lock and all its statements live and die with it. */
   readonly databaseUrl: string;
+  readonly databaseCaFile?: string | undefined;
   readonly messaging: Messaging;
   readonly service: ServiceName;
   /** How long sent rows are kept; 7 days by default. */
@@ -127,7 +127,8 @@ const ensureLeading = async (options: RelayOptions, state: RelayState): Promise<
   if (state.session?.isOpen() !== true) {
     await state.session?.close();
     state.session = undefined;
-    state.session = await openSession(options.databaseUrl, { applicationName: `${options.service}-relay` });
+    const sessionOptions = { applicationName: `${options.service}-relay`, caFile: options.databaseCaFile };
+    state.session = await openSession(options.databaseUrl, sessionOptions);
   }
   const { session } = state;
   if (!(await tryRelayLock(session))) return undefined;
@@ -159,6 +160,7 @@ const prune = async (session: DatabaseSession, keptSeconds: number): Promise<voi
 };
 
 const streamsOf = (service: ServiceName): string[] => {
-  const own = Object.entries(streams).find(([name]) => name === service)?.[1].name;
-  return own === undefined ? [REVOCATIONS_STREAM] : [REVOCATIONS_STREAM, own];
+  const revocations = revocationPrefixes(service).length > 0 ? [REVOCATIONS_STREAM] : [];
+  const own = streamOfPublisher(service);
+  return own === undefined ? revocations : [...revocations, own];
 };

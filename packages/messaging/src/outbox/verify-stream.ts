@@ -1,18 +1,21 @@
-import { REVOCATION_TTL_SECONDS } from '@svc/contracts';
+import { isNotFound } from '@svc/broker';
+import { REVOCATION_TTL_SECONDS, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { DatabaseSession } from '@svc/database';
+import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
-import { findStream, isNotFound } from '../connection/topology.ts';
+import { findStream } from '../connection/find-stream.ts';
 import { deleteStreamRecord, findStreamRecord, type StreamRecord, unpublishAfter } from './queries.ts';
 
 const SENT_KEPT_SECONDS = 7 * 24 * 3600;
 
 /**
  * Compares a stream with what it is known to have acknowledged. When it was made anew, or ends before that, whatever the
- * outbox still keeps of the lost part becomes unpublished again. Makes a missing stream. Answers when it was created.
+ * outbox still keeps of the lost part becomes unpublished again. Answers when it was created. Throws BrokerNotMigrated if
+ * there is no such stream.
  */
 export const verifyStream = async (session: DatabaseSession, messaging: Messaging, name: string): Promise<string> => {
-  const info = await messaging.untilDisconnect(findOrMakeStream(messaging, name));
+  const info = await messaging.untilDisconnect(findStream(messaging.manager, name));
+  if (info === undefined) throw new BrokerNotMigrated(`there is no stream ${name}`);
   const created = String(info.created);
   const record = await findStreamRecord(session, name);
   if (record === undefined) return created;
@@ -25,13 +28,6 @@ export const verifyStream = async (session: DatabaseSession, messaging: Messagin
   messaging.meters.outboxRepublished(name, count);
   messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
   return created;
-};
-
-const findOrMakeStream = async (messaging: Messaging, name: string) => {
-  const info = await findStream(messaging.manager, name);
-  if (info !== undefined) return info;
-  await messaging.ensureTopology();
-  return await messaging.manager.streams.info(name);
 };
 
 /** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REVOCATIONS_BUCKET } from '@svc/contracts';
+import { REVOCATIONS_BUCKET, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { KvEntry, QueuedIterator } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { createEntries, type RevocationEntries, type RevocationView } from './revocation-entries.ts';
 
 const LOAD_TIMEOUT_MS = 10_000;
@@ -105,7 +104,6 @@ const startWatchWhileConnected = async (state: ViewState): Promise<Watch> => {
 
 const startWatch = async (state: ViewState): Promise<Watch> => {
   const { messaging } = state;
-  await messaging.ensureTopology();
   const info = await messaging.manager.streams.info(REVOCATIONS_STREAM);
   const bucket = await messaging.jetstream.views.kv(REVOCATIONS_BUCKET, { bindOnly: true });
   const loaded = Promise.withResolvers<void>();

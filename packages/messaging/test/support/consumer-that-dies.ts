@@ -18,7 +18,7 @@ const database = new Proxy(createDatabase(databaseUrl), {
   },
 });
 startConsumer({
-  ...{ messaging, database, name, ackWaitMs: 1_000 },
+  ...{ messaging, database, name },
   subjects: ['auth.app.registered.v1', 'auth.app.updated.v1'],
   handle: (trx, event) => noteEffect(trx, event),
 });

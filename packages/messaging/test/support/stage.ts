@@ -1,11 +1,18 @@
+import { ensureDurable } from '@svc/broker';
 import { captureLogs, testDatabase, testNats } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 
 /** A database, a NATS server and whatever a test starts on them, ended in order. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
-/** Builds the stage of one test file. */
-export const createStage = async () => {
+const STREAM = 'AUTH';
+const SUBJECTS = ['auth.app.registered.v1', 'auth.app.updated.v1'];
+
+/** Builds the stage of one test file, with durable consumers of facts about apps; some with another acknowledgement wait. */
+export const createStage = async (
+  durables: readonly string[] = [],
+  ackWaitsMs: Readonly<Record<string, number>> = {},
+) => {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
   const nats = await testNats({ own: true });
   const logs = captureLogs();
@@ -19,14 +26,27 @@ export const createStage = async () => {
     open.add({ stop: () => messaging.close() });
     return messaging;
   };
+  const makeDurables = async () => {
+    const { manager, close } = await connectMessaging({ url: nats.url, name: 'operator', logger: logs.logger });
+    for (const name of durables) {
+      await ensureDurable(manager, { name, stream: STREAM, subjects: SUBJECTS, ackWaitMs: ackWaitsMs[name] });
+    }
+    await close();
+  };
+  /** Has NATS lose all its data. */
+  const wipe = async () => {
+    await nats.wipe();
+    await makeDurables();
+  };
+  await makeDurables();
   return {
-    ...{ database, knex: database.knex, nats, logs, connect, keep },
+    ...{ database, knex: database.knex, nats, logs, connect, keep, wipe },
     relay: (messaging: Messaging): Relay => keep(startRelay({ databaseUrl: database.url, messaging, service: 'auth' })),
     /** Ends what the test started, newest first, and empties tables and streams. */
     async reset() {
       for (const part of [...open].reverse()) await part.stop();
       open.clear();
-      await nats.wipe();
+      await wipe();
       await database.knex.raw('TRUNCATE outbox, outbox_streams, inbox, inbox_versions, dead_letters, app, effect');
     },
     async end() {
