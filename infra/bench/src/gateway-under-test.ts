@@ -60,6 +60,7 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
     ...common,
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
+    USAGE_JOURNAL_DIR: stack.scratchFile('usage-journal'),
     ...env,
   };
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };

@@ -44,7 +44,10 @@ describe('the Dockerfile', () => {
   });
 
   test('ships no sources, and runs nothing while the last stage is made', () => {
-    expect(instruction(shipped, 'COPY')).toEqual(['COPY --from=build /app ./']);
+    expect(instruction(shipped, 'COPY')).toEqual([
+      'COPY --from=build /app ./',
+      'COPY --from=build --chown=1000:1000 /state /var/lib/svc',
+    ]);
     expect(instruction(shipped, 'RUN')).toEqual([]);
     expect(instruction(shipped, 'ADD')).toEqual([]);
   });

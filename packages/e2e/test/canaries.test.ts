@@ -13,9 +13,14 @@ import { readStackFile } from './support/stack.ts';
 /** Everything that was written anywhere while the product ran, by place. */
 type Written = Map<string, string>;
 
-const collectLogs = async (written: Written): Promise<void> => {
-  const folder = join(inject('dataDir'), 'logs');
-  for (const name of await readdir(folder)) written.set(`log ${name}`, await readFile(join(folder, name), 'utf8'));
+/** Logs of all processes, and the journal of the gateway. */
+const collectFiles = async (written: Written): Promise<void> => {
+  for (const kind of ['logs', 'usage-journal']) {
+    const folder = join(inject('dataDir'), kind);
+    const names = await readdir(folder);
+    expect(names, kind).not.toEqual([]);
+    for (const name of names) written.set(`${kind} ${name}`, await readFile(join(folder, name), 'utf8'));
+  }
 };
 
 const collectTables = async (written: Written): Promise<void> => {
@@ -167,7 +172,12 @@ describe('secrets and content', () => {
     };
     const written: Written = new Map();
     await collectTraces(written, String(last.headers.get('x-request-id')));
-    await Promise.all([collectLogs(written), collectTables(written), collectStreams(written), collectMetrics(written)]);
+    await Promise.all([
+      collectFiles(written),
+      collectTables(written),
+      collectStreams(written),
+      collectMetrics(written),
+    ]);
     expect(written.get('traces')).not.toContain(user.email);
     expect([...written.values()].join('').length).toBeGreaterThan(10_000);
     const found = Object.entries(secrets).flatMap(([what, secret]) =>

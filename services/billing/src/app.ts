@@ -11,6 +11,7 @@ import {
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { BillingConfig } from './config.ts';
+import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import { type PlanOffer, planRoutes } from './plans/index.ts';
 import {
   createReservationMeters,
@@ -41,6 +42,8 @@ export interface BillingParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly lifecycle?: { readonly isStopping: boolean };
+  /** Milliseconds of a monotonic clock; the machine's unless given. */
+  readonly monotonicMs?: () => number;
 }
 
 /** The wired service. */
@@ -51,6 +54,8 @@ export interface BillingApp {
   readonly settlement: SettlementDeps;
   /** Lets reservations go uncertain and settles them; to be called periodically. */
   readonly sweep: () => Promise<void>;
+  /** Ends what dead gateway processes had under way; to be called every `HOLDER_SWEEP_INTERVAL_MS`. */
+  readonly sweepHolders: () => Promise<void>;
   /** Does what the payment provider wants done, whatever it tells; to be called every `paymentsIntervalMs`. */
   readonly tickPayments: () => Promise<void>;
   readonly paymentsIntervalMs: number;
@@ -77,6 +82,7 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
   const internalBindings = [
     ...reservationRoutes(common),
     ...reservationOperatorRoutes(common),
+    ...holderRoutes(common),
     ...subscriptionInternalRoutes(common),
     ...usageInternalRoutes(common),
     ...parts.operatorBindings,
@@ -91,6 +97,11 @@ export const createBillingApp = (parts: BillingParts): BillingApp => {
         uncertainAfterSeconds: config.RESERVATION_UNCERTAIN_AFTER_SECONDS,
         settleAfterSeconds: config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR,
       }),
+    sweepHolders: createHolderSweep({
+      ...common,
+      holderMeters: createHolderMeters(parts.metrics),
+      monotonicMs: parts.monotonicMs ?? (() => performance.now()),
+    }),
     tickPayments: payments.tick,
     paymentsIntervalMs: payments.tickIntervalMs,
   };

@@ -54,8 +54,8 @@ export const billingConfigSchema = z
     }),
     RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
       description:
-        'Seconds after which a reservation without an outcome gives its place back and counts at its estimate. Requests that ' +
-        'last longer are rare and lose nothing: their true usage settles them whenever it comes.',
+        'Seconds after which a reservation without an outcome becomes uncertain if it names no holder, as those of the release ' +
+        'before; others become uncertain when their holder dies. True usage settles them whenever it comes.',
       min: 1,
       max: 86_400,
       default: 120,

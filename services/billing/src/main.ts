@@ -15,6 +15,7 @@ import {
   type Lifecycle,
   loadConfig,
   openTraces,
+  runPeriodically,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -22,9 +23,9 @@ import { z } from 'zod';
 import { createBillingApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
 import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
+import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
-import { runPeriodically } from './run-periodically.ts';
 
 const NAME = 'billing';
 /** Less than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
@@ -78,6 +79,10 @@ const start = async (life: Lifecycle): Promise<void> => {
   const intervalMs = config.SWEEP_INTERVAL_MS;
   const sweeping = runPeriodically({ name: 'sweep', intervalMs, run: app.sweep, logger });
   life.onStop('sweep', () => sweeping.stop());
+  const watching = runPeriodically({
+    ...{ name: 'holders', intervalMs: HOLDER_SWEEP_INTERVAL_MS, run: app.sweepHolders, logger },
+  });
+  life.onStop('holders', () => watching.stop());
   const ticking = runPeriodically({
     ...{ name: 'payments', intervalMs: app.paymentsIntervalMs, run: app.tickPayments, logger },
   });

@@ -1,6 +1,7 @@
 import type { BillingClient } from './billing-client.ts';
 import type { CompletionMeters } from './completions/index.ts';
 import type { KeyStandings } from './gateway/key-standings.ts';
+import type { Holder } from './holder/index.ts';
 import type { InFlight } from './in-flight.ts';
 import type { jsonTasks } from './json-tasks.ts';
 import type { JsonTasks, MemoryBudget } from './large-json/index.ts';
@@ -12,6 +13,7 @@ import type { UsageWriter } from './usage-records/index.ts';
 /** What both kinds of inference work with. */
 export interface InferenceDeps extends UpstreamDeps {
   readonly billing: BillingClient;
+  readonly holder: Pick<Holder, 'id' | 'follow'>;
   readonly usage: UsageWriter;
   readonly routes: () => RouteTable;
   readonly inFlight: InFlight;

@@ -14,6 +14,7 @@ export interface StackPaths {
   readonly nats: string;
   readonly compileCache: string;
   readonly routesFile: string;
+  readonly usageJournal: string;
   readonly migrated: string;
   readonly logs: string;
 }
@@ -23,6 +24,7 @@ export const pathsOf = (dataDirectory: string): StackPaths => ({
   nats: join(dataDirectory, 'nats'),
   compileCache: join(dataDirectory, 'cache', 'compile'),
   routesFile: join(dataDirectory, 'routes.yaml'),
+  usageJournal: join(dataDirectory, 'usage-journal'),
   migrated: join(dataDirectory, 'migrated.json'),
   logs: join(dataDirectory, 'logs'),
 });

@@ -39,6 +39,7 @@ const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
   publicBaseUrl: 'http://127.0.0.1:8080',
   routesFile: '/data/routes.yaml',
   plansFile: '/config/plans.yaml',
+  usageJournal: '/data/usage-journal',
   compileCache: '/data/cache',
   isOtherRelease: false,
 });

@@ -19,6 +19,8 @@ export interface ServiceContext {
   readonly publicBaseUrl: string;
   readonly routesFile: string;
   readonly plansFile: string;
+  /** Directory of the usage journals of gateways. */
+  readonly usageJournal: string;
   readonly compileCache: string;
   /** True if the services may be those of a release that knows no digests of credentials. */
   readonly isOtherRelease: boolean;
@@ -70,7 +72,8 @@ const acceptedTokens = (service: ServiceName, { secrets, isOtherRelease }: Servi
   return isOtherRelease ? [apiTokenOf(secrets, service), ...tokens] : tokens.map(digestOf);
 };
 
-const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
+const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => {
+  const { secrets, routesFile, plansFile, usageJournal } = context;
   switch (service) {
     case 'auth':
       return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, SIGN_UPS_PER_SOURCE_PER_HOUR };
@@ -82,6 +85,7 @@ const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: S
         SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
         API_KEY_PEPPER: secrets.API_KEY_PEPPER,
         INGRESS_REGION: 'local',
+        USAGE_JOURNAL_DIR: usageJournal,
       };
     case 'webhook-dispatcher':
       return { WEBHOOK_ENCRYPTION_KEY: secrets.WEBHOOK_ENCRYPTION_KEY };

@@ -134,6 +134,7 @@ const startService = async (
       ...{ env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
       routesFile: paths.routesFile,
       plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
+      usageJournal: paths.usageJournal,
       compileCache: paths.compileCache,
       isOtherRelease: settings.isOtherRelease,
     }),

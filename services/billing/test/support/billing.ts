@@ -48,6 +48,8 @@ export interface TestBilling {
   call(method: string, path: string, sent?: Sent): Promise<Answer>;
   /** Calls an internal route with the service credential. */
   internal(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** The monotonic clock of the process, which only a test moves. */
+  readonly monotonic: { ms: number };
   /** Makes the database's clock stand at this time. */
   setClock(at: string | Date): Promise<void>;
   /** An account with a subscription bought through the checkout. */
@@ -75,7 +77,9 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   };
   const config = loadConfig(billingConfigSchema, environment);
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
+  const monotonic = { ms: 0 };
   const app = createBillingApp({
+    monotonicMs: () => monotonic.ms,
     operatorBindings: [],
     ...{ config, database: db, offer, relay: { hint: () => undefined } },
     logger: createLogger({ service: 'billing', level: 'silent' }),
@@ -92,7 +96,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   const internal: TestBilling['internal'] = (method, path, json) =>
     send(`${internalServer.url}${path}`, method, { token: internalCredentialFor(method, path), json });
   return {
-    ...{ app, config, environment, db, tokens, publicUrl: publicServer.url, call, internal },
+    ...{ app, config, environment, db, monotonic, tokens, publicUrl: publicServer.url, call, internal },
     internalUrl: internalServer.url,
     setClock: async (at) => {
       await db('test_clock').update({ at: new Date(at) });

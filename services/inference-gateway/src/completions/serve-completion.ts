@@ -3,7 +3,7 @@ import type { ErrorCode } from '@svc/contracts';
 import { AppError, HANDLED, type Logger, type Reply } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer } from '../large-json/index.ts';
-import { bodyForRoute, kindOf, sendToRoute, tryInOrder } from '../providers/index.ts';
+import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
@@ -15,9 +15,10 @@ import {
   servedBy,
   tokenEnd,
 } from '../usage-records/index.ts';
-import { estimateInputTokens, estimateUsage, type ReportedUsage, sendJsonText } from '../wire/index.ts';
+import { type ReportedUsage, sendJsonText } from '../wire/index.ts';
 import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts';
 import type { CompletionRequest } from './read-request.ts';
+import { costSoFar, usageSoFar } from './usage-so-far.ts';
 
 /** An admitted request, and everything that serving it depends on. */
 export interface Completion {
@@ -67,6 +68,7 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
 
 const attempt = async (deps: InferenceDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
   const { request, path, exchange, book } = completion;
+  book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
   const upstream = await sendToRoute(deps, {
     route,
     endpoint: path,
@@ -112,6 +114,7 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
   const { book, shape, exchange, request } = completion;
   const { route, upstream } = answer;
   const { editor, tally, names } = shape.shapeStream(answer);
+  book.measureBy(() => costSoFar(request, { route, reported: tally.usage, outputBytes: tally.outputBytes }));
   const stream = relayEvents({
     answer: upstream,
     res: exchange.res,
@@ -157,12 +160,10 @@ const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: S
     deps.meters.implausibleUsage.inc({ route: route.id });
     exchange.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
   }
-  const isReported = typeof reported === 'object';
-  const estimate = () => estimateUsage(estimateInputTokens(request.input, kindOf(route.provider)), outputBytes);
   return tokenEnd({
     route,
-    usage: isReported ? reported : estimate(),
-    isEstimated: !isReported,
+    usage: usageSoFar(request, { route, reported, outputBytes }),
+    isEstimated: typeof reported !== 'object',
     isKnown: served.isWhole,
     upstreamModel: served.names.upstreamModel,
     upstreamRequestId: served.names.upstreamRequestId,

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@svc/service-kit';
+import type { Logger } from '../logging/create-logger.ts';
 
-/** Work that is done again and again. */
 export interface PeriodicWork {
   readonly name: string;
   readonly intervalMs: number;
@@ -9,7 +8,7 @@ export interface PeriodicWork {
   readonly logger: Logger;
 }
 
-/** Does the work now and then after every interval, never twice at a time; a failure is logged and tried again. */
+/** Runs the work at once and then after every interval, one run at a time; logs a failure and tries again. */
 export const runPeriodically = ({ name, intervalMs, run, logger }: PeriodicWork): { stop(): Promise<void> } => {
   const stopping = new AbortController();
   const loop = async (): Promise<void> => {
