@@ -17,9 +17,9 @@ import type { Knex } from 'knex';
 import {
   type ApiKeyDeps,
   apiKeyRoutes,
+  batchKeyFinds,
   createKeyAuthenticator,
   createLastUseTracker,
-  findApiKeyByHash,
   startAccessConsumer,
 } from './api-keys/index.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
@@ -32,7 +32,7 @@ import { createHolder, type Holder } from './holder/index.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
 import { jsonTasks } from './json-tasks.ts';
-import { createMemoryBudget, openJsonTasks } from './large-json/index.ts';
+import { openJsonTasks, openTextMemory } from './large-json/index.ts';
 import { openUsage } from './open-usage.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
@@ -42,8 +42,6 @@ import { type UsageWriter, usageRoutes } from './usage-records/index.ts';
 const SERVICE = 'inference-gateway';
 /** A server-sent event of a megabyte passes with room to spare. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Memory of large requests, and as much of large answers: four of the largest each, two of one account. */
-const LARGE_TEXTS = { bytesMax: 128 * 1024 * 1024, accountBytesMax: 64 * 1024 * 1024, waitMs: 20_000 };
 /** The worker's module lies beside this one, in the source and in a bundle. */
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
 /** A little less than the step of the shutdown in which it is awaited. */
@@ -145,7 +143,7 @@ const openApiKeys = (
   return {
     deps: { database, relay, revocations, pepper, clock },
     authenticate: createKeyAuthenticator({
-      find: (keyHash) => findApiKeyByHash(database, keyHash),
+      find: batchKeyFinds(database),
       ...{ pepper, revocations, onUse: lastUses.note, clock },
     }),
   };
@@ -196,8 +194,8 @@ const openInference = (
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
     json,
-    requestMemory: createMemoryBudget(LARGE_TEXTS),
-    answerMemory: createMemoryBudget(LARGE_TEXTS),
+    requestMemory: openTextMemory(),
+    answerMemory: openTextMemory(),
     keyStandings: createKeyStandings({ ask: billing.keyStanding, clock }),
     meters: createCompletionMeters(options.metrics),
     clock,

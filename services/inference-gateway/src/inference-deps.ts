@@ -4,7 +4,7 @@ import type { KeyStandings } from './gateway/key-standings.ts';
 import type { Holder } from './holder/index.ts';
 import type { InFlight } from './in-flight.ts';
 import type { jsonTasks } from './json-tasks.ts';
-import type { JsonTasks, MemoryBudget } from './large-json/index.ts';
+import type { JsonTasks, TextMemory } from './large-json/index.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';
@@ -21,10 +21,10 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
   readonly json: JsonTasks<typeof jsonTasks>;
-  /** Memory of large requests. */
-  readonly requestMemory: MemoryBudget;
-  /** Memory of large answers. Apart from that of requests, which wait for answers. */
-  readonly answerMemory: MemoryBudget;
+  /** Memory of requests. */
+  readonly requestMemory: TextMemory;
+  /** Memory of answers. Apart from that of requests, which wait for answers. */
+  readonly answerMemory: TextMemory;
   readonly keyStandings: KeyStandings;
   readonly meters: CompletionMeters;
 }

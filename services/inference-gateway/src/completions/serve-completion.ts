@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
-import { AppError, HANDLED, type Logger, type Reply } from '@svc/service-kit';
+import { AppError, freeBuffer, HANDLED, type Logger, type Reply } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer } from '../large-json/index.ts';
 import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
@@ -28,7 +28,7 @@ export interface Completion {
   /** Below a provider's base URL. */
   readonly path: string;
   readonly shape: AnswerShape;
-  /** Answers a failure of the last provider, or throws the error that tells the caller. */
+  /** Maps the failure of the last provider to the caller's answer. */
   readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
 }
@@ -72,7 +72,8 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
   const upstream = await sendToRoute(deps, {
     route,
     endpoint: path,
-    body: bodyForRoute(route, request.body(), request.isStreamed),
+    body: bodyForRoute(route, request.lend(), request.isStreamed),
+    onFlushed: request.giveBack,
     isStreamed: request.isStreamed,
     logging: exchange,
   });
@@ -90,7 +91,7 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
 
 const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
   const { book, shape, exchange } = completion;
-  const text = await collectAnswer(answer.upstream, { budget: deps.answerMemory, account: book.identity.userId });
+  const text = await collectAnswer(answer.upstream, { memory: deps.answerMemory, account: book.identity.userId });
   try {
     const shaped = await shape.shapeAnswer(answer, text);
     await book.finish(
@@ -103,10 +104,17 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
         firstEventMs: null,
       }),
     );
-    sendJsonText(exchange.res, shaped.body, { headers: shaped.headers });
+    // The caller has to take its answer while others wait for the memory.
+    text.room.move(() => exchange.res.destroy());
+    await sendJsonText(exchange.res, shaped.body, {
+      headers: shaped.headers,
+      idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,
+      onTaken: (bytes) => text.room.advance(bytes),
+    });
+    freeBuffer(shaped.memory);
     return HANDLED;
   } finally {
-    text.release();
+    text.room.release();
   }
 };
 
@@ -120,6 +128,7 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
     res: exchange.res,
     editor,
     limits: deps.streamLimits,
+    owner: { memory: deps.answerMemory, account: book.identity.userId },
     // From here on no other route is tried.
     onOpen: request.release,
     beforeEnd: ({ failure, firstEventAtMs }) =>
@@ -153,7 +162,7 @@ interface ServedAnswer {
   readonly firstEventMs: number | null;
 }
 
-/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and the operator is told. */
+/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and an alert goes to the operator. */
 const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: ServedAnswer): RequestEnd => {
   const { route, reported, outputBytes } = served;
   if (reported === 'implausible') {
