@@ -1,8 +1,8 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import type { Logger } from '@svc/service-kit';
-import { type Clock, SECOND_MS } from '../clock.ts';
+import type { Clock, Logger } from '@svc/service-kit';
 import { endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '../connections/index.ts';
+import { SECOND_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { appAggregate, appFact } from './app.ts';
 import { deleteAppRow, findDeletedApp } from './queries.ts';
@@ -10,18 +10,18 @@ import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
 
 /** What the worker needs. */
 export interface SuspensionsDeps {
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
-  logger: Logger;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  readonly logger: Logger;
 }
 
 /** Ends the connections of suspended apps in the background. */
 export interface SuspensionWorker {
   /** Looks for work now. */
-  wake: () => void;
+  readonly wake: () => void;
   /** Resolves when the batch in flight is done. */
-  stop: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Finds what a crashed replica left, and what failed. */

@@ -1,6 +1,3 @@
-/** The time now; passed in wherever it is read, so that tests can move it. */
-export type Clock = () => Date;
-
 /** A second, in milliseconds. */
 export const SECOND_MS = 1_000;
 /** A minute, in milliseconds. */
