@@ -5,17 +5,17 @@ import type { PreparedStatement } from './run-prepared.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** One connection of its own, for what lives and dies with a connection, such as a session's advisory lock. */
+/** A connection outside the pool, for state that lives and dies with it, such as a session's advisory lock. */
 export interface DatabaseSession {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** As `query`, of a statement that is parsed and planned once. */
   run<Row>(statement: PreparedStatement, values: readonly unknown[]): Promise<Row[]>;
-  /** False once the connection is lost or closed; it is never replaced. */
+  /** False once the connection is closed, lost or in an unknown state. It is never replaced. */
   isOpen(): boolean;
   close(): Promise<void>;
 }
 
-/** Opens one connection; rejects when the server cannot be reached within the connect time-out. */
+/** Opens a connection. Rejects if the server cannot be reached within the connect timeout. */
 export const openSession = async (url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> => {
   const client = new pg.Client(connectionConfig(url, options));
   let open = true;
@@ -25,8 +25,8 @@ export const openSession = async (url: string, options: DatabaseOptions = {}): P
   client.on('error', markClosed);
   client.on('end', markClosed);
   await client.connect();
-  limitQueries(client, answerTimeoutMs(options));
-  // The server too must notice soon when this side vanished, as it keeps the session's locks until then.
+  limitQueries(client, { timeoutMs: answerTimeoutMs(options), onDoubt: markClosed });
+  // The server keeps the session's locks until it notices that this side has vanished, so it should notice soon.
   await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
   return {
     isOpen: () => open,

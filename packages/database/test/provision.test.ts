@@ -17,7 +17,7 @@ const atDatabase = (url: string, name: string): string => {
   return other.href;
 };
 
-test('a service owns its database and can enter no other', async () => {
+test('lets a service into its own database and no other', async () => {
   const gateway = await provision({ adminUrl: adminUrl(), service: 'inference-gateway', password: 'p@ss/one' });
   const billing = await provision({ adminUrl: adminUrl(), service: 'billing', password: 'two' });
   expect(new URL(gateway).pathname).toBe('/svc_inference_gateway');
@@ -29,7 +29,7 @@ test('a service owns its database and can enter no other', async () => {
   await expect(query(billing, 'CREATE DATABASE more')).rejects.toThrow(/permission denied/);
 });
 
-test('doing it again keeps the data and sets the password', async () => {
+test('keeps the data and sets the password when it runs again', async () => {
   const first = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'old' });
   await query(first, 'CREATE TABLE kept AS SELECT 1 AS n');
   const second = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'new' });
@@ -37,7 +37,7 @@ test('doing it again keeps the data and sets the password', async () => {
   await expect(query(first, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
 });
 
-test('parallel calls for the same service agree', async () => {
+test('returns the same database to parallel calls for one service', async () => {
   const calls = [1, 2, 3].map(() =>
     provision({ adminUrl: adminUrl(), service: 'webhook-dispatcher', password: 'same' }),
   );
@@ -45,7 +45,7 @@ test('parallel calls for the same service agree', async () => {
   expect(await query(url ?? '', 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
-test('refuses a service name or password that would not be safe', async () => {
+test('refuses an unsafe service name or password', async () => {
   await expect(provision({ adminUrl: adminUrl(), service: 'x"; DROP', password: 'p' })).rejects.toThrow(RangeError);
   await expect(provision({ adminUrl: adminUrl(), service: 'auth', password: 'pässword' })).rejects.toThrow(RangeError);
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
 /** The environment of the billing service. */
-export const billingConfigSchema = z
+export const configSchema = z
   .object({
     ...commonSettings,
     DATABASE_POOL_MAX: setting.integer({
@@ -87,14 +87,13 @@ export const billingConfigSchema = z
   });
 
 /** The configuration of the billing service. */
-export type BillingConfig = z.infer<typeof billingConfigSchema>;
+export type Config = z.infer<typeof configSchema>;
 
 /** Where the signing keys are read from. */
-export const jwksUrlOf = (config: BillingConfig): string =>
-  config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
+export const jwksUrlOf = (config: Config): string => config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
 
 /** What the configured plans must fit. */
-export const planRulesOf = (config: BillingConfig) => ({
+export const planRulesOf = (config: Config) => ({
   currency: config.BILLING_CURRENCY,
   needsStripePrice: config.PAYMENTS === 'stripe',
 });

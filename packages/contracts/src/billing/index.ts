@@ -1,4 +1,5 @@
 export * from './admissions.ts';
+export * from './anniversary-period.ts';
 export * from './events.ts';
 export * from './holders.ts';
 export * from './internal.ts';

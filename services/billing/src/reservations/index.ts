@@ -11,4 +11,3 @@ export type { RequestRecord } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';
 export { type SweepSettings, sweepReservations } from './sweep-reservations.ts';
-export { monthlyAnniversary, type Window } from './windows.ts';
