@@ -3,7 +3,7 @@ import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** A webhook's destination; whether it is allowed is judged by the dispatcher, and again at each attempt. */
+/** Destination of a webhook. The dispatcher checks it now and again at each attempt. */
 export const configureWebhookRequestSchema = z
   .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
   .meta({ id: 'WebhookConfigurationRequest' });
@@ -20,7 +20,7 @@ export const webhookConfigurationSchema = z
   })
   .meta({ id: 'WebhookConfiguration' });
 
-/** The new configuration, with its signing secret: shown this once. */
+/** The new configuration. Its signing secret is shown only once. */
 export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })
   .meta({ id: 'WebhookConfigured' });
