@@ -41,7 +41,8 @@ export const configSchema = z
       secret: true,
     }),
     MAIL_FROM: setting.string({
-      description: 'Sender of all mail, such as `svc <no-reply@example.com>`. Unset: no-reply at the host of PUBLIC_BASE_URL.',
+      description:
+        'Sender of all mail, such as `svc <no-reply@example.com>`. Unset: no-reply at the host of PUBLIC_BASE_URL.',
       pattern: /^[^\r\n]*[^\s@]+@[^\s@]+$/,
       expected: 'an address, with or without a name before it',
       optional: true,
