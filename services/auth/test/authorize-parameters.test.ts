@@ -187,7 +187,11 @@ describe('resource (RFC 8707)', () => {
     expect([pushed.status, textAt(pushed, 'error')]).toEqual([400, 'invalid_target']);
     const { refreshToken } = await connect(service, { app, person });
     const form = { grant_type: 'refresh_token', client_id: app.clientId, client_secret: app.secret ?? '' };
-    const refused = await postToken(service, { ...form, refresh_token: refreshToken, resource: 'https://other.example' });
+    const refused = await postToken(service, {
+      ...form,
+      refresh_token: refreshToken,
+      resource: 'https://other.example',
+    });
     expect([refused.status, textAt(refused, 'error')]).toEqual([400, 'invalid_target']);
     const taken = await postToken(service, {
       ...form,
