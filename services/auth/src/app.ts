@@ -34,7 +34,7 @@ import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
-import { createOauthServer, mountPreflight, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
+import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
@@ -116,7 +116,6 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
     isUnavailable: isConnectionFailure,
-    mount: (express) => mountPreflight(express, server),
     prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
   });
 };
