@@ -95,8 +95,7 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
     internalBindings: [...appInternalRoutes(deps), ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation })],
     keys: deps.keys,
     stop: async () => {
-      deps.keys.stop();
-      await Promise.all([suspensions.stop(), housekeeping.stop()]);
+      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop()]);
     },
   };
 };

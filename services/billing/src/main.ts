@@ -14,6 +14,7 @@ import {
   type Lifecycle,
   loadConfig,
   openTraces,
+  runPeriodically,
   runService,
   summarizeConfig,
 } from '@svc/service-kit';
@@ -23,7 +24,6 @@ import { checkBalances } from './balances/index.ts';
 import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
-import { runPeriodically } from './run-periodically.ts';
 
 const NAME = 'billing';
 /** Less than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
