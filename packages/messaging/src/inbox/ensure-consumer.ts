@@ -1,12 +1,12 @@
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats';
 import { findStream, isNotFound } from '../connection/topology.ts';
-import { deliveriesGranted, type HandlerDeps } from './handle-messages.ts';
+import { deliveriesGranted, type HandlerDeps } from './handler.ts';
 
 const ACK_PENDING_MAX = 1_000;
-/** Deliveries that the server allows beyond ours, so that we, not it, decide when a message is given up. */
+/** Deliveries that the broker allows beyond ours, so that it never gives up on a message before we park it. */
 const SPARE_DELIVERIES = 20;
 
-/** Makes the durable consumer when it is missing (and its stream, when that is), or brings it up to date. */
+/** Creates the durable consumer, and its stream, if it is missing. Otherwise updates its configuration. */
 export const ensureConsumer = async (deps: HandlerDeps, stream: string, subjects: readonly string[]): Promise<void> => {
   const { manager } = deps.messaging;
   if ((await findStream(manager, stream)) === undefined) await deps.messaging.ensureTopology();

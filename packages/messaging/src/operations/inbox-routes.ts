@@ -25,7 +25,10 @@ export const inboxRoutes = (deps: InboxRoutesDeps): Binding[] => {
   return [
     bind(routes.listConsumers, async () => ({
       status: 200,
-      body: { data: await readConsumers(deps), dead_letters: await countDeadLetters(database, COUNTED_MAX) },
+      body: {
+        data: await readConsumers(deps),
+        dead_letters: await countDeadLetters(database, { countedMax: COUNTED_MAX }),
+      },
     })),
     bind(routes.listDeadLetters, async ({ query: { after = '0', limit } }) => {
       const found = await listDeadLetters(database, { after, limit: limit + 1 });
