@@ -13,5 +13,6 @@ export {
   isUniqueViolation,
 } from './postgres-errors.ts';
 export { type ProvisionOptions, provision } from './provision.ts';
+export { type ColumnTable, type RecordColumns, recordColumns } from './record-columns.ts';
 export { type PreparedStatement, runPrepared } from './run-prepared.ts';
 export { inTransaction, type RetryOptions, retryTransaction } from './transaction.ts';

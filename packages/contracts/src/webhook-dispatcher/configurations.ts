@@ -20,6 +20,9 @@ export const webhookConfigurationSchema = z
   })
   .meta({ id: 'WebhookConfiguration' });
 
+/** An app's webhook configuration. */
+export type WebhookConfiguration = z.infer<typeof webhookConfigurationSchema>;
+
 /** The new configuration, with its signing secret: shown this once. */
 export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })

@@ -22,8 +22,8 @@ const envelope = <const Name extends string, Data extends z.ZodObject>(name: Nam
     data,
   });
 
-/** Every envelope that an app's receiver can get, by its `event`. */
-export const webhookEventSchema = z.discriminatedUnion('event', [
+/** The one list of webhook events: a new kind is added here and nowhere else. */
+const envelopes = [
   envelope('integration.connected', z.object({ scope: z.string(), connected_at: timestampSchema })),
   envelope('integration.revoked', z.object({ reason: revocationReasonSchema, revoked_at: timestampSchema })),
   envelope('subscription.updated', subscriptionSnapshotSchema),
@@ -32,19 +32,16 @@ export const webhookEventSchema = z.discriminatedUnion('event', [
     z.object({ status: endedStatusSchema, ended_at: timestampSchema, revision: z.int().min(1) }),
   ),
   envelope('integration.test', z.object({ message: z.string() })),
-]);
+] as const;
+
+/** Every envelope that an app's receiver can get, by its `event`. */
+export const webhookEventSchema = z.discriminatedUnion('event', envelopes);
 
 /** An envelope that an app's receiver can get. */
 export type WebhookEvent = z.infer<typeof webhookEventSchema>;
 
 /** Names of the webhook events. */
-export const webhookEventNames = [
-  'integration.connected',
-  'integration.revoked',
-  'subscription.updated',
-  'subscription.ended',
-  'integration.test',
-] as const;
+export const webhookEventNames = envelopes.map(({ shape }) => shape.event.value);
 
 /** States of a stored event. */
 export const webhookEventStatusSchema = z.enum(['queued', 'delivering', 'delivered', 'failed', 'skipped', 'cancelled']);
@@ -75,12 +72,15 @@ export const webhookEventRecordSchema = z
   })
   .meta({ id: 'WebhookEventRecord' });
 
+/** A stored event as the app's owner sees it. */
+export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
+
 /** A queued test event. */
 export const testQueuedSchema = z
   .object({ status: z.literal('queued'), event_id: idSchema('evt') })
   .meta({ id: 'TestQueued' });
 
-/** What to do with a failed event. */
+/** Action on a failed event. */
 export const recoverRequestSchema = z
   .strictObject({ action: z.enum(['retry', 'skip']) })
   .meta({ id: 'WebhookRecovery' });
