@@ -8,11 +8,11 @@ import { deleteStreamRecord, findStreamRecord, type StreamRecord, unpublishAfter
 const SENT_KEPT_SECONDS = 7 * 24 * 3600;
 
 /**
- * Compares a stream with what it is known to have acknowledged. When it was made anew, or ends before that, whatever the
- * outbox still keeps of the lost part becomes unpublished again. Makes a missing stream. Answers when it was created.
+ * Compares a stream with its last recorded acknowledgement and returns its creation time. If the stream was recreated or cut
+ * short, marks the lost facts that the outbox still has as unpublished. Creates a missing stream.
  */
 export const verifyStream = async (session: DatabaseSession, messaging: Messaging, name: string): Promise<string> => {
-  const info = await messaging.untilDisconnect(findOrMakeStream(messaging, name));
+  const info = await messaging.untilDisconnect(findOrCreateStream(messaging, name));
   const created = String(info.created);
   const record = await findStreamRecord(session, name);
   if (record === undefined) return created;
@@ -23,18 +23,18 @@ export const verifyStream = async (session: DatabaseSession, messaging: Messagin
   const count = await unpublishAfter(session, name, { afterStreamSeq: intactThrough, ageSecondsMax });
   await deleteStreamRecord(session, name);
   messaging.meters.outboxRepublished(name, count);
-  messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
+  messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; publishing them again');
   return created;
 };
 
-const findOrMakeStream = async (messaging: Messaging, name: string) => {
+const findOrCreateStream = async (messaging: Messaging, name: string) => {
   const info = await findStream(messaging.manager, name);
   if (info !== undefined) return info;
   await messaging.ensureTopology();
   return await messaging.manager.streams.info(name);
 };
 
-/** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */
+/** Returns the last sequence number before the loss, or undefined if the stream has all acknowledged messages. */
 const findIntactEnd = async (
   messaging: Messaging,
   record: StreamRecord,
@@ -43,11 +43,11 @@ const findIntactEnd = async (
   if (found.created !== record.created) return 0;
   if (found.lastSeq < record.last_stream_seq) return found.lastSeq;
   const id = await findMessageId(messaging, record.stream, record.last_stream_seq);
-  // Another message in its place: the stream was set back and has grown again since, from an unknown point.
+  // Another message has this number: the stream was reset to an unknown point and has grown since.
   return id === undefined || id === record.last_event_id ? undefined : 0;
 };
 
-/** The event id of a stored message; undefined once age or a newer entry has removed it. */
+/** Returns the event id of a stored message, which age or a newer entry may have removed. */
 const findMessageId = async (messaging: Messaging, stream: string, seq: number): Promise<string | undefined> => {
   try {
     const message = await messaging.manager.streams.getMessage(stream, { seq });
