@@ -5,7 +5,7 @@ import { connectMessaging, type Messaging } from '../src/index.ts';
 
 const SERVERS: readonly string[] = ['a', 'b', 'c'];
 const STREAMS = ['AUTH', 'BILLING', 'INFERENCE', 'KV_revocations'];
-/** An election takes NATS up to 9 s, and again as long where no server has most votes; a question that nobody leads is only given up after 5 s. */
+/** An election takes NATS up to 9 s, and again as long without a majority. A request without a leader times out after 5 s. */
 const PATIENCE = { timeoutMs: 90_000, intervalMs: 100 };
 
 let servers: NatsServer[];
@@ -42,7 +42,7 @@ const replicasOf = async ({ manager }: Messaging): Promise<Record<string, number
 };
 const each = (count: number) => Object.fromEntries(STREAMS.map((name) => [name, count]));
 
-test('streams and bucket get as many copies as are asked for, in place, and then outlive a server', async () => {
+test('existing streams and the bucket get the configured number of replicas, and then survive the loss of a server', async () => {
   const before = await connect(1);
   expect(await replicasOf(before)).toEqual(each(1));
   await before.jetstream.publish('auth.app.registered.v1', 'a fact');
@@ -50,7 +50,7 @@ test('streams and bucket get as many copies as are asked for, in place, and then
 
   const messaging = await connect(3);
   expect(await replicasOf(messaging)).toEqual(each(3));
-  // A copy that is new is told to be current before it has been told of anything: only what follows brings it up to date.
+  // A new replica is reported as current before it has received anything. The next message makes it current.
   await waitFor(() => messaging.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
   const cluster = await waitFor(async () => {
     const { cluster } = await messaging.manager.streams.info('AUTH');

@@ -1,6 +1,6 @@
 import { askBroker } from '../connection/ask-broker.ts';
+import { countDeadLetters } from './dead-letter-queries.ts';
 import type { HandlerDeps } from './handler.ts';
-import { countDeadLetters } from './queries.ts';
 
 const COUNTED_MAX = 10_000;
 

@@ -1,15 +1,10 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
+import { findDeadLetterForUpdate, type StoredDeadLetter, updateDeadLetterResolved } from './dead-letter-queries.ts';
 import { classifyFailure } from './failure.ts';
 import type { HandlerDeps } from './handler.ts';
 import { parseFact } from './parse-message.ts';
-import {
-  findDeadLetterForUpdate,
-  findVersion,
-  insertInbox,
-  type StoredDeadLetter,
-  updateDeadLetterResolved,
-} from './queries.ts';
+import { findVersion, insertInbox } from './queries.ts';
 
 /**
  * Handles a parked message again. Effect, inbox row and resolution commit together, so two replays have one effect. A message

@@ -1,6 +1,6 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/queries.ts';
+import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/dead-letter-queries.ts';
 
 /** Resolves a dead letter without handling it; its row stays. Returns undefined for an unknown id. */
 export const discardDeadLetter = async (database: Knex, id: string): Promise<DeadLetterOutcome | undefined> => {

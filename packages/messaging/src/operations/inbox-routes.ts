@@ -3,7 +3,12 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { countDeadLetters, findDeadLetterConsumer, listDeadLetters, type StoredDeadLetter } from '../inbox/queries.ts';
+import {
+  countDeadLetters,
+  findDeadLetterConsumer,
+  listDeadLetters,
+  type StoredDeadLetter,
+} from '../inbox/dead-letter-queries.ts';
 import type { Consumer } from '../inbox/start-consumer.ts';
 import { discardDeadLetter } from './discard-dead-letter.ts';
 

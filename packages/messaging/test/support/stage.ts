@@ -1,10 +1,9 @@
 import { captureLogs, testDatabase, testNats } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 
-/** A database, a NATS server and whatever a test starts on them, ended in order. */
+/** A database and a NATS server with the parts that a test starts on them. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
-/** Builds the stage of one test file. */
 export const createStage = async () => {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
   const nats = await testNats({ own: true });
@@ -20,9 +19,14 @@ export const createStage = async () => {
     return messaging;
   };
   return {
-    ...{ database, knex: database.knex, nats, logs, connect, keep },
+    database,
+    knex: database.knex,
+    nats,
+    logs,
+    connect,
+    keep,
     relay: (messaging: Messaging): Relay => keep(startRelay({ databaseUrl: database.url, messaging, service: 'auth' })),
-    /** Ends what the test started, newest first, and empties tables and streams. */
+    /** Stops the parts that the test started, newest first, and empties tables and streams. */
     async reset() {
       for (const part of [...open].reverse()) await part.stop();
       open.clear();
