@@ -25,8 +25,7 @@ export const configSchema = z
       secret: true,
     }),
     WEBHOOK_ALLOW_TARGETS: setting.list({
-      description:
-        'Receivers, as `host:port`, that may have private addresses; for local and on-premises receivers.',
+      description: 'Receivers, as `host:port`, that may have private addresses; for local and on-premises receivers.',
       default: [],
     }),
     WEBHOOK_EXTRA_CA_FILE: setting.string({

@@ -27,7 +27,7 @@ const takeAsBefore = async (aggregate: string, version: number): Promise<number>
   return rows[0].before;
 };
 
-test('replicas of this and of the previous release keep the versions of a connection in common', async () => {
+test('replicas of this and of the previous release share the versions of a connection', async () => {
   const aggregate = 'connection:usr_1:app_1';
   expect(await takeAsBefore(aggregate, 1)).toBe(0);
   expect(await take(aggregate, 2)).toHaveLength(1);

@@ -115,7 +115,8 @@ const openSocket = (checked: CheckedDestination, choices: ConnectChoices): Promi
 };
 
 /** Node passes the TCP options on, but its types of TLS options leave them out. */
-type SocketOptions = ConnectionOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
+type SocketOptions = ConnectionOptions &
+  Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
 
 const socketOptions = (
   { destination, addresses }: CheckedDestination,

@@ -1,5 +1,5 @@
-import { recordColumns } from '@svc/database';
 import type { WebhookEvent, WebhookEventStatus } from '@svc/contracts';
+import { recordColumns } from '@svc/database';
 
 export type EventName = WebhookEvent['event'];
 

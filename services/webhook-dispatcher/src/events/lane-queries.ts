@@ -65,11 +65,7 @@ export const findBlockingEventId = async (database: Knex, clientId: string): Pro
 };
 
 /** Lifts the block of a locked lane: `skip` passes over the event, `retry` makes it the next one again. */
-export const unblockLane = async (
-  trx: Knex.Transaction,
-  clientId: string,
-  action: 'retry' | 'skip',
-): Promise<void> => {
+export const unblockLane = async (trx: Knex.Transaction, clientId: string, action: 'retry' | 'skip'): Promise<void> => {
   await trx.raw(
     `UPDATE lanes SET
        blocked_sequence = NULL,

@@ -120,8 +120,7 @@ const toRecord = (row: RecordRow): WebhookEventRecord => {
     ...fields,
     next_attempt_at: next_attempt_at?.toISOString() ?? null,
     delivered_at: delivered_at?.toISOString() ?? null,
-    last_attempt:
-      at === null ? null : { at: at.toISOString(), status_code, error, duration_ms: duration_ms ?? 0 },
+    last_attempt: at === null ? null : { at: at.toISOString(), status_code, error, duration_ms: duration_ms ?? 0 },
   };
 };
 

@@ -50,6 +50,12 @@ const applyFact = async (
 const partId = (factId: string, userId: string): string => {
   const hex = createHash('sha256').update(`${factId} ${userId}`).digest('hex');
   // RFC 9562 section 5.8: version 8, in its variant.
-  const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)];
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
   return groups.join('-');
 };
