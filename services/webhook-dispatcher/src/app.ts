@@ -46,7 +46,6 @@ export interface App {
 }
 
 const SERVICE = 'webhook-dispatcher';
-const LANES_DUE_SUBJECT = `lanes_due_hint.${SERVICE}`;
 const INTERNAL_TIMEOUT_MS = 2_000;
 
 /** Wires the slices and starts worker and consumers. `life` stops them, the consumers first. */
@@ -104,7 +103,7 @@ const openWorker = (deps: AppDeps, { secretBox, ...parts }: WorkerParts): LocalW
   const slots = config.WEBHOOK_SLOTS;
   const worker = startWorker({ ...parts, database, targets, agent, schedule, slots, logger, metrics });
   life.onStop('worker', () => worker.stop());
-  const hints = shareHints(messaging, { subject: LANES_DUE_SUBJECT, wake: worker.hint });
+  const hints = shareHints(messaging, { signal: 'lanes_due_hint', service: SERVICE, wake: worker.hint });
   life.onStop('hints', hints.stop);
   return { reserve: worker.reserve, hint: hints.hint };
 };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { replicaSignals, ServiceName } from '@svc/contracts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 
 /** Wake-ups for all replicas of a service. A lost one costs a poll interval and nothing else. */
@@ -9,8 +10,8 @@ export interface SharedHints {
 }
 
 export interface SharedHintsOptions {
-  /** Subject outside the streams, the same in every replica. */
-  readonly subject: string;
+  readonly signal: (typeof replicaSignals)[number];
+  readonly service: ServiceName;
   readonly wake: () => void;
 }
 
@@ -18,12 +19,13 @@ export interface SharedHintsOptions {
 const REMOTE_INTERVAL_MS = 20;
 
 /** Joins the replicas of a service: `wake` is called for the hints of each of them. */
-export const shareHints = (messaging: Messaging, { subject, wake }: SharedHintsOptions): SharedHints => {
+export const shareHints = (messaging: Messaging, { signal, service, wake }: SharedHintsOptions): SharedHints => {
+  const subject = `${signal}.${service}`;
   const own = randomUUID();
   const state: { timer: NodeJS.Timeout | undefined; isDue: boolean } = { timer: undefined, isDue: false };
   const subscription = messaging.connection.subscribe(subject, {
-    callback: (_error, message) => {
-      if (message.string() !== own) wake();
+    callback: (error, message) => {
+      if (error === null && message.string() !== own) wake();
     },
   });
   const wakeOthers = (): void => {

@@ -87,8 +87,8 @@ export const startRelay = (options: RelayOptions): Relay => {
   const pruning = lead('outbox pruning', PRUNE_INTERVAL_MS, (session, signal) =>
     pruneSent(session, sentKeptSeconds, signal),
   );
-  const hints = shareHints(messaging, { subject: `outbox_hint.${service}`, wake: publishing.wake });
-  const reconciliations = shareHints(messaging, { subject: `outbox_reconcile.${service}`, wake: verifyStreams });
+  const hints = shareHints(messaging, { signal: 'outbox_hint', service, wake: publishing.wake });
+  const reconciliations = shareHints(messaging, { signal: 'outbox_reconcile', service, wake: verifyStreams });
   const forgetReconnect = messaging.onReconnect(verifyStreams);
   const isLeading = () => leadership.session() !== undefined;
   return {
