@@ -1,7 +1,6 @@
 import { internalRoutes } from '@svc/contracts';
 import { AppError, type InternalClient } from '@svc/service-kit';
 
-/** Calls to the auth service. */
 export interface AuthClient {
   /** Throws `not_found` unless the user owns the app, and kind `unavailable` if auth is away. */
   requireOwner(ownership: Ownership): Promise<void>;

@@ -1,7 +1,6 @@
 import { internalRoutes, type SubscriptionSnapshot } from '@svc/contracts';
 import { AppError, type InternalClient } from '@svc/service-kit';
 
-/** Calls to the billing service. */
 export interface BillingClient {
   /**
    * Returns the users' present subscriptions in their order, null for users without one. Throws kind `unavailable` if billing is

@@ -66,7 +66,6 @@ export const countDeadLetters = async (
   return rows[0]?.total ?? 0;
 };
 
-/** Returns the consumer of a dead letter, resolved or not. */
 export const findDeadLetterConsumer = async (database: Knex, id: string): Promise<string | undefined> => {
   const row = await database('dead_letters').where({ id }).first('consumer');
   return row?.consumer;

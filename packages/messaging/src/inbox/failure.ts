@@ -1,8 +1,6 @@
 import { isConnectionFailure } from '@svc/database';
 
-/** Consequences of a failure for the message. */
 export interface Failure {
-  /** Worth another delivery. */
   readonly retriable: boolean;
   /** The service's database cannot be reached. */
   readonly databaseDown: boolean;
@@ -22,7 +20,6 @@ export const classifyFailure = (error: unknown): Failure => {
   return { retriable: databaseDown || RETRIABLE_KINDS.has(kind), databaseDown, code: code.slice(0, 100) };
 };
 
-/** Returns the delay between the n-th delivery and the next one. */
 export const retryDelayMs = (deliveries: number, random: () => number = Math.random): number => {
   const base = BACKOFF_MS[Math.min(deliveries, BACKOFF_MS.length) - 1] ?? 0;
   return Math.round(base * (1 + JITTER * (random() * 2 - 1)));

@@ -68,7 +68,6 @@ const commitOne = async (deps: HandlerDeps, delivery: Delivery): Promise<Consume
     return 'handled';
   });
 
-/** Returns the number of facts that took effect. */
 const commit = async (deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> =>
   await inTracedTransaction(deps, deliveries, async (trx) => {
     const ids = deliveries.map(({ event }) => event.id);

@@ -3,7 +3,6 @@ import type { Messaging } from '../connection/connect-messaging.ts';
 import { GAP_QUICK_DELIVERIES } from './failure.ts';
 import type { Delivery } from './parse-message.ts';
 
-/** A consumer's handler and its limits. */
 export interface HandlerDeps {
   readonly messaging: Messaging;
   readonly database: Knex;
@@ -12,7 +11,6 @@ export interface HandlerDeps {
   readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
   readonly maxDeliver: number;
   readonly ackWaitMs: number;
-  /** Handles the versions of each aggregate in order. */
   readonly ordered: boolean;
   /** Messages in one transaction. */
   readonly batch: number;

@@ -12,7 +12,6 @@ export interface DeliveryMeta {
 export interface Delivery {
   readonly event: ReceivedEvent;
   readonly meta: DeliveryMeta;
-  /** Trace of the publisher. */
   readonly traceparent: string | undefined;
 }
 

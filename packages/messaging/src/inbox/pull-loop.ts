@@ -23,7 +23,6 @@ export interface PullLoopOptions {
   readonly subjects: readonly string[];
 }
 
-/** Takes the messages of one durable consumer until it is stopped. */
 export interface PullLoop {
   pause(): Promise<void>;
   resume(): void;
@@ -31,10 +30,8 @@ export interface PullLoop {
 }
 
 interface LoopState {
-  /** Aborts at a pause or stop. */
   halt: AbortController;
   pulling: ConsumerMessages | undefined;
-  /** Undefined until the broker has confirmed it. */
   durable: Consumer | undefined;
 }
 

@@ -34,13 +34,11 @@ interface CommonOptions<S extends EventSubject> {
   readonly ackWaitMs?: number | undefined;
 }
 
-/** A consumer with one transaction for each fact. */
 export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
   /** Runs in the transaction that records the event as handled, so it takes effect once. */
   readonly handle: (trx: Knex.Transaction, event: EventOf<S>, meta: DeliveryMeta) => Promise<void>;
 }
 
-/** A consumer with one transaction for many facts. */
 export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
   /** Gets up to `batch` events in stream order. If it fails, it is called again with each event alone. */
   readonly handle: (
@@ -54,7 +52,6 @@ export interface BatchConsumerOptions<S extends EventSubject> extends CommonOpti
 export interface Consumer {
   readonly name: string;
   readonly streams: readonly string[];
-  /** Handles a dead letter again. */
   replay(id: string): Promise<DeadLetterOutcome>;
   /** Resolves when the messages in hand are settled. Takes no more until `resume`. */
   pause(): Promise<void>;

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import { raiseVersions } from './queries.ts';
 
-/** Place of a fact among the facts about the same aggregate. */
 export interface VersionedFact {
   readonly aggregate: string;
   readonly version: number;

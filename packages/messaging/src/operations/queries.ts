@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 
-/** State of a stream in the outbox. */
 export interface OutboxStream {
   readonly stream: string;
   readonly unpublished: number;

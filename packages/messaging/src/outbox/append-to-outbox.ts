@@ -28,7 +28,6 @@ export type OutboxEvent = {
 export interface OutboxRevocation {
   readonly revocation: {
     readonly key: string;
-    /** Only for a range. */
     readonly value?: { readonly revoked_through: string } | undefined;
   };
 }

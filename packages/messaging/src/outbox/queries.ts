@@ -15,18 +15,15 @@ export interface UnpublishedRow {
   readonly subject: string;
   readonly payload: string;
   readonly occurred_at: Date;
-  /** Trace of the request that caused the fact. */
   readonly traceparent: string | null;
 }
 
-/** A row with the sequence number under which the stream acknowledged it. */
 export interface AcknowledgedRow {
   readonly seq: number;
   readonly id: string;
   readonly streamSeq: number;
 }
 
-/** State of a stream at its last acknowledgement. */
 export interface StreamRecord {
   readonly stream: string;
   readonly created: string;
@@ -87,7 +84,6 @@ export const markPublished = async (
   await session.run(MARK_PUBLISHED, [...markColumns.arrays(rows), ...place]);
 };
 
-/** Returns the state of a stream at its last acknowledgement, if there was one. */
 export const findStreamRecord = async (session: DatabaseSession, stream: string): Promise<StreamRecord | undefined> => {
   const [row] = await session.query<StreamRecord>('SELECT * FROM outbox_streams WHERE stream = $1', [stream]);
   return row;

@@ -24,7 +24,6 @@ export interface Relay {
   isLeading(): boolean;
   /** Makes the leading replica compare its streams with the outbox now. */
   reconcile(): void;
-  /** Stops after the batch in flight. */
   stop(): Promise<void>;
 }
 
@@ -108,7 +107,6 @@ export const startRelay = (options: RelayOptions): Relay => {
   };
 };
 
-/** Returns true if a stream may have more rows to publish. */
 const publishBatches = async (relays: readonly StreamRelay[], session: DatabaseSession): Promise<boolean> => {
   const results = await Promise.all(relays.map((relay) => relay.publishBatch(session)));
   return results.includes(true);

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 
-/** Runs `work` in a transaction and wakes the relay after the commit. */
 export const withOutbox = async <T>(
   deps: { readonly database: Knex; readonly relay: { hint(): void } },
   work: (trx: Knex.Transaction) => Promise<T>,

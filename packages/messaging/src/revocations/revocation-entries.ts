@@ -14,7 +14,6 @@ export interface RevocationSubject {
   readonly keySessionId?: string | null | undefined;
 }
 
-/** Revocations in memory. */
 export interface RevocationView {
   /** Returns true if the grant, session or key is revoked. */
   isRevoked(subject: RevocationSubject): boolean;

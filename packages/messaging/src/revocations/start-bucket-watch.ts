@@ -6,11 +6,9 @@ import type { RevocationEntries } from './revocation-entries.ts';
 
 /** A watch of the bucket that has delivered all entries stored before it. */
 export interface BucketWatch {
-  /** Creation time of the bucket's stream. */
   readonly created: string;
   /** The bucket's last sequence number at the previous check. Its entry has had time to arrive by the next. */
   expectedSeq: number;
-  /** Sequence number of the newest entry received. */
   lastSeq(): number;
   hasEnded(): boolean;
   /** Resolves when the watch ends. */

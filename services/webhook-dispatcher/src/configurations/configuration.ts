@@ -9,7 +9,6 @@ export interface Configuration extends SealedSecret {
   readonly createdAt: Date;
 }
 
-/** Returns the configuration in the contract's shape. */
 export const toWireConfiguration = (
   { clientId, url, generation, createdAt }: Configuration,
   blockedByEventId: string | undefined,

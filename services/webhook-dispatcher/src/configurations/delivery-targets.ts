@@ -12,7 +12,6 @@ export interface DeliveryTarget {
 }
 
 export interface DeliveryTargets {
-  /** Returns the target if it is cached. */
   recall(request: GenerationOfApp): DeliveryTarget | undefined;
   /** Returns one entry for each request, in order: undefined if the generation is over or its secret cannot be opened. */
   find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;

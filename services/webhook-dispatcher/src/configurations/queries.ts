@@ -17,11 +17,9 @@ const LIST_CONFIGURATIONS = {
   text: `SELECT ${columns.select('c')} FROM configurations c WHERE client_id = ANY($1::text[])`,
 };
 
-/** Returns the current configurations of these apps. */
 export const listConfigurations = async (database: Knex, clientIds: readonly string[]): Promise<Configuration[]> =>
   await runPrepared<Configuration>(database, LIST_CONFIGURATIONS, [clientIds]);
 
-/** Returns the app's current configuration. */
 export const findConfigurationByClientId = async (
   database: Knex,
   clientId: string,
@@ -30,7 +28,6 @@ export const findConfigurationByClientId = async (
   return configuration;
 };
 
-/** Replaces the app's configuration. */
 export const upsertConfiguration = async (trx: Knex.Transaction, configuration: Configuration): Promise<void> => {
   await trx('configurations').insert(columns.toRow(configuration)).onConflict('client_id').merge();
 };
@@ -49,7 +46,6 @@ export const listConfigurationsUnderOtherKeys = async (
 ): Promise<Configuration[]> =>
   await runPrepared<Configuration>(trx, LOCK_CONFIGURATIONS_UNDER_OTHER_KEYS, [keyId, limit]);
 
-/** Replaces the sealed form of a secret. */
 export const updateConfigurationSecret = async (
   trx: Knex.Transaction,
   clientId: string,

@@ -60,7 +60,6 @@ const END_CONNECTIONS = {
     WHERE connections.svc_user_id = given.svc_user_id AND connections.client_id = given.client_id`,
 };
 
-/** Marks connections as ended. */
 export const updateConnectionsEnded = async (trx: Knex.Transaction, keys: readonly ConnectionKey[]): Promise<void> => {
   await runPrepared(trx, END_CONNECTIONS, keyColumns.arrays(keys));
 };
@@ -79,7 +78,6 @@ export const updateToldRevision = async (
   return rows.map((row) => row.client_id).sort();
 };
 
-/** Deletes all connections to an app. */
 export const deleteConnectionsOfApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('connections').where({ client_id: clientId }).delete();
 };

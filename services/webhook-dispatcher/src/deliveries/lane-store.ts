@@ -12,7 +12,6 @@ import {
   recordOutcomes,
 } from '../events/index.ts';
 
-/** The next event of a claimed lane and its target. */
 export interface LaneWork {
   readonly content: EventContent;
   readonly target: DeliveryTarget;

@@ -6,7 +6,6 @@ export interface DeliveryMeters {
 
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Values that are read at each scrape. */
 export interface DeliveryReadings {
   readonly inUse: () => number;
   readonly openSockets: () => number;

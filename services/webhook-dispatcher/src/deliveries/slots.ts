@@ -4,11 +4,9 @@ import type { Pace } from '../events/index.ts';
 export interface Slots {
   /** Returns the number of lanes of each pace that may be claimed now. */
   free(): Record<Pace, number>;
-  /** Takes a slot for a claimed lane. */
   take(pace: Pace): Slot;
   /** Takes a slot for a prompt receiver's lane, if one is free. */
   takePrompt(): Slot | undefined;
-  /** Returns the number of lanes in delivery. */
   inUse(): number;
 }
 

@@ -19,7 +19,6 @@ export interface WorkerDeps extends AttemptDeps {
   readonly metrics: Metrics;
 }
 
-/** Delivers due events. */
 export interface Worker extends LocalWorker {
   /** Looks for due lanes now instead of at the next poll. */
   hint(): void;
@@ -65,7 +64,6 @@ export const startWorker = (deps: WorkerDeps): Worker => {
     });
     const leave = working.add(work);
   };
-  /** Returns true if more lanes may be due. */
   const claim = async (): Promise<boolean> => {
     const limits = slots.free();
     state.isShort = Object.values(limits).includes(0);

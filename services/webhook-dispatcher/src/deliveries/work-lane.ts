@@ -25,11 +25,9 @@ export interface WorkLaneDeps extends AttemptDeps {
   readonly isStopping: () => boolean;
   /** Called when a lane is given back that may have more events. */
   readonly onGivenBack: () => void;
-  /** Called with the delay of a scheduled retry. */
   readonly onRetryIn: (delayMs: number) => void;
 }
 
-/** A claimed lane with its slot. */
 export interface HeldLane {
   readonly lane: ClaimedLane;
   /** The next event, if it came with the claim. */

@@ -25,14 +25,12 @@ export class DestinationError extends Error {
 export interface Destination {
   /** Host name in ASCII, or an IP address without brackets. */
   readonly host: string;
-  /** `host` is an IP address. */
   readonly isAddress: boolean;
   readonly port: number;
   /** Value of the Host header. */
   readonly authority: string;
   /** Name in SNI and in the certificate; empty for an IP address (RFC 6066 section 3). */
   readonly serverName: string;
-  /** Path and query. */
   readonly path: string;
   /** The operator allows private addresses for this host and port. */
   readonly isAllowTarget: boolean;

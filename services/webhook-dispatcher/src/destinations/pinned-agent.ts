@@ -11,7 +11,6 @@ export interface PinnedAgent {
    * closes the connection and rejects with its reason.
    */
   post(checked: CheckedDestination, request: SignedPost, signal: AbortSignal): Promise<Answer>;
-  /** Returns the number of open connections, in use or idle. */
   openSockets(): number;
   destroy(): void;
 }
@@ -94,7 +93,6 @@ const untilAborted = async <T>(
   }
 };
 
-/** Idle connections, the last used first. */
 const createIdleConnections = () => {
   const byKey = new Map<string, PinnedConnection[]>();
   const keyOfConnection = new Map<PinnedConnection, string>();

@@ -22,7 +22,6 @@ export interface PinnedConnection {
   isOpen(): boolean;
   /** Returns true after the first answer. The receiver may then close it independently of a request. */
   hasServed(): boolean;
-  /** Closes it at once and rejects the request in flight with this error. */
   destroy(error: Error): void;
 }
 

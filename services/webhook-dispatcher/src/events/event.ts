@@ -13,7 +13,6 @@ export interface EventDraft {
   readonly factId: string | null;
 }
 
-/** An event with its place in the app's sequence. */
 export interface StoredEvent {
   readonly clientId: string;
   readonly eventId: string;

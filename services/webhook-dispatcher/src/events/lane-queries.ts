@@ -2,11 +2,9 @@ import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { ClaimedLane, Pace } from './lane.ts';
 
-/** A locked lane. */
 export interface LaneHead {
   readonly clientId: string;
   readonly generation: number;
-  /** The last sequence assigned. */
   readonly lastSequence: number;
   readonly leaseToken: number;
   readonly pace: Pace;
@@ -54,7 +52,6 @@ export const startLaneGeneration = async (trx: Knex.Transaction, clientId: strin
   return started;
 };
 
-/** Returns the event that blocks a lane. */
 export const findBlockingEventId = async (database: Knex, clientId: string): Promise<string | undefined> => {
   const { rows } = await database.raw<{ rows: { event_id: string }[] }>(
     `SELECT event_id FROM lanes JOIN events USING (client_id)

@@ -11,10 +11,8 @@ export type Pace = 'prompt' | 'unknown' | 'slow';
 export interface ClaimedLane {
   readonly clientId: string;
   readonly generation: number;
-  /** The next event. */
   readonly sequence: number;
   readonly leaseToken: number;
-  /** Pace at the time of the claim. */
   readonly pace: Pace;
 }
 
@@ -32,5 +30,4 @@ export const LEASE_MS = 15_000;
  */
 export const LEASE_RENEWED_AFTER_MS = 1_000;
 
-/** The lease as an SQL interval. */
 export const LEASE = `interval '${LEASE_MS} milliseconds'`;

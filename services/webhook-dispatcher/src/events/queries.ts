@@ -4,7 +4,6 @@ import type { Knex } from 'knex';
 import { contentColumns, type EventContent, type StoredStatus } from './event.ts';
 import type { ClaimedLane } from './lane.ts';
 
-/** The place of an event. */
 type EventPlace = Pick<ClaimedLane, 'clientId' | 'sequence'>;
 export type PlacedContent = EventContent & EventPlace & { readonly generation: number };
 
@@ -15,7 +14,6 @@ const LIST_QUEUED_CONTENTS = {
     FROM ${placeColumns.unnest('given')} JOIN events e USING (client_id, sequence) WHERE e.status = 'queued'`,
 };
 
-/** Returns the queued events at these places. */
 export const listQueuedContents = async (database: Knex, places: readonly EventPlace[]): Promise<PlacedContent[]> =>
   await runPrepared<PlacedContent>(database, LIST_QUEUED_CONTENTS, placeColumns.arrays(places));
 
@@ -32,7 +30,6 @@ export const cancelOpenEvents = async (
     .update({ status: 'cancelled' });
 };
 
-/** Returns the state and sequence of one of the app's events. */
 export const findEventState = async (
   database: Knex,
   clientId: string,
@@ -144,7 +141,6 @@ export const deleteDoneEventsBefore = async (
   return rows[0]?.count ?? 0;
 };
 
-/** Deletes all events of an app, with their attempts. */
 export const deleteEvents = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('delivery_attempts').where({ client_id: clientId }).delete();
   await trx('events').where({ client_id: clientId }).delete();

@@ -13,7 +13,6 @@ export interface AttemptOutcome {
   readonly retryDelayMs: number;
   /** Goes on with the lane's next event under the same lease, of which at most LEASE_RENEWED_AFTER_MS have passed. */
   readonly keepLane: boolean;
-  /** Pace of the receiver at this attempt. */
   readonly pace: Pace;
   readonly at: Date;
   readonly statusCode: number | null;

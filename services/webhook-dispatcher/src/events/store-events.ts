@@ -7,7 +7,6 @@ import type { EventDraft, EventName, StoredEvent } from './event.ts';
 import { type Claim, LEASE } from './lane.ts';
 import { type LaneHead, lockLanes } from './lane-queries.ts';
 
-/** The worker of this process. */
 export interface LocalWorker {
   /** Reserves a slot for a prompt receiver's lane; returns undefined if none is free. */
   reserve(): Reservation | undefined;

@@ -2,7 +2,6 @@ import type { Messaging } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { StoreDeps } from '../events/index.ts';
 
-/** Dependencies of every consumer of facts. */
 export interface FactDeps extends StoreDeps {
   readonly database: Knex;
   readonly messaging: Messaging;

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { EncryptionKey } from './encryption-keys.ts';
 
-/** An encrypted signing secret. */
 export interface SealedSecret {
   readonly keyId: string;
   /** Nonce, ciphertext and tag. */
@@ -14,9 +13,7 @@ export interface SecretOwner {
   readonly generation: number;
 }
 
-/** Encrypts and decrypts signing secrets. */
 export interface SecretBox {
-  /** Id of the key that seals. */
   readonly currentKeyId: string;
   seal(secret: string, owner: SecretOwner): SealedSecret;
   /** Throws if the key is unknown, the bytes were changed, or they belong to another row. */
