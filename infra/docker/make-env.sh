@@ -12,6 +12,10 @@ done
 for name in AUTH_ENCRYPTION_KEY WEBHOOK_ENCRYPTION_KEY API_KEY_PEPPER; do
   echo "$name=$(base64_key)"
 done
+# Users of NATS; the server reads values from its environment as configuration, where a leading digit makes a number.
+for user in auth billing inference-gateway webhook-dispatcher operator; do
+  echo "$(echo "$user" | tr 'a-z-' 'A-Z_')_NATS_PASSWORD=nats_$(hex)"
+done
 # A caller presents its token; the services that accept it are given its digest.
 for caller in inference-gateway webhook-dispatcher operator; do
   name=$(echo "$caller" | tr 'a-z-' 'A-Z_')_API_TOKEN

@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false } });
+export default defineConfig({ test: { testTimeout: 240_000, hookTimeout: 240_000, fileParallelism: false } });

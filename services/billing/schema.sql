@@ -197,7 +197,7 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[], p_holder_ids text[])
+CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[], p_holder_ids text[], p_estimates bigint[])
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -212,8 +212,9 @@ DECLARE
   available bigint;
 BEGIN
   FOR q IN
-    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids)
-      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, place)
+    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids,
+        p_estimates)
+      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, estimate, place)
     ORDER BY t.svc_user_id, t.key_id, t.place
   LOOP
     SELECT w.balance_micros - w.held_micros INTO available
@@ -231,8 +232,9 @@ BEGIN
       ELSE 'insufficient_balance'
     END);
     IF verdict IS NULL THEN
-      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, holder_id, month_start, created_at)
-        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.holder_id, k.month_start, at)
+      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, reported_micros, holder_id,
+          month_start, created_at)
+        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.estimate, q.holder_id, k.month_start, at)
         ON CONFLICT DO NOTHING;
       verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
       IF FOUND THEN
@@ -269,7 +271,7 @@ CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id t
 AS $function$
   SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
     FROM admit_key_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_key_id], ARRAY[p_hold_micros],
-      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL) AS a
+      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL) AS a
 $function$
 ;
 
@@ -278,7 +280,7 @@ CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_u
  LANGUAGE sql
 AS $function$
   SELECT * FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
-    NULL)
+    NULL, NULL)
 $function$
 ;
 
@@ -883,6 +885,38 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.shrink_holds(p_request_ids text[], p_estimates bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+  owners text[];
+  freed bigint[];
+BEGIN
+  PERFORM FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'api_key'
+    ORDER BY r.request_id FOR NO KEY UPDATE;
+  WITH held AS MATERIALIZED (
+    SELECT r.request_id, r.svc_user_id, t.estimate, r.estimate_micros - t.estimate AS freed
+    FROM (SELECT n.request_id, min(n.estimate) AS estimate FROM unnest(p_request_ids, p_estimates) AS n (request_id, estimate)
+          GROUP BY n.request_id) AS t
+      JOIN reservations AS r ON r.request_id = t.request_id
+    WHERE r.kind = 'api_key' AND r.state = 'reserved' AND t.estimate < r.estimate_micros
+  ), shrunk AS (
+    UPDATE reservations AS r SET estimate_micros = h.estimate FROM held AS h WHERE r.request_id = h.request_id
+  )
+  SELECT array_agg(o.svc_user_id ORDER BY o.svc_user_id), array_agg(o.freed ORDER BY o.svc_user_id) INTO owners, freed
+    FROM (SELECT h.svc_user_id, sum(h.freed)::bigint AS freed FROM held AS h GROUP BY h.svc_user_id) AS o;
+  IF owners IS NULL THEN RETURN; END IF;
+  PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (owners) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+  UPDATE wallets AS w SET held_micros = w.held_micros - o.freed
+    FROM unnest(owners, freed) AS o (svc_user_id, freed) WHERE w.svc_user_id = o.svc_user_id;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.status_admits(p_status text, p_past_due_since timestamp with time zone, p_grace interval, p_at timestamp with time zone)
  RETURNS boolean
  LANGUAGE sql
@@ -1092,6 +1126,12 @@ CREATE TABLE dead_letters (
 CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
+CREATE TABLE holders (
+  holder_id text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT holders_pkey PRIMARY KEY (holder_id)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id uuid NOT NULL,
@@ -1210,13 +1250,14 @@ CREATE TABLE reservations (
   ended_at timestamp with time zone,
   adjusted_at timestamp with time zone,
   holder_id text,
+  reported_micros bigint,
   written_off_micros bigint DEFAULT 0 NOT NULL,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
   CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))
 ) WITH (fillfactor=80);
+CREATE INDEX reservations_by_holder ON reservations USING btree (holder_id, created_at) WHERE (state = 'reserved'::text);
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX reservations_reserved ON reservations USING btree (created_at) WHERE (state = 'reserved'::text);
 CREATE INDEX reservations_reserved_by_key ON reservations USING btree (key_id, month_start) WHERE ((state = 'reserved'::text) AND (key_id IS NOT NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();

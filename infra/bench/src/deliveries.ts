@@ -164,7 +164,7 @@ const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 
   const { told, arrivals } = await tell(LATENCY_SECONDS);
   const after = Object.values(use());
   const { taken, stages } = await followFacts({
-    ...{ natsUrl: stack.natsUrl, stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
+    ...{ natsUrl: stack.natsUrlOf('operator'), stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
     ...{ database, told, arrivals },
   });
   const { count: samples, p50, p99, max } = summarize(taken);

@@ -60,16 +60,18 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
     ...common,
     ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
+    USAGE_JOURNAL_DIR: stack.scratchFile('usage-journal'),
     ...env,
   };
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };
 };
 
-/** Makes API keys without limits of their own, each of an account whose wallet is full. */
+/** Makes API keys without limits of their own, each of an account whose wallet holds `walletMicros`. */
 export const createKeys = async (
   { billing, gateway }: GatewayUnderTest,
   tokens: TestTokens,
   count: number,
+  walletMicros = WALLET_MICROS,
 ): Promise<string[]> => {
   const database = new pg.Client(billing.databaseUrl);
   await database.connect();
@@ -77,7 +79,7 @@ export const createKeys = async (
   const keys: string[] = [];
   while (keys.length < count) {
     const userId = newId('usr');
-    await database.query("SELECT wallet_credit($1, $2, 'EUR', $1)", [userId, WALLET_MICROS]);
+    if (walletMicros > 0) await database.query("SELECT wallet_credit($1, $2, 'EUR', $1)", [userId, walletMicros]);
     const token = await tokens.consoleSession({ userId, accountType: 'business' });
     const json = { name: 'Bench' };
     const created = await owner.expect(201, { method: 'POST', path: '/v1/gateway/keys', token, json });

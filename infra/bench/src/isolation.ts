@@ -1,5 +1,5 @@
+import { connectToBroker } from '@svc/broker';
 import { DISCONNECTED_MAX, newId, streams } from '@svc/contracts';
-import { connect } from 'nats';
 import { loadText, printTable, say } from './harness/report.ts';
 import { readable, summarize } from './harness/statistics.ts';
 import { arrivalsOf, startFactTeller, startWorld, storeBacklog, type World } from './webhooks/dispatcher-under-test.ts';
@@ -48,7 +48,8 @@ const measureHanging = async (world: World): Promise<void> => {
     }
     return summarize(milliseconds);
   };
-  const nats = await connect({ servers: stack.natsUrl });
+  const name = 'webhook-dispatcher';
+  const nats = await connectToBroker({ url: stack.natsUrlOf(name), name });
   // Receivers are met with caution before they have been seen to answer soon.
   await measure();
   const alone = await measure();
@@ -82,7 +83,7 @@ const measureSuspension = async (world: World): Promise<void> => {
       told = await teller.connect({ clientIds: others, count, rate: OTHER_RATE });
     });
     const { taken } = await followFacts({
-      ...{ natsUrl: stack.natsUrl, stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
+      ...{ natsUrl: stack.natsUrlOf('operator'), stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
       ...{ database, told, arrivals },
     });
     return summarize(taken);

@@ -49,9 +49,17 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
   },
+  journal: {
+    about: 'API-key requests through a gateway with a usage journal and one without',
+    load: async () => (await import('./journal.ts')).measureJournal,
+  },
   memory: {
     about: 'resident memory of the gateway under large uploads and with a slow reader of a large stream',
     load: async () => (await import('./memory.ts')).measureMemory,
+  },
+  neighbours: {
+    about: 'small requests of one account alone and beside callers and providers that attack: --only <text>',
+    load: async () => (await import('./neighbours.ts')).measureNeighbours,
   },
   'gateway-peers': {
     about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',

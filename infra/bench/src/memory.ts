@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import {
   startGateway,
 } from './gateway-under-test.ts';
 import { printTable, say } from './harness/report.ts';
+import { residentMegabytes, watchPeak } from './harness/resident-memory.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
 const STREAM_BYTES = 100_000_000;
@@ -22,7 +22,6 @@ const UPLOADS = [
 ];
 const WARM_UP = 50;
 const WARM_UP_BYTES = 20_000;
-const SAMPLE_MS = 20;
 /** Between two phases: sockets and buffers are given back. */
 const REST_MS = 3_000;
 /** What a slow reader takes at once, and how long it looks away then. */
@@ -140,13 +139,11 @@ const send = (url: string, { path, token, type, length, body }: Sending): Promis
   });
 
 const peakDuring = async (pid: number, work: () => Promise<unknown>): Promise<number> => {
-  let peak = residentMegabytes(pid);
-  const timer = setInterval(() => {
-    peak = Math.max(peak, residentMegabytes(pid));
-  }, SAMPLE_MS);
-  await work().finally(() => clearInterval(timer));
-  return peak;
+  const peak = watchPeak(pid);
+  try {
+    await work();
+  } finally {
+    peak.stop();
+  }
+  return peak.stop();
 };
-
-const residentMegabytes = (pid: number): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000);

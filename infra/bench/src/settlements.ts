@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectToBroker } from '@svc/broker';
 import { events, newId } from '@svc/contracts';
-import { connect } from 'nats';
 import pg from 'pg';
 import { type BillingUnderTest, startBilling } from './billing-under-test.ts';
 import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
@@ -29,7 +29,7 @@ export const measureSettlements = async (): Promise<void> => {
     }
     const ids = await reserve(pool, bench.accounts, FACTS);
     const before = processorMicroseconds(bench.pid);
-    const seconds = await settleThroughNats(stack.natsUrl, pool, ids);
+    const seconds = await settleThroughNats(stack.natsUrlOf('operator'), pool, ids);
     const microseconds = (processorMicroseconds(bench.pid) - before) / FACTS;
     rows.push(['NATS to rows, each message twice', FACTS, FACTS / seconds, microseconds, await foreignShare()]);
     await provePostedOnce(pool, bench);
@@ -75,7 +75,7 @@ const settleThroughPg = async (pool: pg.Pool, ids: readonly string[], batch: num
 
 /** Seconds from the first message to the last settled row. */
 const settleThroughNats = async (natsUrl: string, pool: pg.Pool, ids: readonly string[]): Promise<number> => {
-  const connection = await connect({ servers: natsUrl });
+  const connection = await connectToBroker({ url: natsUrl, name: 'operator' });
   const stream = connection.jetstream();
   const startedAt = performance.now();
   const messages: Promise<unknown>[] = [];

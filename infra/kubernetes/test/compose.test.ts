@@ -10,7 +10,8 @@ import { DCLinter } from 'dclint';
 import { afterAll, describe, expect, test } from 'vitest';
 import { COMPOSE_FILE, interpolate, readCompose, variablesIn } from './support/compose.ts';
 import { configSchemaOf } from './support/config-schemas.ts';
-import { serviceNames } from './support/overlays.ts';
+import { textAt } from './support/kustomize/manifest.ts';
+import { containersOf, overlay, serviceNames, workloads } from './support/overlays.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const services = readCompose();
@@ -49,20 +50,30 @@ describe('docker-compose.yml', () => {
 
   test('runs the whole product', () => {
     const expected = [...serviceNames, 'ingress', 'nats', 'postgres', 'sandbox-provider'];
-    const migrations = serviceNames.filter((name) => name !== 'console').map((name) => `migrate-${name}`);
+    const migrated = [...serviceNames.filter((name) => name !== 'console'), 'broker'];
+    const migrations = migrated.map((name) => `migrate-${name}`);
     expect(Object.keys(services).toSorted()).toEqual([...expected, ...migrations].toSorted());
   });
 
   test.each(Object.entries(services))(
     '%s has an exact image, or one from the Dockerfile',
     (_name, { image, build }) => {
-      if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+$/);
+      if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+(@sha256:[\da-f]{64})?$/);
       else {
         expect(build.dockerfile).toBe('infra/docker/Dockerfile');
         expect(existsSync(packageFolder(build.args['PACKAGE'] ?? ''))).toBe(true);
       }
     },
   );
+
+  test('pins each image of others by digest, but for NATS, and is in step with the local overlay', () => {
+    const foreign = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [image ?? ''] : []));
+    expect(foreign.filter((image) => !image.includes('@sha256:'))).toEqual(['nats:2.14.0-alpine']);
+    const overlayImages = workloads(overlay('local')).flatMap((workload) =>
+      containersOf(workload).map((container) => textAt(container, 'image')),
+    );
+    expect(overlayImages).toEqual(expect.arrayContaining(foreign));
+  });
 
   test.each(Object.entries(services))('%s is confined', (name, service) => {
     expect(service.security_opt).toContain('no-new-privileges:true');

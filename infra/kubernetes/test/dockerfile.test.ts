@@ -26,11 +26,14 @@ describe('the Dockerfile', () => {
     expect(validate('FROM node\nCMD ["node", \'x\']\nCOPPY . .\n').length).toBeGreaterThan(0);
   });
 
-  test('starts from one exact version, the one that the repository runs on', () => {
+  test('starts from the bytes of one exact version, the one that the repository runs on', () => {
     const version = /^ {2}node: (\d\S+)$/m.exec(read('pnpm-workspace.yaml'))?.[1];
-    expect(instruction(text, 'ARG')[0]).toBe(`ARG NODE_IMAGE=node:${version}-bookworm-slim`);
+    const [, tag, digest] =
+      /^ARG NODE_IMAGE=node:(\S+)@(sha256:[\da-f]{64})$/.exec(instruction(text, 'ARG')[0] ?? '') ?? [];
+    expect(tag).toBe(`${version}-bookworm-slim`);
     expect(instruction(text, 'FROM').map((line) => line.split(' ')[1])).toEqual([NODE_IMAGE, NODE_IMAGE]);
-    expect(shipped).toContain(`base.name="docker.io/library/node:${version}-bookworm-slim"`);
+    expect(shipped).toContain(`base.name="docker.io/library/node:${tag}"`);
+    expect(shipped).toContain(`base.digest="${digest}"`);
   });
 
   test('installs with the package manager of the repository, and what the lockfile says', () => {
@@ -41,7 +44,10 @@ describe('the Dockerfile', () => {
   });
 
   test('ships no sources, and runs nothing while the last stage is made', () => {
-    expect(instruction(shipped, 'COPY')).toEqual(['COPY --from=build /app ./']);
+    expect(instruction(shipped, 'COPY')).toEqual([
+      'COPY --from=build /app ./',
+      'COPY --from=build --chown=1000:1000 /state /var/lib/svc',
+    ]);
     expect(instruction(shipped, 'RUN')).toEqual([]);
     expect(instruction(shipped, 'ADD')).toEqual([]);
   });
@@ -60,7 +66,7 @@ describe('the Dockerfile', () => {
   });
 
   test('says what it is', () => {
-    for (const label of ['title', 'version', 'revision', 'base.name']) {
+    for (const label of ['title', 'version', 'revision', 'base.name', 'base.digest']) {
       expect(shipped).toContain(`org.opencontainers.image.${label}=`);
     }
     expect(text).toContain('npm sbom --sbom-format cyclonedx');

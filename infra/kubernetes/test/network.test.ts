@@ -24,6 +24,7 @@ const SERVICE_ARROWS = [
 ];
 const WITH_DATABASE = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'];
 const LOCAL_ARROWS = [
+  'broker-migration -> nats:4222',
   'inference-gateway -> sandbox-provider:9100',
   ...WITH_DATABASE.flatMap((name) => [
     `${name} -> nats:4222`,

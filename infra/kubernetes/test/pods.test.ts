@@ -18,6 +18,7 @@ import {
   overlay,
   overlayNames,
   podSpecOf,
+  secretKeys,
   serviceNames,
   workloads,
 } from './support/overlays.ts';
@@ -58,7 +59,7 @@ describe.each(overlayNames)('%s', (name) => {
         });
       }
       const volumes = listAt(pod, 'volumes').map((volume) => Object.keys(volume).find((key) => key !== 'name'));
-      expect(volumes.filter((kind) => kind !== 'configMap' && kind !== 'emptyDir')).toEqual([]);
+      expect(volumes.filter((kind) => kind !== 'configMap' && kind !== 'emptyDir' && kind !== 'secret')).toEqual([]);
     });
 
     test('has an identity of its own, without a token', () => {
@@ -110,6 +111,7 @@ describe.each(overlayNames)('%s', (name) => {
       }
       for (const volume of listAt(pod, 'volumes')) {
         if (volume['configMap'] !== undefined) find(manifests, 'ConfigMap', textAt(volume, 'configMap', 'name'));
+        if (volume['secret'] !== undefined) secretKeys(manifests, textAt(volume, 'secret', 'secretName'));
       }
     });
   });
@@ -191,7 +193,12 @@ describe.each(overlayNames)('%s', (name) => {
         const [migration = {}] = containersOf(job);
         expect(migration['image']).toBe(container['image']);
         expect(migration['args']).toEqual(['src/migrate.js']);
-        expect([...environmentOf(manifests, migration).keys()]).toEqual(['DATABASE_URL']);
+        const given = environmentOf(manifests, migration);
+        expect([...given].filter(([, value]) => 'secret' in value)).toEqual([
+          ['DATABASE_URL', { secret: service, key: 'DATABASE_URL' }],
+        ]);
+        const known = [...given.keys()].filter((variable) => !variable.startsWith('DATABASE_'));
+        expect(known).toEqual([]);
         expect(podSpecOf(job)['restartPolicy']).toBe('Never');
         expect(Number(valueAt(job, 'spec', 'activeDeadlineSeconds'))).toBeGreaterThan(0);
       });

@@ -9,8 +9,8 @@ if (process.platform === 'win32') {
   process.exit(1);
 }
 
-// The supervisor has a session of its own: a package manager kills the whole group of a script that it stops, which would leave no time to
-// stop PostgreSQL, NATS and the services in order. When this process goes, however it goes, the supervisor stops everything.
+// A package manager that stops kills the process group of its script, which would leave no time to stop things in order.
+// So the supervisor has its own session, and stops everything once this process is gone.
 const supervisor = spawn(process.execPath, [SUPERVISOR], {
   detached: true,
   stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

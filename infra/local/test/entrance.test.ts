@@ -15,14 +15,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('passes the supervisor’s message and exit code on', () => {
+test('forwards the supervisor’s message and exit code', () => {
   const env = { PATH: process.env['PATH'], SVC_DATA_DIR: directory, PORT: 'http' };
   const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr.trim()).toBe('PORT=http is not a port: use 0 to 65535.');
 });
 
-test('says what to do about a data directory that cannot be made', () => {
+test('says what to do about a data directory that cannot be created', () => {
   const file = join(directory, 'file');
   writeFileSync(file, '');
   const env = { PATH: process.env['PATH'], SVC_DATA_DIR: join(file, 'data'), PORT: '0' };
@@ -32,7 +32,7 @@ test('says what to do about a data directory that cannot be made', () => {
   expect(stderr).not.toContain('    at ');
 });
 
-test('finds the package managers above a process, and neither the shells between nor the program before', () => {
+test('lists the package managers above a process, without the shells between', () => {
   const ask = join(directory, 'ask.mjs');
   const pnpm = join(directory, 'pnpm.cjs');
   writeFileSync(
@@ -46,7 +46,7 @@ test('finds the package managers above a process, and neither the shells between
   );
   const [pid, found] = execFileSync(process.execPath, [pnpm], { encoding: 'utf8' }).trim().split('\n');
   const managers: unknown = JSON.parse(found ?? '');
-  // Whoever runs these tests may be one as well, further up.
+  // These tests may run below another one.
   expect(Array.isArray(managers) && managers[0]).toBe(Number(pid));
   expect(managers).not.toContain(process.pid);
   expect(exists(Number(pid))).toBe(false);

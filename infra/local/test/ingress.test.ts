@@ -22,7 +22,7 @@ const servers: Server[] = [];
 let service: Handler;
 let base: string;
 let log: AccessRecord[];
-/** What the ingress's clock is ahead. */
+/** Offset of the ingress's clock. */
 let laterMs: number;
 
 const listen = async (server: Server): Promise<string> => {
@@ -76,7 +76,7 @@ const seenHeaders = async (headers: Record<string, string>): Promise<IncomingHtt
   return seen;
 };
 
-/** Sends bytes as they are and answers everything that comes back until the connection closes. */
+/** Sends bytes and returns everything that comes back until the connection closes. */
 const raw = async (text: string, waitMs = 500): Promise<string> => {
   const socket = connect(Number(new URL(base).port), '127.0.0.1');
   let received = '';
@@ -90,7 +90,7 @@ const raw = async (text: string, waitMs = 500): Promise<string> => {
 };
 
 describe('headers', () => {
-  test('states request id, client address, scheme and host, and believes none of them from outside', async () => {
+  test('sets request id, client address, scheme and host, and drops those from outside', async () => {
     const seen = await seenHeaders({
       'x-request-id': 'req_forged',
       'x-forwarded-for': '203.0.113.9',
@@ -113,7 +113,7 @@ describe('headers', () => {
     for (const name of ['forwarded', 'x-real-ip', 'x-forwarded-port']) expect(seen).not.toHaveProperty(name);
   });
 
-  test('drops what concerns one connection, also what Connection names, but not what frames the body', async () => {
+  test('drops headers of the connection and those that Connection names, but none that frames the body', async () => {
     const seen = await seenHeaders({
       connection: 'close, x-hop, content-length, x-forwarded-for',
       'x-hop': '1',
@@ -124,7 +124,7 @@ describe('headers', () => {
     expect(seen['x-forwarded-for']).toBe('127.0.0.1');
   });
 
-  test('answers its own request id, and passes headers on as they are', async () => {
+  test('answers with its own request id and forwards the service’s headers unchanged', async () => {
     service = (_req, res) => {
       res.writeHead(201, { 'Set-Cookie': ['a=1', 'b=2'], 'X-Svc-Compliance-Model': 'm', 'X-Request-Id': 'req_other' });
       res.end('made');
@@ -139,7 +139,7 @@ describe('headers', () => {
 });
 
 describe('bodies', () => {
-  test('passes path and query on byte for byte', async () => {
+  test('forwards path and query byte for byte', async () => {
     const seen: string[] = [];
     service = (req, res) => {
       seen.push(req.url ?? '');
@@ -175,7 +175,7 @@ describe('bodies', () => {
   test.each([
     ['application/json', 1],
     ['text/event-stream; charset=utf-8', 2],
-  ])('after %s two requests take %i connections: one that carried a stream is not used again', async (type, count) => {
+  ])('uses a connection again unless it carried a stream: after %s, two requests take %i', async (type, count) => {
     const ports = new Set<number | undefined>();
     service = (req, res) => {
       ports.add(req.socket.remotePort);
@@ -183,14 +183,14 @@ describe('bodies', () => {
     };
     for (let index = 0; index < 2; index += 1) {
       await (await fetch(`${base}/v1/models`)).text();
-      // The connection is free once the answer has been logged and its end been seen.
+      // The connection is free shortly after the answer has been logged.
       await expect.poll(() => log.length).toBe(index + 1);
       await sleep(5);
     }
     expect(ports.size).toBe(count);
   });
 
-  test('passes a stream on event by event, headers first', async () => {
+  test('forwards a stream event by event, headers first', async () => {
     let send = (_text: string): void => undefined;
     service = (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -208,14 +208,14 @@ describe('bodies', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test('passes an early refusal on while the client still sends', async () => {
+  test('forwards an early refusal while the client still sends', async () => {
     service = (_req, res) => res.writeHead(413).end('too large');
     const response = await fetch(`${base}/v1/completions`, { method: 'POST', body: Buffer.alloc(3_000_000) });
     expect(response.status).toBe(413);
     expect(await response.text()).toBe('too large');
   });
 
-  test('answers the next request of a connection whose last one was refused while it was sent', async () => {
+  test('answers the next request on a connection after an early refusal', async () => {
     service = (req, res) => {
       if (req.url === '/v1/models') res.end('next');
       else res.writeHead(413).end('too large');
@@ -226,7 +226,7 @@ describe('bodies', () => {
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
-  test('ends the connection of a request that stopped coming', async () => {
+  test('closes the connection of a request that has stopped arriving', async () => {
     service = (_req, res) => res.writeHead(408, { connection: 'close' }).end('too late');
     const received = await raw('POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nstopp', 3_000);
     expect(received.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 408']);
@@ -235,7 +235,7 @@ describe('bodies', () => {
 });
 
 describe('when one side goes away', () => {
-  test('ends the request to the service when the client leaves a stream', async () => {
+  test('aborts the upstream request when the client leaves a stream', async () => {
     const left = new Promise<void>((resolve) => {
       service = (req, res) => {
         req.resume();
@@ -251,7 +251,7 @@ describe('when one side goes away', () => {
     expect(log.at(-1)?.status ?? 499).toBe(499);
   });
 
-  test('ends the request to the service when the client leaves before the answer begins', async () => {
+  test('aborts the upstream request when the client leaves before the answer begins', async () => {
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     service = (req, res) => {
@@ -267,7 +267,7 @@ describe('when one side goes away', () => {
     await left.promise;
   });
 
-  test('breaks the answer off when the service dies in the middle of it', async () => {
+  test('aborts the answer when the service dies in the middle of it', async () => {
     service = (_req, res) => {
       res.write('half');
       setTimeout(() => res.socket?.destroy(), 50);
@@ -276,7 +276,7 @@ describe('when one side goes away', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('says 503 with Retry-After where nobody listens, in the shape of the path', async () => {
+  test('returns 503 with Retry-After, in the shape of the path, if the service does not listen', async () => {
     const down = await startIngress({ auth: 'http://127.0.0.1:1', 'inference-gateway': 'http://127.0.0.1:1' });
     const apps = await fetch(`${down}/v1/integrations/apps`);
     expect(apps.status).toBe(503);
@@ -292,7 +292,7 @@ describe('when one side goes away', () => {
     expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
   });
 
-  test('has browsers look again while the console is away; no file of it is answered in its name', async () => {
+  test('returns a page that reloads while the console is down, and a plain 503 for a file', async () => {
     const down = await startIngress({ console: 'http://127.0.0.1:1' });
     for (const path of ['/', '/docs', '/apps?x=1']) {
       const page = await fetch(down + path, { headers: { accept: 'text/html,*/*;q=0.8' } });
@@ -305,7 +305,7 @@ describe('when one side goes away', () => {
     expect((await fetch(down)).status).toBe(200);
   });
 
-  test('says 503 without Retry-After where the request may have been carried out', async () => {
+  test('returns 503 without Retry-After if the request may have been carried out', async () => {
     service = (req) => req.socket.destroy();
     const response = await fetch(`${base}/v1/gateway/keys`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(503);
@@ -316,7 +316,7 @@ describe('when one side goes away', () => {
     ['/v1/completions', 'error'],
     ['/v1/integrations/inference/chat/completions', 'detail'],
     ['/v1/integrations/inference/audio/transcriptions', 'detail'],
-  ])('says 504, not to be repeated, where a request to %s may have cost something', async (path, member) => {
+  ])('returns 504 with x-should-retry: false if a request to %s may have cost something', async (path, member) => {
     service = (req) => req.socket.destroy();
     const response = await fetch(base + path, { method: 'POST', body: '{}' });
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([504, 'false']);
@@ -324,7 +324,7 @@ describe('when one side goes away', () => {
     expect(await response.json()).toMatchObject({ [member]: { code: 'upstream_timeout_uncertain' } });
   });
 
-  test('gives a silent service up', async () => {
+  test('returns 503 when a service stays silent', async () => {
     service = () => undefined;
     expect((await fetch(`${base}/v1/console/session`)).status).toBe(503);
   });
@@ -357,7 +357,7 @@ describe('when a service stops', () => {
   };
   const status = async (): Promise<number> => (await ask()).status;
 
-  test('sends it nothing from when it says so, and what is refused may be tried again', async () => {
+  test('forwards nothing once it reports so, and returns 503 with Retry-After', async () => {
     expect(await status()).toBe(200);
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
@@ -368,14 +368,14 @@ describe('when a service stops', () => {
     expect(reached).toBe(before);
   });
 
-  test('sends it requests again once it is back', async () => {
+  test('forwards requests again once it is back', async () => {
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
     said = { status: 'ready', checks: {} };
     await expect.poll(status).toBe(200);
   });
 
-  test('does not go by what it heard long ago', async () => {
+  test('ignores an old report', async () => {
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
     laterMs = 60_000;
@@ -384,8 +384,8 @@ describe('when a service stops', () => {
 
   test.each([
     ['is not ready for another reason', () => Object.assign(said, { status: 'not_ready' })],
-    ['does not say', () => readiness.close().closeAllConnections()],
-  ])('asks a service that %s', async (_case, change) => {
+    ['does not answer its probe', () => readiness.close().closeAllConnections()],
+  ])('forwards requests to a service that %s', async (_case, change) => {
     change();
     for (let asked = 0; asked < 5; asked += 1) {
       expect(await status()).toBe(200);
@@ -399,7 +399,7 @@ describe('when it stops', () => {
   let drain: Drain;
 
   beforeEach(() => {
-    // The ingress is what was started last.
+    // The ingress was started last.
     drain = makeDrainable(servers.at(-1) as Server);
   });
 
@@ -413,7 +413,7 @@ describe('when it stops', () => {
     return { socket, ended };
   };
 
-  test('answers what is open, and says that it is the last answer of the connection', async () => {
+  test('completes open answers with Connection: close', async () => {
     const asked = new Promise<ServerResponse>((resolve) => {
       service = (_req, res) => resolve(res);
     });
@@ -425,7 +425,7 @@ describe('when it stops', () => {
     await drained;
   });
 
-  test('ends the connection of a stream with the stream', async () => {
+  test('closes the connection of a stream with the stream', async () => {
     const asked = new Promise<ServerResponse>((resolve) => {
       service = (_req, res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
@@ -441,7 +441,7 @@ describe('when it stops', () => {
     await drained;
   });
 
-  test('answers the first request of a connection that was made before', async () => {
+  test('answers the first request of a connection that was open before', async () => {
     const { socket, ended } = await open('');
     await sleep(20);
     const drained = drain(10_000);
@@ -451,8 +451,8 @@ describe('when it stops', () => {
   });
 });
 
-describe('what it refuses', () => {
-  test('an encoded slash below the gateway is 404 in its own shape, which stock libraries read', async () => {
+describe('refusals', () => {
+  test('returns 404 in the common wire format for an encoded slash below the gateway', async () => {
     const answer = await raw('GET /v1/models/vendor%2Fname HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     expect(answer).toContain('"error":{"message":');
@@ -461,7 +461,7 @@ describe('what it refuses', () => {
   });
 
   test.each(['//v1/models', '/v1/%6dodels', '/v1/console/../models', '/internal/admissions', '/metrics', '/nope'])(
-    '%s is 404 in the detail shape',
+    'returns 404 in the detail shape for %s',
     async (target) => {
       let isReached = false;
       service = (_req, res) => {
@@ -481,7 +481,7 @@ describe('what it refuses', () => {
     ['chunks on DELETE, which http-proxy would frame anew', 'DELETE', 'Transfer-Encoding: chunked'],
     ['two lengths', 'POST', 'Content-Length: 3\r\nContent-Length: 4'],
     ['an unknown coding', 'POST', 'Transfer-Encoding: gzip, chunked'],
-  ])('%s (RFC 9112 §11.2: request smuggling)', async (_name, method, headers) => {
+  ])('RFC 9112 §11.2: returns 400 for %s', async (_name, method, headers) => {
     let requests = 0;
     service = (_req, res) => {
       requests += 1;
@@ -497,7 +497,7 @@ describe('what it refuses', () => {
   });
 
   test.each([
-    ['what is no HTTP', 'hello\r\n\r\n', 400],
+    ['malformed HTTP', 'hello\r\n\r\n', 400],
     ['a head without an end', `GET /v1/models HTTP/1.1\r\nHost: h\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
     ['a request without a host', 'GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [
@@ -505,7 +505,7 @@ describe('what it refuses', () => {
       'POST /v1/models HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n',
       400,
     ],
-  ])('%s, under a request id like every answer', async (_name, text, status) => {
+  ])('returns an error with a request id for %s', async (_name, text, status) => {
     service = (req, res) => req.on('end', () => res.end()).resume();
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -516,7 +516,7 @@ describe('what it refuses', () => {
   test.each([
     ['that has begun', ''],
     ['while the next one waits behind it', '0\r\n\r\nGET /v1/models HTTP/1.1\r\nHost: h\r\n\r\n'],
-  ])('never writes into an answer %s', async (_name, more) => {
+  ])('never writes an error into an answer %s', async (_name, more) => {
     service = (req, res) => {
       if (req.method === 'POST') res.write('begun');
     };
@@ -533,12 +533,12 @@ describe('what it refuses', () => {
     expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  test('no expectation that it does not know (RFC 9110 §10.1.1)', async () => {
+  test('RFC 9110 §10.1.1: ignores an unknown expectation', async () => {
     const answer = await raw('GET /v1/models HTTP/1.1\r\nHost: h\r\nExpect: more\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('a WebSocket upgrade', async () => {
+  test('returns 501 for a WebSocket upgrade', async () => {
     const answer = await raw(
       'GET /v1/models HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',
     );
@@ -547,7 +547,7 @@ describe('what it refuses', () => {
 });
 
 describe('the root', () => {
-  test('says what is here, to people and to programs', async () => {
+  test('lists entry points as a page for browsers and as JSON for programs', async () => {
     const page = await fetch(`${base}/`, { headers: { accept: 'text/html' } });
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(await page.text()).toContain('/v1/openapi.json');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { connectToBroker, jetStreamOptions } from '@svc/broker';
 import { createDatabase } from '@svc/database';
 import { freePort } from '@svc/embedded-servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -47,25 +48,51 @@ afterAll(async () => {
 });
 
 describe('a stack that is ready', () => {
-  test('prints the ready line, how long it took and what to try', () => {
+  test('prints the ready line, the duration and what to try next', () => {
     expect(stack.output()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+$/m);
     expect(stack.output()).toMatch(/^ {2}started in \d+\.\d s$/m);
     expect(stack.output()).toContain(`curl -s ${baseUrl}/v1/subscriptions/plans`);
   });
 
-  test('describes every process, database and the broker in stack.json, for its owner alone', () => {
-    const { base_url, processes, database_urls, nats_url } = stack.description();
+  test('describes every process, database and the broker in stack.json, readable by its owner only', () => {
+    const { base_url, processes, database_urls, nats_url, nats_urls } = stack.description();
     expect(base_url).toBe(baseUrl);
     expect(Object.keys(processes).sort()).toEqual(NAMES.toSorted());
     expect(Object.values(processes).every(({ pid, url }) => isAlive(pid) && URL.canParse(url))).toBe(true);
     expect(Object.keys(database_urls).sort()).toEqual(NAMES.slice(0, 4));
-    expect(nats_url).toBe(processes['nats']?.url);
-    for (const file of ['stack.json', 'secrets.json', 'run.json']) {
+    expect(Object.keys(nats_urls).sort()).toEqual(NAMES.slice(0, 4));
+    const users = [nats_url, ...NAMES.slice(0, 4).map((name) => nats_urls[name] ?? '')].map((url) => new URL(url));
+    expect(users.map(({ username }) => username)).toEqual(['operator', ...NAMES.slice(0, 4)]);
+    expect(new Set(users.map(({ host }) => host))).toEqual(new Set([new URL(processes['nats']?.url ?? '').host]));
+    expect(new Set(users.map(({ password }) => password)).size).toBe(5);
+    for (const file of ['stack.json', 'secrets.json', 'auth.instance.json', 'postgres.instance.json']) {
       expect(statSync(join(data.path, file)).mode & 0o077).toBe(0);
     }
   });
 
-  test('reaches services through the ingress, with a request id', async () => {
+  test('lets each service into NATS as itself, with its streams made, and no client without credentials', async () => {
+    const { nats_url, nats_urls, processes } = stack.description();
+    for (const [name, url] of [...Object.entries(nats_urls), ['operator', nats_url] as const]) {
+      const connection = await connectToBroker({ url, name });
+      const manager = await connection.jetstreamManager({ ...jetStreamOptions({ url }), checkAPI: false });
+      expect((await manager.streams.info('KV_revocations')).config.name).toBe('KV_revocations');
+      await connection.close();
+    }
+    const anonymous = connectToBroker({ url: processes['nats']?.url ?? '', name: 'auth', connectTimeoutMs: 0 });
+    await expect(anonymous).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+  });
+
+  test('makes a stream again that an operator deleted', async () => {
+    const connection = await connectToBroker({ url: stack.description().nats_url, name: 'operator' });
+    const manager = await connection.jetstreamManager();
+    await manager.streams.delete('INFERENCE');
+    await until(
+      async () => (await manager.consumers.info('INFERENCE', 'billing_usage').catch(() => undefined)) !== undefined,
+    );
+    await connection.close();
+  });
+
+  test('routes requests to services through the ingress, with a request id', async () => {
     const response = await fetch(`${baseUrl}/v1/subscriptions/plans`, { headers: { 'x-request-id': 'req_forged' } });
     expect(await response.json()).toMatchObject({
       pid: stack.description().processes['billing']?.pid,
@@ -73,21 +100,21 @@ describe('a stack that is ready', () => {
     });
   });
 
-  test('keeps services out of each other’s databases', async () => {
+  test('lets no service into the database of another', async () => {
     const { database_urls } = stack.description();
     const foreign = new URL(database_urls['auth'] ?? '');
     foreign.pathname = '/svc_billing';
     await expect(sql(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied/);
   });
 
-  test('refuses a second copy on the same data directory, and names the one that runs', async () => {
+  test('refuses a second copy on the same data directory and names the one that runs', async () => {
     const second = startStack(data.path);
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(`as process ${stack.child.pid}`);
     expect(second.output()).toContain('SVC_DATA_DIR');
   });
 
-  test('lets another copy run beside it, and says which port is taken', async () => {
+  test('names a port that is taken, and runs beside another copy on other ports', async () => {
     const otherData = makeDataDirectory();
     const taken = startStack(otherData.path, { PORT: new URL(baseUrl).port });
     expect(await taken.exited).toBe(1);
@@ -103,7 +130,7 @@ describe('a stack that is ready', () => {
 });
 
 describe('when a process dies', () => {
-  test.each(NAMES)('%s is started again at the same address, and stack.json names its new pid', async (name) => {
+  test.each(NAMES)('starts %s again at the same address, and stack.json has its new pid', async (name) => {
     const before = stack.description().processes[name];
     if (before === undefined) throw new Error(`${name} is not described`);
     process.kill(before.pid, 'SIGKILL');
@@ -116,7 +143,7 @@ describe('when a process dies', () => {
     expect(stack.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
   });
 
-  test('keeps what the database held', async () => {
+  test('keeps the data of a database that was killed', async () => {
     const url = stack.description().database_urls['auth'] ?? '';
     await sql(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const { pid } = stack.description().processes['postgres'] ?? { pid: 0 };
@@ -127,7 +154,7 @@ describe('when a process dies', () => {
 });
 
 describe('stopping and starting again', () => {
-  test('stops on SIGINT with code 0 and leaves no process and no description', async () => {
+  test('stops on SIGINT with code 0 and leaves neither a process nor stack.json', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGINT');
     expect(await stack.exited).toBe(0);
@@ -136,7 +163,7 @@ describe('stopping and starting again', () => {
     await expect(fetch(baseUrl)).rejects.toThrow();
   });
 
-  test('continues where it stopped: same ports, same data', async () => {
+  test('continues with the same ports and data', async () => {
     stack = startStack(data.path);
     expect(await untilReady(stack)).toBe(baseUrl);
     expect(stack.output()).not.toContain('migrated');
@@ -145,7 +172,7 @@ describe('stopping and starting again', () => {
     ]);
   });
 
-  test('leaves nothing behind when it is killed itself, and starts again', async () => {
+  test('leaves no process behind when it is killed, and starts again', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');
     await stack.exited;
@@ -154,7 +181,7 @@ describe('stopping and starting again', () => {
     expect(await untilReady(stack)).toBe(baseUrl);
   });
 
-  test('stops in order when whoever waits for it in the foreground is gone', async () => {
+  test('stops in order when its foreground process is gone', async () => {
     const pids = stack.pids();
     stack.child.disconnect();
     expect(await stack.exited).toBe(0);
@@ -164,7 +191,7 @@ describe('stopping and starting again', () => {
     expect(await untilReady(stack)).toBe(baseUrl);
   });
 
-  test('does not wait for leftovers to go by themselves', async () => {
+  test('starts at once after it was killed, when its processes still run', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');
     stack = startStack(data.path);
@@ -172,7 +199,7 @@ describe('stopping and starting again', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('says what to do with a database of an older PostgreSQL', async () => {
+  test('says what to do about a database of an older PostgreSQL', async () => {
     stack.child.kill('SIGTERM');
     expect(await stack.exited).toBe(0);
     writeFileSync(join(data.path, 'postgres', 'PG_VERSION'), '15\n');
@@ -183,28 +210,28 @@ describe('stopping and starting again', () => {
   });
 });
 
-describe('a stack that cannot start whole', () => {
-  test('goes on without a service whose folder is not there, and says so', async () => {
+describe('a start that meets an obstacle', () => {
+  test('starts without a service whose folder is missing, and says so', async () => {
     const own = makeDataDirectory();
     const lonely = startStack(own.path, { FAKE_SERVICES: join(own.path, 'none') });
     const url = await untilReady(lonely);
-    expect(lonely.output()).toContain('without billing: its folder is not there');
+    expect(lonely.output()).toContain('without billing: its folder is missing');
     expect((await fetch(`${url}/v1/subscriptions/plans`)).status).toBe(503);
     lonely.child.kill('SIGINT');
     await lonely.exited;
     own.remove();
   });
 
-  test('starts again on other ports when somebody takes one before it is used', async () => {
+  test('starts again on other ports when another program takes one before it is used', async () => {
     const own = makeDataDirectory();
     const beaten = startStack(own.path);
-    // The ports are chosen before the database is made, which takes a while, and only then used.
+    // The ports are used only once the database is created, which takes a while.
     const chosen = await waitForPorts(own.path);
     const taker = createServer().listen(chosen['postgres'], '127.0.0.1');
     await once(taker, 'listening');
     await untilReady(beaten);
     const { processes } = beaten.description();
-    expect(beaten.output()).toContain(`port ${chosen['postgres']} was taken by another program meanwhile`);
+    expect(beaten.output()).toContain(`port ${chosen['postgres']} was taken by another program in the meantime`);
     expect(processes['postgres']?.url).not.toContain(`:${chosen['postgres']}`);
     expect(processes['billing']?.url).toBe(`http://127.0.0.1:${chosen['billing']}`);
     beaten.child.kill('SIGTERM');
@@ -213,13 +240,13 @@ describe('a stack that cannot start whole', () => {
     own.remove();
   });
 
-  test('shows the last words of a service that keeps ending, and stops the rest', async () => {
+  test('names the reason and the log of a service that keeps ending, and stops the rest', async () => {
     const own = makeDataDirectory();
     const port = String(await freePort());
     const failing = startStack(own.path, { BILLING_PORT: port, FAKE_SERVICE_FAILS: port });
     expect(await failing.exited).toBe(1);
-    expect(failing.output()).toContain('billing does not start: it keeps ending');
-    expect(failing.output()).toContain('this service was told to fail');
+    const log = join(own.path, 'logs', 'billing.log');
+    expect(failing.output()).toContain(`\nbilling ended with code 3: this service was told to fail. See ${log}.\n`);
     expect(existsSync(join(own.path, 'supervisor.json'))).toBe(false);
     own.remove();
   });

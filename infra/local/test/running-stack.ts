@@ -9,19 +9,21 @@ import { identifyProcess } from '@svc/embedded-servers';
 import type { StackDescription } from '../src/stack/stack-file.ts';
 
 const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 180_000;
 
-/** A stack with stand-in services, run as a person would run it. */
+/** A stack with stand-in services. */
 export interface RunningStack {
-  child: ChildProcess;
-  output: () => string;
+  readonly child: ChildProcess;
+  /** Standard output and standard error. */
+  readonly output: () => string;
+  readonly errors: () => string;
   /** The exit code. */
-  exited: Promise<number | null>;
-  description: () => StackDescription;
-  pids: () => number[];
+  readonly exited: Promise<number | null>;
+  readonly description: () => StackDescription;
+  readonly pids: () => number[];
 }
 
-/** Makes a data directory that `remove` takes away again. */
+/** Creates a data directory that `remove` deletes. */
 export const makeDataDirectory = (): { path: string; remove: () => void } => {
   const path = mkdtempSync(join(tmpdir(), 'svc-stack-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -34,21 +36,23 @@ export const startStack = (dataDirectory: string, env: NodeJS.ProcessEnv = {}): 
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
+  let errors = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
+      if (stream === child.stderr) errors += chunk.toString();
     });
   }
-  // With the last output: `close` alone does not come where the channel was closed from here.
+  // With all output. The child emits no `close` once its IPC channel is closed from here.
   const ends = [child.stdout, child.stderr].flatMap((stream) => (stream === null ? [] : [once(stream, 'close')]));
   const exited = Promise.all([once(child, 'exit'), ...ends]).then(() => child.exitCode);
-  // The file is written by the stack itself, whose own type this is.
+  // The stack writes the file from a value of this type.
   const description = () => JSON.parse(readFileSync(join(dataDirectory, 'stack.json'), 'utf8')) as StackDescription;
   const pids = () => Object.values(description().processes).map(({ pid }) => pid);
-  return { child, output: () => output, exited, description, pids };
+  return { child, output: () => output, errors: () => errors, exited, description, pids };
 };
 
-/** Waits for the ready line; fails with everything printed so far when the stack ends instead. */
+/** Waits for the ready line and returns its URL. Throws, with all output, if the stack ends instead. */
 export const untilReady = async (stack: RunningStack): Promise<string> => {
   await until(() => /^ready /m.test(stack.output()) || stack.child.exitCode !== null);
   const url = /^ready (\S+)$/m.exec(stack.output())?.[1];
@@ -56,7 +60,7 @@ export const untilReady = async (stack: RunningStack): Promise<string> => {
   return url;
 };
 
-/** Waits until something holds. */
+/** Waits until a condition holds. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await holds())) {
@@ -65,5 +69,5 @@ export const until = async (holds: () => boolean | Promise<boolean>): Promise<vo
   }
 };
 
-/** Whether a process runs; one that has ended and waits to be collected does not. */
+/** Reports that a process runs. A zombie does not. */
 export const isAlive = (pid: number): boolean => identifyProcess(pid) !== undefined;

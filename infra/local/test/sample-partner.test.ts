@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the sample partner app beside the stack', () => {
-  test('runs, and says where, though the stand-in services cannot register it', async () => {
+  test('runs and prints its address, although the stand-in services cannot register it', async () => {
     await until(answers);
     expect(stack.output()).toContain(`${described()?.url}/ in a browser`);
     const lines = stack.output().trimEnd().split('\n');
@@ -31,7 +31,7 @@ describe('the sample partner app beside the stack', () => {
     await until(() => readFileSync(join(data.path, 'logs', 'sample-partner.log'), 'utf8').includes('cannot register'));
   });
 
-  test('is started again when it dies, at the same address', async () => {
+  test('starts again at the same address when it dies', async () => {
     const before = described();
     process.kill(before?.pid ?? 0, 'SIGKILL');
     await until(() => described()?.pid !== before?.pid);
@@ -39,14 +39,13 @@ describe('the sample partner app beside the stack', () => {
     await until(answers);
   });
 
-  test('does not take the stack down when it cannot start, and the reason is shown', async () => {
+  test('leaves the stack running when it cannot start, and the reason is printed', async () => {
     const own = makeDataDirectory();
     writeFileSync(join(own.path, 'sample-partner'), 'where its folder should be');
     const other = startStack(own.path, { SAMPLE_PARTNER: 'on' });
     const baseUrl = await untilReady(other);
-    await until(() => other.output().includes('sample-partner does not start: it keeps ending'));
+    await until(() => other.output().includes('sample-partner ended with code 1'));
     expect(other.output()).toContain('sample-partner gets no webhooks');
-    expect(other.output()).toContain('cannot start');
     expect((await fetch(`${baseUrl}/v1/subscriptions/plans`)).status).toBe(200);
     const pids = other.pids();
     other.child.kill('SIGINT');

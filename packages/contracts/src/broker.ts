@@ -1,74 +1,110 @@
-import { REVOCATIONS_BUCKET, replicaSignals, revocationWriters, type ServiceName, streams } from './core/index.ts';
+import {
+  type DurableName,
+  REVOCATIONS_BUCKET,
+  replicaSignals,
+  revocationWriters,
+  type ServiceName,
+  serviceNames,
+  streams,
+} from './core/index.ts';
 import { allEvents } from './events.ts';
 
-/** Subjects that the NATS user of one service may use. The broker refuses all others. */
-export interface BrokerPermissions {
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
+/** A durable consumer: the place of one service in the stream of another. */
+export interface Durable {
+  readonly name: DurableName;
+  readonly service: ServiceName;
+  readonly stream: string;
+  readonly subjects: readonly string[];
+}
+
+/** A subject that a service may send to outside its own account. */
+export interface BrokerRequest {
+  readonly subject: string;
+  readonly replies: 'one' | 'many';
+}
+
+/** Everything that a service may do at the broker. It refuses all else. */
+export interface BrokerAccess {
+  /** Facts, revocations and JetStream requests: none creates, changes or deletes a stream or a durable consumer. */
+  readonly requests: readonly BrokerRequest[];
+  /** Subjects that only the replicas of the service share. */
+  readonly signals: readonly string[];
+  /** Subjects on which it receives replies and the entries that it watches. */
+  readonly inbox: string;
 }
 
 const API = '$JS.API';
-/** The stream that JetStream keeps the bucket in, and the service that creates it and sets its limits. */
-const BUCKET_STREAM = `KV_${REVOCATIONS_BUCKET}`;
-const BUCKET_OWNER: ServiceName = 'auth';
+/** The stream in which JetStream keeps the bucket of revocations. */
+export const REVOCATIONS_STREAM = `KV_${REVOCATIONS_BUCKET}`;
+/** Prefix of the subjects that the bucket's entries have in that stream. */
+export const REVOCATION_SUBJECT_PREFIX = `$KV.${REVOCATIONS_BUCKET}.`;
 
-/** Prefix of the subjects on which a service receives replies. Each has its own, so that no other can read them. */
+/** Prefix of the subjects on which a service receives replies. */
 export const brokerInboxPrefix = (service: string): string => `_INBOX_${service}`;
 
-/** Derives the permissions of a service's NATS user from the event table. */
-export const brokerPermissions = (service: ServiceName): BrokerPermissions => {
-  const signals = replicaSignals.map((signal) => `${signal}.${service}`);
-  return {
-    publish: [...signals, ...publishing(service), ...consuming(service), ...revocations(service)],
-    subscribe: [`${brokerInboxPrefix(service)}.>`, ...signals],
-  };
-};
+/** Stream of the facts that a service publishes; undefined if it publishes none. */
+export const streamOfPublisher = (service: ServiceName): string | undefined =>
+  Object.entries(streams).find(([publisher]) => publisher === service)?.[1].name;
 
-/** A publisher sends its own facts, and keeps its own stream. */
-const publishing = (service: ServiceName): string[] => {
-  const stream = streamOf(service);
+/** All durable consumers, derived from the event table. */
+export const durables: readonly Durable[] = serviceNames.flatMap((service) =>
+  Object.entries(streams).flatMap(([publisher, { name: stream }]) => {
+    const events = allEvents.filter((event) => event.service === publisher);
+    const names = events.flatMap(({ consumers }) => consumers).filter((name) => name.startsWith(`${service}_`));
+    return [...new Set(names)].map((name) => ({
+      name,
+      service,
+      stream,
+      subjects: events.filter(({ consumers }) => consumers.includes(name)).map(({ subject }) => subject),
+    }));
+  }),
+);
+
+/** Derives what a service may do at the broker from the event table. */
+export const brokerAccess = (service: ServiceName): BrokerAccess => ({
+  requests: [...publishing(service), ...consuming(service), ...revocations(service)],
+  signals: replicaSignals[service],
+  inbox: `${brokerInboxPrefix(service)}.>`,
+});
+
+const one = (subject: string): BrokerRequest => ({ subject, replies: 'one' });
+
+/** A publisher sends its own facts, and compares its own stream with its outbox. */
+const publishing = (service: ServiceName): BrokerRequest[] => {
+  const stream = streamOfPublisher(service);
   if (stream === undefined) return [];
   const subjects = allEvents.filter((event) => event.service === service).map(({ subject }) => subject);
-  const calls = ['INFO', 'CREATE', 'UPDATE', 'MSG.GET'].map((call) => `${API}.STREAM.${call}.${stream}`);
-  return [...subjects, ...calls];
+  return [...subjects, ...reading(stream)].map(one);
 };
 
-/** A consumer uses its durables. It creates a stream that is missing, and never changes one. */
-const consuming = (service: ServiceName): string[] => {
-  const durables = new Map(
-    allEvents.flatMap((event) =>
-      event.consumers
-        .filter((durable) => durable.startsWith(`${service}_`))
-        .map((durable): [string, string] => [durable, streamOf(event.service) ?? '']),
-    ),
-  );
-  const calls = [...durables].flatMap(([durable, stream]) => [
-    ...['INFO', 'CREATE', 'DURABLE.CREATE', 'MSG.NEXT'].map((call) => `${API}.CONSUMER.${call}.${stream}.${durable}`),
-    `${API}.CONSUMER.CREATE.${stream}.${durable}.>`,
-    `$JS.ACK.${stream}.${durable}.>`,
-  ]);
-  const sources = [...new Set(durables.values())].filter((stream) => stream !== streamOf(service));
+/** A consumer pulls from its own durables and acknowledges what it got. */
+const consuming = (service: ServiceName): BrokerRequest[] =>
+  durables
+    .filter((durable) => durable.service === service)
+    .flatMap(({ stream, name }) => [
+      one(`${API}.CONSUMER.INFO.${stream}.${name}`),
+      { subject: `${API}.CONSUMER.MSG.NEXT.${stream}.${name}`, replies: 'many' },
+      one(`$JS.ACK.${stream}.${name}.>`),
+    ]);
+
+/**
+ * Every service watches the bucket, through a consumer that lives as long as its watch; few write to it. A client that begins
+ * a broken watch again names neither consumer nor filter in the subject.
+ */
+const revocations = (service: ServiceName): BrokerRequest[] => {
+  const prefixes = revocationPrefixes(service);
   return [
-    ...sources.flatMap((stream) => ['INFO', 'CREATE'].map((call) => `${API}.STREAM.${call}.${stream}`)),
-    ...calls,
-  ];
+    ...prefixes.map((prefix) => `${REVOCATION_SUBJECT_PREFIX}${prefix}.*`),
+    ...(prefixes.length > 0 ? reading(REVOCATIONS_STREAM) : [`${API}.STREAM.INFO.${REVOCATIONS_STREAM}`]),
+    `${API}.CONSUMER.CREATE.${REVOCATIONS_STREAM}`,
+    `${API}.CONSUMER.CREATE.${REVOCATIONS_STREAM}.*.${REVOCATION_SUBJECT_PREFIX}>`,
+    `${API}.CONSUMER.DELETE.${REVOCATIONS_STREAM}.*`,
+    `$JS.FC.${REVOCATIONS_STREAM}.>`,
+  ].map(one);
 };
 
-/** Every service watches the bucket through a consumer that lives as long as its watch; few write to it. */
-const revocations = (service: ServiceName): string[] => {
-  const keys: readonly string[] = Object.entries(revocationWriters).find(([writer]) => writer === service)?.[1] ?? [];
-  const streamCalls = ['INFO', 'CREATE'];
-  if (keys.length > 0) streamCalls.push('MSG.GET');
-  if (service === BUCKET_OWNER) streamCalls.push('UPDATE');
-  return [
-    ...keys.map((key) => `$KV.${REVOCATIONS_BUCKET}.${key}.*`),
-    ...streamCalls.map((call) => `${API}.STREAM.${call}.${BUCKET_STREAM}`),
-    `${API}.CONSUMER.CREATE.${BUCKET_STREAM}.>`,
-    `${API}.CONSUMER.INFO.${BUCKET_STREAM}.*`,
-    `${API}.CONSUMER.DELETE.${BUCKET_STREAM}.*`,
-    `$JS.FC.${BUCKET_STREAM}.>`,
-  ];
-};
+const reading = (stream: string): string[] => ['INFO', 'MSG.GET'].map((call) => `${API}.STREAM.${call}.${stream}`);
 
-const streamOf = (service: ServiceName): string | undefined =>
-  Object.entries(streams).find(([publisher]) => publisher === service)?.[1].name;
+/** First parts of the keys of revocations that a service writes; none for most. */
+export const revocationPrefixes = (service: ServiceName): readonly string[] =>
+  Object.entries(revocationWriters).find(([writer]) => writer === service)?.[1] ?? [];

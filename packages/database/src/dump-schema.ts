@@ -2,18 +2,20 @@ import type { Knex } from 'knex';
 import { createDatabase } from './create-database.ts';
 import * as catalog from './schema-catalog.ts';
 
-/** Kept by the migration runner, and the same in every database. */
+/** Tables of the migration runner, the same in every database. */
 const RUNNER_TABLES = new Set(['knex_migrations', 'knex_migrations_lock']);
 const HEADER =
   '-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.\n';
 
 /**
- * The schema `public` as readable SQL in a stable order, read from the catalogs: what a service commits as `schema.sql`
- * and compares in a test. For people; not meant to be restored from.
+ * Returns a schema as readable SQL in a stable order, read from the catalogs. A service commits it as `schema.sql` and
+ * compares it in a test. It is for readers, not for a restore.
  */
-export const dumpSchema = async (url: string): Promise<string> => {
+export const dumpSchema = async (url: string, schema = 'public'): Promise<string> => {
   const database = createDatabase(url, { applicationName: 'svc-dump-schema', poolMax: 1 });
   try {
+    // The queries of the catalog read the current schema. The pool's one connection keeps the setting.
+    await database.raw('SET search_path TO ??', [schema]);
     const sections = [
       await catalog.listExtensions(database),
       await catalog.listTypes(database),

@@ -1,3 +1,4 @@
+export { connectPatiently } from './connect-patiently.ts';
 export { createDatabase, type DatabaseOptions } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
 export { type MigrateOptions, MigrationError, migrate } from './migrate.ts';

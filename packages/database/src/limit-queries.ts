@@ -1,34 +1,31 @@
-import type { DriverCallback, DriverConnection, DriverQuery } from './driver-connection.ts';
+import pg from 'pg';
+import { type DriverConnection, interceptQueries } from './intercept-queries.ts';
+
+export interface QueryLimit {
+  readonly timeoutMs: number;
+  /** Called before a query fails that leaves the connection in an unknown state: no other query may use it. */
+  readonly onDoubt: () => void;
+}
 
 /**
- * Ends a connection on which a query was not answered in time: the server's own limit is worth nothing where the server does not
- * answer at all, and nothing that was to follow may run later. The query fails with `Query read timeout`, as with the driver's
- * own limit; that one hangs a second callback on each query, and queries so changed stay in memory until a full
- * collection (docs/adr/0006).
+ * Ends a connection on which the server leaves a query unanswered for too long, since its answer may still arrive. The query
+ * fails with `Query read timeout`. The server's own limits don't help if the server is gone. The driver's `query_timeout`
+ * would keep the connection, and its second callback keeps each query in memory until a full collection (docs/adr/0006).
  */
-export const limitQueries = (connection: DriverConnection, timeoutMs: number): void => {
-  const ask = connection.query.bind(connection);
-  const askInTime = (query: DriverQuery, callback: DriverCallback): void => {
-    let isAnswered = false;
-    const answer: DriverCallback = (error, result) => {
-      if (isAnswered) return;
-      isAnswered = true;
-      clearTimeout(timer);
-      callback(error, result);
-    };
+export const limitQueries = (connection: DriverConnection, { timeoutMs, onDoubt }: QueryLimit): void =>
+  interceptQueries(connection, (send) => (query, callback) => {
+    let isOver = false;
     const timer = setTimeout(() => {
-      answer(new Error('Query read timeout'));
+      isOver = true;
+      onDoubt();
+      callback(new Error('Query read timeout'));
       connection.end().catch(() => undefined);
     }, timeoutMs);
-    ask(query, answer);
-  };
-  connection.query = (query, callback) => {
-    if (callback !== undefined) return askInTime(query, callback);
-    return new Promise((resolve, reject) => {
-      askInTime(query, (error, result) => {
-        if (error) reject(error);
-        else resolve(result);
-      });
+    send(query, (error, result) => {
+      if (isOver) return;
+      clearTimeout(timer);
+      // An error of the server leaves its connection intact. A value that the driver cannot send breaks a named statement.
+      if (error && !(error instanceof pg.DatabaseError)) onDoubt();
+      callback(error, result);
     });
-  };
-};
+  });

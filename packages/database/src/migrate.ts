@@ -3,23 +3,24 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import { createDatabase } from './create-database.ts';
+import { reasonOf } from './reason-of.ts';
+import { setupLimits } from './setup-limits.ts';
 
-/** Any constant: all our migration runs in one database take turns on it. */
+/** An arbitrary constant: the migration runs on one database take turns on it. */
 const ADVISORY_LOCK = 7_348_101_665;
-const LOCK_WAIT_MS = 120_000;
-const STATEMENT_TIMEOUT_MS = 600_000;
-/** A migration that cannot have its lock at once would make every query behind it wait: better to fail and run again. */
-const LOCK_TIMEOUT_MS = 10_000;
+/** While a migration waits for a table lock, every query behind it waits too. Failing and running again is better. */
+const TABLE_LOCK_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^(\d{14}_[a-z0-9_]+)\.(ts|js|mjs)$/;
 
-/** Where the database and its migrations are. */
 export interface MigrateOptions {
   readonly url: string;
+  /** As for `createDatabase`. */
+  readonly caFile?: string | undefined;
   /** Holds `YYYYMMDDHHMMSS_what_changes.ts` (or bundled `.js`) files, each exporting `up(knex)`. */
   readonly directory: string;
 }
 
-/** The database or the migrations are not in a state to go forward from. */
+/** The database or the migration files are in a state from which no migration can run. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -30,16 +31,17 @@ interface Migration {
 }
 
 /**
- * Runs what has not yet run, in order of name, each in its own transaction, and answers the names. One run at a time per
- * database. Throws MigrationError for a file with another kind of name, or when the database was migrated by newer code.
+ * Runs the pending migrations in order of name, each in its own transaction, and returns their names. Runs on one database
+ * take turns. Throws MigrationError if one fails, a file name does not fit or newer code has migrated the database.
  */
 export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   const migrations = listMigrations(options.directory);
   const database = createDatabase(options.url, {
+    ...setupLimits,
     applicationName: 'svc-migrate',
+    caFile: options.caFile,
     poolMax: 2,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    lockTimeoutMs: TABLE_LOCK_TIMEOUT_MS,
   });
   try {
     return await withAdvisoryLock(database, () => runPending(database, migrations));
@@ -48,7 +50,7 @@ export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   }
 };
 
-/** The migrations of a directory in their order. Throws MigrationError for a name that does not tell its place. */
+/** Returns the migrations of a directory in order. Throws MigrationError if a name does not fit. */
 const listMigrations = (directory: string): Migration[] => {
   const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
   const migrations = files.map((file) => {
@@ -67,7 +69,7 @@ const runPending = async (database: Knex, migrations: readonly Migration[]): Pro
       getMigrationName: (migration: Migration) => migration.name,
       getMigration: loadMigration,
     },
-    // Its own check gives file names only; ours below says what to do.
+    // knex's own check names files only; refuseUnknown also says what to do.
     disableMigrationsListValidation: true,
   };
   const [completed] = await migrator.list(config);
@@ -91,10 +93,17 @@ const refuseUnknown = (completed: readonly { name: string }[], migrations: reado
 const loadMigration = async (migration: Migration): Promise<Knex.Migration> => {
   const loaded: unknown = await import(pathToFileURL(migration.path).href);
   if (!isMigration(loaded)) throw new MigrationError(`${migration.name} exports no function up(knex)`);
-  return { ...loaded, down: refuseToGoBack };
+  const up = async (knex: Knex): Promise<void> => {
+    try {
+      await loaded.up(knex);
+    } catch (error) {
+      throw new MigrationError(`${migration.name} failed: ${reasonOf(error)}`, { cause: error });
+    }
+  };
+  return { ...loaded, up, down: refuseToGoBack };
 };
 
-/** knex asks for a way back; there is none: going forward is the only tested way. */
+/** knex requires a `down`. Ours throws: only the way forward is tested. */
 const refuseToGoBack = async (): Promise<void> => {
   throw new MigrationError('migrations only go forward');
 };
@@ -105,8 +114,8 @@ const isMigration = (value: unknown): value is Pick<Knex.Migration, 'up'> => {
 
 const withAdvisoryLock = async <T>(database: Knex, work: () => Promise<T>): Promise<T> => {
   return await database.transaction(async (trx) => {
-    // The wait for another run is bounded; then this transaction only holds the lock while others do the work.
-    await trx.raw(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+    // This transaction only holds the lock, while the work runs on the pool's other connection.
+    await trx.raw(`SET LOCAL lock_timeout = ${setupLimits.lockTimeoutMs}`);
     await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
     await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
     return await work();

@@ -11,12 +11,12 @@ export interface DatabaseSession {
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement that the server parses and plans once. */
   run<Row>(statement: PreparedStatement, values: readonly unknown[]): Promise<Row[]>;
-  /** False once the connection is lost or closed; it is never replaced. */
+  /** False once the connection is closed, lost or in an unknown state. It is never replaced. */
   isOpen(): boolean;
   close(): Promise<void>;
 }
 
-/** Opens one connection; rejects when the server cannot be reached within the connect time-out. */
+/** Opens a connection. Rejects if the server cannot be reached within the connect timeout. */
 export const openSession = async (url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> => {
   const client = new pg.Client(connectionConfig(url, options));
   let open = true;
@@ -26,8 +26,8 @@ export const openSession = async (url: string, options: DatabaseOptions = {}): P
   client.on('error', markClosed);
   client.on('end', markClosed);
   await client.connect();
-  limitQueries(client, answerTimeoutMs(options));
-  // The server too must notice soon when this side vanished, as it keeps the session's locks until then.
+  limitQueries(client, { timeoutMs: answerTimeoutMs(options), onDoubt: markClosed });
+  // The server keeps the session's locks until it notices that this side has vanished, so it should notice soon.
   await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = async <Row>(query: pg.QueryConfig): Promise<Row[]> => {

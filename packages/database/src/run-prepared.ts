@@ -1,6 +1,4 @@
 import type { Knex } from 'knex';
-import pg from 'pg';
-import { isAtRest } from './driver-connection.ts';
 
 /** A statement that each connection parses and plans once. */
 export interface PreparedStatement {
@@ -13,7 +11,6 @@ export interface PreparedStatement {
 /** The part of the driver's connection that is used here. */
 interface Connection {
   query(query: PreparedStatement & { readonly values: readonly unknown[] }): Promise<{ readonly rows: unknown[] }>;
-  end(): Promise<void>;
 }
 
 /**
@@ -30,10 +27,6 @@ export const runPrepared = async <T>(
     const { rows } = await connection.query({ ...statement, values });
     // The caller names the columns of its own statement.
     return rows as T[];
-  } catch (error) {
-    // If the server has not answered, its answer may still arrive: the next user must not read it.
-    if (!(error instanceof pg.DatabaseError) && !isAtRest(connection)) connection.end().catch(() => undefined);
-    throw error;
   } finally {
     await executor.client.releaseConnection(connection);
   }

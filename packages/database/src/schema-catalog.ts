@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 
-/** Everything here leaves out what an extension made. */
+/** Excludes the objects that an extension created. */
 const NOT_OF_EXTENSION = (catalogTable: string, oid: string) =>
   `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = '${catalogTable}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
-/** A table as CREATE TABLE needs it. */
+/** The parts of a CREATE TABLE beside columns and constraints. */
 export interface Table {
   readonly name: string;
   readonly unlogged: boolean;
   readonly partitionKey: string | null;
   readonly partitionOf: string | null;
   readonly bound: string | null;
-  /** Storage options such as fillfactor, or ''. */
+  /** Storage options such as fillfactor; empty without any. */
   readonly options: string;
 }
 
@@ -21,7 +21,7 @@ export interface TableItem {
   readonly definition: string;
 }
 
-/** Extensions but the one that every database has. */
+/** Lists extensions, without plpgsql, which every database has. */
 export const listExtensions = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
@@ -29,7 +29,7 @@ export const listExtensions = async (database: Knex): Promise<string[]> => {
   );
 };
 
-/** Enumerations and domains. */
+/** Lists enumerations and domains. */
 export const listTypes = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
@@ -40,45 +40,45 @@ export const listTypes = async (database: Knex): Promise<string[]> => {
           (SELECT string_agg(' ' || pg_get_constraintdef(c.oid), '' ORDER BY c.conname) FROM pg_constraint c WHERE c.contypid = t.oid))
       END AS text
      FROM pg_type t
-     WHERE t.typnamespace = 'public'::regnamespace AND t.typtype IN ('e', 'd') AND ${NOT_OF_EXTENSION('pg_type', 't.oid')}
+     WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd') AND ${NOT_OF_EXTENSION('pg_type', 't.oid')}
      ORDER BY t.typname`,
   );
 };
 
-/** Sequences that no identity or serial column owns. */
+/** Lists sequences that no identity or serial column owns. */
 export const listSequences = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT format(E'CREATE SEQUENCE %I AS %s START %s INCREMENT %s;\n', c.relname, s.seqtypid::regtype, s.seqstart, s.seqincrement) AS text
      FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid
-     WHERE c.relnamespace = 'public'::regnamespace
+     WHERE c.relnamespace = current_schema()::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i', 'e')
          AND d.refobjsubid > 0)
      ORDER BY c.relname`,
   );
 };
 
-/** Functions and procedures, as CREATE OR REPLACE. */
+/** Lists functions and procedures, as CREATE OR REPLACE. */
 export const listFunctions = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT pg_get_functiondef(p.oid) || E';\n' AS text FROM pg_proc p
-     WHERE p.pronamespace = 'public'::regnamespace AND p.prokind IN ('f', 'p') AND ${NOT_OF_EXTENSION('pg_proc', 'p.oid')}
+     WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind IN ('f', 'p') AND ${NOT_OF_EXTENSION('pg_proc', 'p.oid')}
      ORDER BY p.proname, pg_get_function_identity_arguments(p.oid)`,
   );
 };
 
-/** Views and materialized views. */
+/** Lists views and materialized views. */
 export const listViews = async (database: Knex): Promise<string[]> => {
   return await texts(
     database,
     `SELECT format(E'CREATE %sVIEW %I AS\n%s\n', CASE relkind WHEN 'm' THEN 'MATERIALIZED ' ELSE '' END, relname, pg_get_viewdef(oid, true)) AS text
-     FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
+     FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('v', 'm') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY relname`,
   );
 };
 
-/** Ordinary and partitioned tables by name. */
+/** Lists ordinary and partitioned tables by name. */
 export const listTables = async (database: Knex): Promise<Table[]> => {
   return await rows<Table>(
     database,
@@ -87,12 +87,12 @@ export const listTables = async (database: Knex): Promise<Table[]> => {
        i.inhparent::regclass::text AS "partitionOf", pg_get_expr(c.relpartbound, c.oid) AS bound,
        coalesce(' WITH (' || array_to_string(c.reloptions, ', ') || ')', '') AS options
      FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY c.relname`,
   );
 };
 
-/** Columns in their order, with default, identity, generation and NOT NULL. */
+/** Lists columns in order, with default, identity, generation and NOT NULL. */
 export const listColumns = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
@@ -105,41 +105,41 @@ export const listColumns = async (database: Knex): Promise<TableItem[]> => {
        || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END AS definition
      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
        LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
      ORDER BY c.relname, a.attnum`,
   );
 };
 
-/** Primary keys, unique, foreign key, check and exclusion constraints by kind and name; NOT NULL stands at its column. */
+/** Lists constraints by kind and name. NOT NULL is part of its column. */
 export const listConstraints = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)) AS definition
      FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND k.contype IN ('p', 'u', 'f', 'c', 'x')
+     WHERE c.relnamespace = current_schema()::regnamespace AND k.contype IN ('p', 'u', 'f', 'c', 'x')
      ORDER BY c.relname, array_position(ARRAY['p', 'u', 'f', 'c', 'x']::"char"[], k.contype), k.conname`,
   );
 };
 
-/** Indexes that no constraint made. */
+/** Lists indexes that belong to no constraint. */
 export const listIndexes = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
-    `SELECT c.relname AS "table", replace(pg_get_indexdef(i.indexrelid), ' ON public.', ' ON ') AS definition
+    `SELECT c.relname AS "table", replace(pg_get_indexdef(i.indexrelid), format(' ON %I.', current_schema()), ' ON ') AS definition
      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-     WHERE c.relnamespace = 'public'::regnamespace
+     WHERE c.relnamespace = current_schema()::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
      ORDER BY c.relname, i.indexrelid::regclass::text`,
   );
 };
 
-/** Triggers that a person made. */
+/** Lists triggers, without the internal ones of constraints. */
 export const listTriggers = async (database: Knex): Promise<TableItem[]> => {
   return await rows<TableItem>(
     database,
-    `SELECT c.relname AS "table", replace(pg_get_triggerdef(t.oid), ' ON public.', ' ON ') AS definition
+    `SELECT c.relname AS "table", replace(pg_get_triggerdef(t.oid), format(' ON %I.', current_schema()), ' ON ') AS definition
      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal AND t.tgparentid = 0 ORDER BY c.relname, t.tgname`,
+     WHERE c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal AND t.tgparentid = 0 ORDER BY c.relname, t.tgname`,
   );
 };
 

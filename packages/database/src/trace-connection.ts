@@ -1,34 +1,22 @@
 import { errorCodeOf, type TraceSpan, type Tracing } from '@svc/tracing';
-import type { DriverCallback, DriverConnection, DriverQuery } from './driver-connection.ts';
+import { type DriverConnection, type DriverQuery, interceptQueries } from './intercept-queries.ts';
 
 const OPERATION = /^\s*([a-z]{2,12})\b/i;
 const KNOWN = /^(SELECT|INSERT|UPDATE|DELETE|WITH|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET|CALL|CREATE|ALTER|DROP)$/;
 
 /**
- * Makes each query of a connection a step of the trace in which it is asked. A span says which operation it was and, of a
- * prepared statement, our name for it; never its text, let alone its values. What belongs to no trace, such as polling,
- * makes none.
+ * Records each query of a connection as a span of the current trace: its operation and the name of a prepared statement,
+ * never its text or values. Queries outside a trace, such as polls, make no span.
  */
-export const traceConnection = (connection: DriverConnection, tracing: Tracing): void => {
-  const ask = connection.query.bind(connection);
-  connection.query = (query, callback) => {
-    if (tracing.current() === undefined) return ask(query, callback);
+export const traceConnection = (connection: DriverConnection, tracing: Tracing): void =>
+  interceptQueries(connection, (send) => (query, callback) => {
+    if (tracing.current() === undefined) return send(query, callback);
     const span = beginSpan(tracing, query);
-    const note: DriverCallback = (error) => span.end(error ? errorCodeOf(error) : undefined);
-    if (callback !== undefined) {
-      return ask(query, (error, result) => {
-        note(error);
-        callback(error, result);
-      });
-    }
-    const asked = Promise.resolve(ask(query));
-    asked.then(
-      () => note(undefined),
-      (error: unknown) => note(error),
-    );
-    return asked;
-  };
-};
+    send(query, (error, result) => {
+      span.end(error ? errorCodeOf(error) : undefined);
+      callback(error, result);
+    });
+  });
 
 const beginSpan = (tracing: Tracing, query: DriverQuery): TraceSpan => {
   const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query;
@@ -40,7 +28,7 @@ const beginSpan = (tracing: Tracing, query: DriverQuery): TraceSpan => {
   });
 };
 
-/** The first word of a statement, where it is one that SQL has. */
+/** Returns the first word of a statement if SQL knows it. */
 const operationOf = (text: string): string => {
   const word = OPERATION.exec(text)?.[1]?.toUpperCase() ?? '';
   return KNOWN.test(word) ? word : 'OTHER';

@@ -6,15 +6,14 @@ const ATTEMPTS_MAX = 5;
 const BASE_DELAY_MS = 10;
 const DELAY_MS_MAX = 500;
 
-/** Bounds of `retryTransaction`. */
 export interface RetryOptions {
   readonly isolation?: Knex.IsolationLevels | undefined;
   readonly attemptsMax?: number | undefined;
-  /** In [0, 1); spreads competitors apart. */
+  /** Returns a number in [0, 1), which spreads competing attempts apart. */
   readonly random?: (() => number) | undefined;
 }
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+/** Runs `work` in one transaction: commits if it resolves, rolls back if it throws. */
 export const inTransaction = async <T>(
   database: Knex,
   work: (trx: Knex.Transaction) => Promise<T>,
@@ -24,8 +23,8 @@ export const inTransaction = async <T>(
 };
 
 /**
- * As `inTransaction`, and again from the start after a serialization failure or a deadlock, with growing jittered
- * delays. `work` must have no effect outside the transaction. Throws the last failure when attempts run out.
+ * Runs `work` as `inTransaction` does, and again from the start after a serialization failure or a deadlock, with growing
+ * jittered delays. `work` must have no effect outside the transaction. Throws the last failure once the attempts run out.
  */
 export const retryTransaction = async <T>(
   database: Knex,

@@ -5,8 +5,8 @@ const DATE = 1082;
 const INT8_ARRAY = 1016;
 
 /**
- * How values of PostgreSQL become values of ours, for our connections alone: the driver's own table is shared by the
- * whole process. Money is integer micros, so `int8` is a number, and one that a number cannot hold is a fault.
+ * Parsers for our connections only, since the whole process shares the driver's own table. Money is integer micros, so
+ * `int8` becomes a number, and a value beyond 2^53 - 1 throws.
  */
 export const typeParsers = {
   getTypeParser(typeId: number, format?: string): (value: string) => unknown {

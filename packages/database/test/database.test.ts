@@ -39,21 +39,21 @@ const failureOf = async (work: PromiseLike<unknown>): Promise<unknown> => {
   throw new Error('it did not fail');
 };
 
-test('int8 is a number up to 2^53 - 1, and an error beyond', async () => {
+test('reads int8 as a number up to 2^53 - 1, and throws beyond', async () => {
   const { rows } = await database.raw('SELECT 9007199254740991::int8 AS n, ARRAY[1, NULL, -2]::int8[] AS list');
   expect(rows).toEqual([{ n: 9_007_199_254_740_991, list: [1, null, -2] }]);
   await expect(database.raw('SELECT 9007199254740992::int8')).rejects.toThrow(RangeError);
   expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
 });
 
-test('timestamptz is a Date, date and numeric are text', async () => {
+test('reads timestamptz as a Date, date and numeric as text', async () => {
   const { rows } = await database.raw(
     `SELECT '2026-10-01T12:00:00+02'::timestamptz AS t, '2026-10-01'::date AS d, 0.1::numeric AS x`,
   );
   expect(rows).toEqual([{ t: new Date('2026-10-01T10:00:00Z'), d: '2026-10-01', x: '0.1' }]);
 });
 
-test('unique and foreign key violations are told apart, also by constraint', async () => {
+test('distinguishes unique and foreign key violations, also by constraint', async () => {
   const duplicate = await failureOf(database('counter').insert({ id: 1, n: 0 }));
   expect(isUniqueViolation(duplicate)).toBe(true);
   expect(isUniqueViolation(duplicate, 'counter_pkey')).toBe(true);
@@ -63,7 +63,7 @@ test('unique and foreign key violations are told apart, also by constraint', asy
   expect(isUniqueViolation(orphan)).toBe(false);
 });
 
-test('a statement, a lock wait and a wait for a connection all end', async () => {
+test('ends a statement, a lock wait and a wait for a connection in time', async () => {
   const hasty = createDatabase(url, { poolMax: 1, statementTimeoutMs: 100, acquireTimeoutMs: 200 });
   expect(isStatementTimeout(await failureOf(hasty.raw('SELECT pg_sleep(5)')))).toBe(true);
   await hasty.transaction(async (trx) => {
@@ -83,7 +83,7 @@ test('a statement, a lock wait and a wait for a connection all end', async () =>
   });
 });
 
-test('a server that refuses, resets, hangs or goes away is a connection failure', async () => {
+test('reports a connection failure if the server refuses, hangs or ends the session', async () => {
   const refused = createDatabase('postgres://x:y@127.0.0.1:1/z');
   expect(isConnectionFailure(await failureOf(refused.raw('SELECT 1')))).toBe(true);
   await refused.destroy();
@@ -108,7 +108,7 @@ test('a server that refuses, resets, hangs or goes away is a connection failure'
   expect((await database.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
 });
 
-/** A way to the server that can fall silent. */
+/** A proxy to the server that can fall silent. */
 const openProxy = async () => {
   const server = new URL(url);
   const links: Socket[] = [];
@@ -131,6 +131,15 @@ const openProxy = async () => {
     silence: () => {
       for (const link of links) link.unpipe().pause();
     },
+    /** Falls silent after the next answer, which loses its end: `ReadyForQuery` (PostgreSQL documentation, 54.7). */
+    cutNextAnswer: () => {
+      const [near, far] = links.slice(-2);
+      far?.unpipe();
+      far?.resume().once('data', (answer) => {
+        near?.write(answer.subarray(0, answer.lastIndexOf('Z\0\0\0\x05')));
+        far.pause();
+      });
+    },
     close: () => {
       for (const link of links) link.destroy();
       proxy.close();
@@ -138,7 +147,7 @@ const openProxy = async () => {
   };
 };
 
-test('a server that falls silent fails the query in time, and its connection is not used again', async () => {
+test('fails the query in time if the server falls silent, and does not use its connection again', async () => {
   const proxy = await openProxy();
   const silent = createDatabase(proxy.url, { poolMax: 1, statementTimeoutMs: 100 });
   await silent.raw('SELECT 1');
@@ -149,7 +158,19 @@ test('a server that falls silent fails the query in time, and its connection is 
   await silent.destroy();
 });
 
-test('a session with a server that falls silent is closed, and what waits behind the query fails with it', async () => {
+test('replaces a connection if the server falls silent after an error', async () => {
+  const proxy = await openProxy();
+  const silent = createDatabase(proxy.url, { poolMax: 1, statementTimeoutMs: 100 });
+  await silent.raw('SELECT 1');
+  proxy.cutNextAnswer();
+  expect(isConnectionFailure(await failureOf(silent.raw('SELECT no_such_column')))).toBe(false);
+  expect(isConnectionFailure(await failureOf(silent.raw('SELECT 1')))).toBe(true);
+  expect((await silent.raw('SELECT 1 AS n')).rows).toEqual([{ n: 1 }]);
+  proxy.close();
+  await silent.destroy();
+});
+
+test('closes a session if the server falls silent, and fails the queries that wait behind the first', async () => {
   const proxy = await openProxy();
   const session = await openSession(proxy.url, { statementTimeoutMs: 100 });
   expect(await session.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
@@ -162,7 +183,7 @@ test('a session with a server that falls silent is closed, and what waits behind
   await session.close();
 });
 
-test('a transaction that throws leaves nothing', async () => {
+test('rolls a transaction back if its work throws', async () => {
   await expect(
     inTransaction(database, async (trx) => {
       await trx('counter').insert({ id: 50, n: 1 });
@@ -172,7 +193,7 @@ test('a transaction that throws leaves nothing', async () => {
   expect(await database('counter').where({ id: 50 })).toEqual([]);
 });
 
-test('serialization failures are run again until every increment counts', async () => {
+test('retries serialization failures until every increment counts', async () => {
   const increment = () =>
     retryTransaction(
       database,
@@ -188,7 +209,7 @@ test('serialization failures are run again until every increment counts', async 
   expect((await database('counter').where({ id: 1 }).first('n')).n).toBe(8);
 });
 
-test('a deadlock is run again; retries are bounded, and other errors are not retried', async () => {
+test('retries deadlocks a bounded number of times, and no other errors', async () => {
   const touch = (first: number, second: number) =>
     retryTransaction(database, async (trx) => {
       await trx('counter').where({ id: first }).increment('n', 1);

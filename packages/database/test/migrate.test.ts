@@ -7,14 +7,14 @@ import { emptyDatabase } from './support/empty-database.ts';
 
 const fixture = (name: string) => join(import.meta.dirname, 'fixtures', name);
 
-test('runs what is pending in order, and answers what ran', async () => {
+test('runs pending migrations in order and returns their names', async () => {
   const url = await emptyDatabase();
   expect(await migrate({ url, directory: fixture('first') })).toEqual(['20261001000000_create_ledger']);
   expect(await migrate({ url, directory: fixture('second') })).toEqual(['20261002000000_add_account_note']);
   expect(await migrate({ url, directory: fixture('second') })).toEqual([]);
 });
 
-test('parallel runs take turns: each migration runs once', async () => {
+test('runs each migration once if several runs start together', async () => {
   const url = await emptyDatabase();
   const runs = await Promise.all([1, 2, 3].map(() => migrate({ url, directory: fixture('second') })));
   expect(runs.flat().sort()).toEqual(['20261001000000_create_ledger', '20261002000000_add_account_note']);
@@ -26,16 +26,16 @@ test('refuses a database that newer code has migrated', async () => {
   await expect(migrate({ url, directory: fixture('first') })).rejects.toThrow(/20261002000000_add_account_note/);
 });
 
-test('a failed migration leaves nothing, and the next run starts from there', async () => {
+test('rolls a failed migration back, and the next run starts with it', async () => {
   const url = await emptyDatabase();
-  await expect(migrate({ url, directory: fixture('broken') })).rejects.toThrow(/no_such_function/);
+  await expect(migrate({ url, directory: fixture('broken') })).rejects.toThrow(/^\d+_\w+ failed: .*no_such_function/);
   const database = createDatabase(url);
   expect(await database.schema.hasTable('half')).toBe(false);
   await database.destroy();
   expect(await migrate({ url, directory: fixture('first') })).toHaveLength(1);
 });
 
-test('a run killed while it held the lock row does not stop the next', async () => {
+test('runs after a run that was killed while it held the lock row', async () => {
   const url = await emptyDatabase();
   await migrate({ url, directory: fixture('first') });
   const database = createDatabase(url);
@@ -44,7 +44,7 @@ test('a run killed while it held the lock row does not stop the next', async () 
   expect(await migrate({ url, directory: fixture('second') })).toHaveLength(1);
 });
 
-test('refuses a file whose name does not tell its place, and one without up', async () => {
+test('refuses a file whose name lacks a timestamp, and one without up', async () => {
   const url = await emptyDatabase();
   const directory = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
   writeFileSync(join(directory, 'add_things.js'), 'export const up = () => {}');
@@ -55,7 +55,7 @@ test('refuses a file whose name does not tell its place, and one without up', as
   rmSync(directory, { recursive: true });
 });
 
-test('a source file and its bundled form are the same migration', async () => {
+test('treats a source file and its bundled form as one migration', async () => {
   const url = await emptyDatabase();
   await migrate({ url, directory: fixture('first') });
   const directory = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
@@ -64,7 +64,7 @@ test('a source file and its bundled form are the same migration', async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('the dumped schema is stable, and shows columns, constraints, indexes, functions and triggers', async () => {
+test('dumps columns, constraints, indexes, functions and triggers in a stable order', async () => {
   const [one, two] = await Promise.all([emptyDatabase(), emptyDatabase()]);
   for (const url of [one, two]) await migrate({ url, directory: fixture('second') });
   const schema = await dumpSchema(one);

@@ -17,7 +17,7 @@ const atDatabase = (url: string, name: string): string => {
   return other.href;
 };
 
-test('a service owns its database and can enter no other', async () => {
+test('lets a service into its own database and no other', async () => {
   const gateway = await provision({ adminUrl: adminUrl(), service: 'inference-gateway', password: 'p@ss/one' });
   const billing = await provision({ adminUrl: adminUrl(), service: 'billing', password: 'two' });
   expect(new URL(gateway).pathname).toBe('/svc_inference_gateway');
@@ -29,7 +29,7 @@ test('a service owns its database and can enter no other', async () => {
   await expect(query(billing, 'CREATE DATABASE more')).rejects.toThrow(/permission denied/);
 });
 
-test('doing it again keeps the data and sets the password', async () => {
+test('keeps the data and sets the password when it runs again', async () => {
   const first = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'old' });
   await query(first, 'CREATE TABLE kept AS SELECT 1 AS n');
   const second = await provision({ adminUrl: adminUrl(), service: 'auth', password: 'new' });
@@ -37,7 +37,7 @@ test('doing it again keeps the data and sets the password', async () => {
   await expect(query(first, 'SELECT 1')).rejects.toThrow(/password authentication failed/);
 });
 
-test('parallel calls for the same service agree', async () => {
+test('returns the same database to parallel calls for one service', async () => {
   const calls = [1, 2, 3].map(() =>
     provision({ adminUrl: adminUrl(), service: 'webhook-dispatcher', password: 'same' }),
   );
@@ -45,7 +45,25 @@ test('parallel calls for the same service agree', async () => {
   expect(await query(url ?? '', 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
-test('refuses a service name or password that would not be safe', async () => {
+test('refuses an unsafe service name or password', async () => {
   await expect(provision({ adminUrl: adminUrl(), service: 'x"; DROP', password: 'p' })).rejects.toThrow(RangeError);
   await expect(provision({ adminUrl: adminUrl(), service: 'auth', password: 'pässword' })).rejects.toThrow(RangeError);
+});
+
+test('waits for another run that takes longer than any request may', async () => {
+  const other = createDatabase(adminUrl(), { poolMax: 1, statementTimeoutMs: 60_000 });
+  await other.raw('SELECT pg_advisory_lock(7348101666)');
+  const call = provision({ adminUrl: adminUrl(), service: 'slow', password: 'p' });
+  const waitedLong = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'svc-provision' AND wait_event = 'advisory'
+    AND now() - query_start > interval '6 s'`;
+  await expect.poll(async () => (await other.raw(waitedLong)).rows, { timeout: 20_000, interval: 100 }).toHaveLength(1);
+  await other.destroy();
+  expect(await query(await call, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});
+
+test('leaves the statement and its password verifier out of its errors', async () => {
+  const url = await provision({ adminUrl: adminUrl(), service: 'weak', password: 'p' });
+  const attempt = provision({ adminUrl: url, service: 'weak', password: 'next' });
+  await expect(attempt).rejects.toThrow(/permission denied|must be/);
+  await expect(attempt).rejects.not.toThrow(/SCRAM|ALTER/);
 });

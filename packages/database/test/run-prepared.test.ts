@@ -12,7 +12,7 @@ let database: Knex;
 
 beforeAll(async () => {
   url = await emptyDatabase();
-  // One connection, so that statements meet again on it.
+  // One connection, so that every statement runs on the same one.
   database = createDatabase(url, { poolMax: 1 });
   await database.raw('CREATE TABLE item (id int PRIMARY KEY)');
 });

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectToBroker } from '@svc/broker';
 import { waitFor } from '@svc/testing';
-import { connect as connectNats } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
@@ -13,9 +13,14 @@ import { readStackFile } from './support/stack.ts';
 /** Everything that was written anywhere while the product ran, by place. */
 type Written = Map<string, string>;
 
-const collectLogs = async (written: Written): Promise<void> => {
-  const folder = join(inject('dataDir'), 'logs');
-  for (const name of await readdir(folder)) written.set(`log ${name}`, await readFile(join(folder, name), 'utf8'));
+/** Logs of all processes, and the journal of the gateway. */
+const collectFiles = async (written: Written): Promise<void> => {
+  for (const kind of ['logs', 'usage-journal']) {
+    const folder = join(inject('dataDir'), kind);
+    const names = await readdir(folder);
+    expect(names, kind).not.toEqual([]);
+    for (const name of names) written.set(`${kind} ${name}`, await readFile(join(folder, name), 'utf8'));
+  }
 };
 
 const collectTables = async (written: Written): Promise<void> => {
@@ -38,7 +43,7 @@ const collectTables = async (written: Written): Promise<void> => {
 
 const collectStreams = async (written: Written): Promise<void> => {
   const { nats_url: url } = await readStackFile(inject('dataDir'));
-  const connection = await connectNats({ servers: url });
+  const connection = await connectToBroker({ url, name: 'operator' });
   const manager = await connection.jetstreamManager();
   for await (const { config, state } of manager.streams.list()) {
     const messages: string[] = [];
@@ -163,10 +168,16 @@ describe('secrets and content', () => {
       'the access token': tokens.access_token,
       'the refresh token': String(tokens.refresh_token),
       'the webhook signing secret': String(webhook.body.signing_secret),
+      ...JSON.parse(await readFile(join(inject('dataDir'), 'secrets.json'), 'utf8')),
     };
     const written: Written = new Map();
     await collectTraces(written, String(last.headers.get('x-request-id')));
-    await Promise.all([collectLogs(written), collectTables(written), collectStreams(written), collectMetrics(written)]);
+    await Promise.all([
+      collectFiles(written),
+      collectTables(written),
+      collectStreams(written),
+      collectMetrics(written),
+    ]);
     expect(written.get('traces')).not.toContain(user.email);
     expect([...written.values()].join('').length).toBeGreaterThan(10_000);
     const found = Object.entries(secrets).flatMap(([what, secret]) =>

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectToBroker } from '@svc/broker';
 import { waitFor } from '@svc/testing';
-import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
@@ -25,8 +25,8 @@ const svc = async (...args: string[]): Promise<{ code: number; text: string }> =
 
 /** A fact that no consumer can read, on its way as any other. */
 const publishNonsense = async (subject: string): Promise<void> => {
-  const { nats_url: servers } = await readStackFile(inject('dataDir'));
-  const connection = await connect({ servers });
+  const { nats_url: url } = await readStackFile(inject('dataDir'));
+  const connection = await connectToBroker({ url, name: 'operator' });
   await connection.jetstream().publish(subject, JSON.stringify({ nonsense: randomUUID() }));
   await connection.drain();
 };

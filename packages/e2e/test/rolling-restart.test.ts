@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
-import { type Person, type RegisteredApp, registerApp, signUp } from './support/people.ts';
+import { fundKey, type Person, type RegisteredApp, registerApp, signUp } from './support/people.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { readStackFile } from './support/stack.ts';
 
@@ -12,25 +12,6 @@ const EVENT_INTERVAL_MS = 100;
 const REQUEST_INTERVAL_MS = 50;
 
 const services = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
-
-/** An account with money in its wallet, and an API key. */
-const fundedKey = async (): Promise<string> => {
-  const person = await signUp('personal');
-  const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
-  const topUp = await call('POST', '/v1/gateway/wallet/top-ups', {
-    token: person.token,
-    body: { amount_micros: 50_000_000, ...urls },
-  });
-  expect(topUp.status, topUp.text).toBe(200);
-  await call('POST', `/sandbox/payments/sessions/${topUp.body.session_id}/complete`);
-  const confirmed = await call('POST', '/v1/subscriptions/checkout/confirm', {
-    token: person.token,
-    body: { session_id: topUp.body.session_id },
-  });
-  expect(confirmed.status, confirmed.text).toBe(200);
-  const key = await call('POST', '/v1/gateway/keys', { token: person.token, body: { name: 'rolling' } });
-  return String(key.body.key);
-};
 
 /** Opens a stream; resolves once its first bytes are here, with what reads the rest. */
 const openStream = async (key: string): Promise<() => Promise<string>> => {
@@ -83,7 +64,7 @@ describe('a service that is restarted under 200 open streams and steady webhooks
   let receiver: Receiver;
 
   beforeAll(async () => {
-    key = await fundedKey();
+    key = await fundKey(await signUp('personal'));
     business = await signUp('business');
     app = await registerApp(business);
     receiver = await startReceiver();

@@ -45,13 +45,13 @@ test.each([
   const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
   const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
 
-  expect(wayTo(trace, find(trace, 'billing', 'admitRequests'))).toEqual([
+  expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admissions'))).toEqual([
     `inference-gateway: ${CHAT}`,
-    'inference-gateway: admitRequests',
-    'billing: admitRequests',
+    'inference-gateway: admitRequest',
+    'billing: POST /internal/admissions',
   ]);
   const admission = trace.find(({ attributes }) => String(attributes['db.query.summary']).startsWith('admit'));
-  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: admitRequests');
+  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admissions');
   expect(wayTo(trace, find(trace, 'billing', 'process inference.usage.recorded.v1'))).toEqual([
     `inference-gateway: ${CHAT}`,
     'inference-gateway: send inference.usage.recorded.v1',

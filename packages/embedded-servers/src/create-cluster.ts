@@ -1,68 +1,99 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import type { PostgresBinaries } from './binaries.ts';
-import { PostgresVersionError, ServerStartError } from './errors.ts';
-import { chooseUnprivilegedRun, fileOwner } from './unprivileged-user.ts';
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createDirectory } from './directory-handle.ts';
+import { StartError } from './errors.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import { runToEnd } from './run-to-end.ts';
+import type { ServerAccount } from './server-account.ts';
+import { startProcess } from './start-process.ts';
 
-const run = promisify(execFile);
-const INITDB_TIMEOUT_MS = 120_000;
+/** Two seconds on a laptop, minutes on a slow network disk. */
+const INITDB_TIMEOUT_MS = 600_000;
 
-/** Where the cluster goes, and its superuser. */
 export interface ClusterOptions {
-  readonly binaries: PostgresBinaries;
+  readonly programs: PostgresPrograms;
+  readonly account: ServerAccount | undefined;
   readonly dataDir: string;
   readonly user: string;
   readonly password: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws PostgresVersionError when an existing cluster is of another major version than the program. */
-export const checkClusterVersion = async (binaries: PostgresBinaries, dataDir: string): Promise<void> => {
-  const versionFile = join(dataDir, 'PG_VERSION');
-  if (!existsSync(versionFile)) return;
-  const found = readFileSync(versionFile, 'utf8').trim();
-  const { stdout } = await run(binaries.postgres, ['--version'], { timeout: 10_000 });
-  const wanted = /(\d+)[.\w]*\s*$/.exec(stdout.trim())?.[1] ?? '';
-  if (found !== wanted) throw new PostgresVersionError(dataDir, found, wanted);
+/** Throws StartError if the directory holds anything but a cluster of the programs' own major version. */
+export const checkCluster = ({ majorVersion }: PostgresPrograms, dataDir: string): void => {
+  if (isMissingOrEmpty(dataDir)) return;
+  const found = readVersion(dataDir);
+  if (found === majorVersion) return;
+  const isVersion = /^\d+$/.test(found);
+  throw new StartError(
+    isVersion
+      ? `${dataDir} holds a PostgreSQL ${found} database, but this release runs PostgreSQL ${majorVersion}. ` +
+          'Dump it with the old version and restore it, or move the directory away to start empty.'
+      : `${dataDir} is damaged: it is not empty, but its file PG_VERSION holds no version. ` +
+          'Restore it from a backup, or move the directory away to start empty.',
+  );
 };
 
 /**
- * Runs initdb unless the directory already holds a cluster. It is made beside and renamed, so that an interrupted
- * initdb leaves nothing that looks like a cluster. Text sorts by code point, whatever the machine's locale.
+ * Runs initdb if the directory is missing or empty, and returns whether it did. initdb works beside it, and the result is
+ * renamed: an interrupted one leaves nothing that looks like a cluster. Text sorts by code point on every machine.
  */
 export const createClusterIfMissing = async (options: ClusterOptions): Promise<boolean> => {
-  const { dataDir } = options;
-  if (existsSync(join(dataDir, 'PG_VERSION'))) return false;
+  const { dataDir, account } = options;
+  if (!isMissingOrEmpty(dataDir)) return false;
   mkdirSync(dirname(dataDir), { recursive: true });
-  const suffix = randomBytes(4).toString('hex');
-  const draft = join(dirname(dataDir), `${basename(dataDir)}.new-${suffix}`);
-  const passwordFile = `${draft}.password`;
-  const owner = fileOwner(dataDir);
+  const draft = `${dataDir}.new-${randomBytes(4).toString('hex')}`;
+  const handle = createDirectory(draft, account);
   try {
-    mkdirSync(draft, { mode: 0o700 });
+    const passwordFile = join(handle.path, 'password');
     writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
-    if (owner !== undefined) for (const path of [draft, passwordFile]) chownSync(path, owner.uid, owner.gid);
-    await initialise(options, draft, passwordFile);
-    rmSync(dataDir, { recursive: true, force: true });
-    renameSync(draft, dataDir);
+    if (account !== undefined) chownSync(passwordFile, account.uid, account.gid);
+    await runInitdb(options, { path: handle.childPath, descriptors: handle.descriptors });
+    if (statSync(dataDir, { throwIfNoEntry: false }) !== undefined) rmdirSync(dataDir);
+    renameSync(join(draft, 'data'), dataDir);
     return true;
   } finally {
-    for (const path of [draft, passwordFile]) rmSync(path, { recursive: true, force: true });
+    handle.close();
+    rmSync(draft, { recursive: true, force: true });
   }
 };
 
-const initialise = async (options: ClusterOptions, draft: string, passwordFile: string): Promise<void> => {
-  const { identity, wrapper } = chooseUnprivilegedRun(draft, [draft, options.binaries.initdb]);
-  const initdb = [options.binaries.initdb, '--pgdata', draft, '--username', options.user, '--pwfile', passwordFile];
-  const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync'];
-  const [command, ...args] = [...wrapper, ...initdb, ...settings];
-  if (command === undefined) return;
+const isMissingOrEmpty = (dataDir: string): boolean =>
+  statSync(dataDir, { throwIfNoEntry: false }) === undefined || readdirSync(dataDir).length === 0;
+
+const readVersion = (dataDir: string): string => {
   try {
-    await run(command, args, { ...identity, timeout: INITDB_TIMEOUT_MS, env: { LC_ALL: 'C', TZ: 'UTC' } });
-  } catch (error) {
-    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
-    throw new ServerStartError('PostgreSQL', 'initdb failed', stderr.trim().split('\n'));
+    return readFileSync(join(dataDir, 'PG_VERSION'), 'utf8').trim();
+  } catch {
+    return '';
   }
+};
+
+const runInitdb = async (
+  { programs, account, user, dataDir, signal }: ClusterOptions,
+  draft: { readonly path: string; readonly descriptors: readonly number[] },
+): Promise<void> => {
+  const target = ['--pgdata', `${draft.path}/data`, '--username', user, '--pwfile', `${draft.path}/password`];
+  const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync'];
+  const initdb = await startProcess({
+    command: [programs.initdb, ...target, ...settings],
+    cwd: '/',
+    env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' },
+    account,
+    descriptors: draft.descriptors,
+    stopSignals: ['SIGTERM'],
+  });
+  const described = { ...initdb, lastOutput: () => initdb.lastOutput().replaceAll(`${draft.path}/data`, dataDir) };
+  await runToEnd(described, { name: 'initdb, which creates the database,', timeoutMs: INITDB_TIMEOUT_MS, signal });
 };

@@ -15,7 +15,7 @@ const take = async (port: number): Promise<void> => {
   await once(other, 'listening');
 };
 
-/** A start that another process is faster than, so many times. */
+/** Returns a start that loses its port to another process a number of times. */
 const beatenTo = (times: number) => {
   const tried: number[] = [];
   const start = async (port: number): Promise<number> => {
@@ -27,13 +27,13 @@ const beatenTo = (times: number) => {
   return { tried, start };
 };
 
-test('a server starts on another free port when somebody takes its own first', async () => {
+test('starts on another free port if another process takes the first one', async () => {
   const { tried, start } = beatenTo(2);
   expect(await startOnPort(undefined, 'PostgreSQL', start)).toBe(tried[2]);
   expect(new Set(tried).size).toBe(3);
 });
 
-test('a wanted port that is taken, before or meanwhile, is told by its number', async () => {
+test('names a wanted port that is taken before or during the start', async () => {
   const port = await freePort();
   const { tried, start } = beatenTo(1);
   for (const tries of [1, 1]) {
@@ -44,7 +44,7 @@ test('a wanted port that is taken, before or meanwhile, is told by its number', 
   }
 });
 
-test('a server that fails on a free port is not started again', async () => {
+test('does not start a server again that fails on a free port', async () => {
   let starts = 0;
   const attempt = startOnPort(undefined, 'NATS', () => {
     starts += 1;
@@ -54,7 +54,7 @@ test('a server that fails on a free port is not started again', async () => {
   expect(starts).toBe(1);
 });
 
-test('where every port is taken in between, the last one is told', async () => {
+test('names the last port if each one is taken during its start', async () => {
   const { tried, start } = beatenTo(Number.POSITIVE_INFINITY);
   await expect(startOnPort(undefined, 'NATS', start)).rejects.toThrow(PortTakenError);
   expect(tried).toHaveLength(5);

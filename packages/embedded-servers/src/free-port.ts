@@ -4,24 +4,19 @@ import { PortTakenError } from './errors.ts';
 const LOOPBACK = '127.0.0.1';
 const TRIES_MAX = 5;
 
-/** A TCP port that is free on the loopback address now, chosen by the kernel. */
-export const freePort = async (): Promise<number> => {
-  return await bindOnce(0);
-};
+/** Returns a TCP port that is free on the loopback address now, chosen by the kernel. */
+export const freePort = (): Promise<number> => bindOnce(0, LOOPBACK);
 
-/** Whether nothing listens on this port. */
-export const isPortFree = async (port: number, host = LOOPBACK): Promise<boolean> => {
-  try {
-    await bindOnce(port, host);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Reports that nothing listens on a port. */
+export const isPortFree = (port: number, host = LOOPBACK): Promise<boolean> =>
+  bindOnce(port, host).then(
+    () => true,
+    () => false,
+  );
 
 /**
- * Starts a server on the wanted port, else on a free one, and on another where somebody takes it before the server does.
- * Throws PortTakenError for a wanted port that is not free, and what `start` throws.
+ * Starts a server on the wanted port, otherwise on a free one, and on another one if that is taken before the server binds it.
+ * Throws PortTakenError if the wanted port is taken, and everything that `start` throws.
  */
 export const startOnPort = async <Server>(
   wanted: number | undefined,
@@ -40,8 +35,8 @@ export const startOnPort = async <Server>(
   }
 };
 
-const bindOnce = (port: number, host = LOOPBACK): Promise<number> => {
-  return new Promise((resolve, reject) => {
+const bindOnce = (port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
     server.listen({ host, port, exclusive: true }, () => {
@@ -50,4 +45,3 @@ const bindOnce = (port: number, host = LOOPBACK): Promise<number> => {
       server.close(() => resolve(bound));
     });
   });
-};

@@ -1,16 +1,11 @@
 export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binaries.ts';
-export {
-  BinaryMissingError,
-  DataDirectoryInUseError,
-  DataDirectoryUnreachableError,
-  EmbeddedServerError,
-  PortTakenError,
-  PostgresVersionError,
-  ServerStartError,
-} from './errors.ts';
+export { DataDirectoryInUseError, PortTakenError, ProcessEndedError, ProcessError, StartError } from './errors.ts';
 export { freePort, isPortFree } from './free-port.ts';
-export { identifyProcess, isStillRunning, type ProcessIdentity } from './process-identity.ts';
-export type { RunningServer, ServerExit } from './running-server.ts';
+export { identifyProcess, isProcessIdentity, isStillRunning, type ProcessIdentity } from './process-identity.ts';
+export { stopOrphans } from './process-record.ts';
+export { runToEnd } from './run-to-end.ts';
 export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';
 export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';
+export { type ProcessExit, type RunningProcess, type RunningServer, startProcess } from './start-process.ts';
+export { describeEnd, waitUntilReady } from './wait-until-ready.ts';

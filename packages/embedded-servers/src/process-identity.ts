@@ -1,28 +1,35 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process that cannot be mistaken for a later one which got the same pid. */
+/** A process, told apart from a later one with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in whatever unit the operating system tells. */
+  /** Start time in the unit of the operating system. */
   readonly started: string;
 }
 
-/** Who has this pid now; undefined when nobody does. */
+/** Returns the identity of a running process. A zombie does not count as running. */
 export const identifyProcess = (pid: number): ProcessIdentity | undefined => {
   const started = process.platform === 'linux' ? startTicksFromProc(pid) : startTimeFromPs(pid);
   return started === undefined ? undefined : { pid, started };
 };
 
-/** Whether that very process still runs (a zombie does not). */
-export const isStillRunning = (identity: ProcessIdentity): boolean => {
-  return identifyProcess(identity.pid)?.started === identity.started;
-};
+export const isStillRunning = (identity: ProcessIdentity): boolean =>
+  identifyProcess(identity.pid)?.started === identity.started;
+
+/** Checks JSON that another run has written. */
+export const isProcessIdentity = (value: unknown): value is ProcessIdentity =>
+  typeof value === 'object' &&
+  value !== null &&
+  'pid' in value &&
+  Number.isInteger(value.pid) &&
+  'started' in value &&
+  typeof value.started === 'string';
 
 const startTicksFromProc = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command name (field 2) may hold spaces and parentheses: count from behind its last parenthesis.
+    // The command name (field 2) may contain spaces and parentheses, so count from its last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : fields[19];
   } catch {

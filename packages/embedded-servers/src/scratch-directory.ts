@@ -1,8 +1,8 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stopOrphan } from './instance-record.ts';
 import { identifyProcess } from './process-identity.ts';
+import { stopOrphans } from './process-record.ts';
 
 const PREFIX = 'svc-scratch-';
 
@@ -12,16 +12,13 @@ export interface ScratchDirectory {
   remove(): void;
 }
 
-/**
- * Makes a directory below the system's temporary one, and removes those that killed processes left behind, after
- * stopping what still runs in them.
- */
+/** Creates a temporary directory. First removes those of killed processes, after stopping the orphans in them. */
 export const scratchDirectory = async (): Promise<ScratchDirectory> => {
   await sweep();
   const self = identifyProcess(process.pid);
   const owner = `${process.pid}-${(self?.started ?? '').replaceAll(/\W+/g, '_')}`;
   const path = mkdtempSync(join(tmpdir(), `${PREFIX}${owner}-`));
-  // To be walked through, not listed: as root, PostgreSQL runs below it as another user.
+  // Started by root, PostgreSQL runs below it as another user, which must pass through but not list it.
   chmodSync(path, 0o711);
   return { path, remove: () => remove(path) };
 };
@@ -34,18 +31,12 @@ const sweep = async (): Promise<void> => {
     if (owner !== undefined && owner.started.replaceAll(/\W+/g, '_') === started) continue;
     const path = join(tmpdir(), name);
     try {
-      await stopRecordedServers(path);
+      await stopOrphans(path);
       remove(path);
     } catch {
-      // Another user's, or another run sweeps it right now.
+      // It belongs to another user, or another run is sweeping it right now.
     }
   }
-};
-
-const stopRecordedServers = async (path: string): Promise<void> => {
-  const suffix = '.instance.json';
-  const records = readdirSync(path).filter((name) => name.endsWith(suffix));
-  for (const record of records) await stopOrphan(join(path, record.slice(0, -suffix.length)), 'SIGTERM');
 };
 
 const remove = (path: string): void => {

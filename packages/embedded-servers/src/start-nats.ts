@@ -3,65 +3,73 @@ import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { locateNatsServer } from './binaries.ts';
 import { startOnPort } from './free-port.ts';
-import { stopOrphan } from './instance-record.ts';
-import { type RunningServer, runServer } from './running-server.ts';
+import { stopOrphan } from './process-record.ts';
+import { type RunningServer, startProcess } from './start-process.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 
-const START_TIMEOUT_MS = 30_000;
-const PROBE_TIMEOUT_MS = 1_000;
+/** A large store takes minutes to recover. */
+const START_TIMEOUT_MS = 600_000;
+const PROBE_TIMEOUT_MS = 5_000;
 const PAYLOAD_BYTES_MAX = 8 * 1024 * 1024;
-/** Room that streams may reserve; it is not taken before they fill. */
+/** Space that streams may reserve. They take it only as they fill. */
 const STORE_BYTES_MAX = 16 * 1024 ** 3;
 
-/** A running nats-server with JetStream. */
 export interface NatsServer extends RunningServer {
   readonly url: string;
 }
 
-/** What a server knows of the cluster that it is part of. */
 export interface NatsCluster {
-  /** Of this server; unique in the cluster. */
+  /** Unique in the cluster. */
   readonly serverName: string;
   readonly port: number;
-  /** Where the others listen for it. */
+  /** Cluster ports of the other servers. */
   readonly peerPorts: readonly number[];
 }
 
-/** How to run nats-server. */
 export interface NatsOptions {
   readonly storeDir: string;
   /** A free one by default. */
   readonly port?: number | undefined;
-  readonly onLog?: ((line: string) => void) | undefined;
+  readonly onOutput?: ((text: string) => void) | undefined;
+  /** Gives up the start; nothing is left running then. */
+  readonly signal?: AbortSignal | undefined;
   readonly binary?: string | undefined;
-  /** Alone by default. */
+  /** A single server by default. */
   readonly cluster?: NatsCluster | undefined;
+  /** The `accounts` of its configuration. Without them every client may do everything. */
+  readonly accounts?: string | undefined;
+  /** PEM files of its certificate. With them it refuses plain connections. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
 /**
- * Starts nats-server on the loopback address, with JetStream syncing every write to disk before it acknowledges:
- * with its default interval a power cut loses acknowledged messages.
- * Throws PortTakenError, DataDirectoryInUseError or ServerStartError.
+ * Starts nats-server on the loopback address. JetStream syncs every write to disk before it acknowledges: with its default
+ * interval, a power cut loses acknowledged messages.
+ * Throws StartError, PortTakenError or DataDirectoryInUseError.
  */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const storeDir = resolve(options.storeDir);
   const binary = options.binary ?? locateNatsServer();
-  await stopOrphan(storeDir, 'SIGTERM');
+  await stopOrphan(storeDir);
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const configFile = `${storeDir}.conf`;
-  const server = await startOnPort(options.port, 'NATS', (port) => {
-    writeFileSync(configFile, serverConfig(storeDir, port, options.cluster), { mode: 0o600 });
-    return runServer({
-      ...{ name: 'NATS', command: binary, args: ['--config', configFile], identity: {}, port, dataDir: storeDir },
+  const server = await startOnPort(options.port, 'NATS', async (port) => {
+    writeFileSync(configFile, serverConfig(storeDir, port, options), { mode: 0o600 });
+    const running = await startProcess({
+      command: [binary, '--config', configFile],
+      env: { TZ: 'UTC' },
+      recordAt: storeDir,
       stopSignals: ['SIGTERM'],
-      startTimeoutMs: START_TIMEOUT_MS,
-      isReady: () => greetsWithJetStream(port),
-      onLog: options.onLog,
+      onOutput: options.onOutput,
     });
+    const isReady = (): Promise<boolean> => greetsWithJetStream(port);
+    await waitUntilReady(running, { name: 'NATS', timeoutMs: START_TIMEOUT_MS, isReady, signal: options.signal });
+    return { ...running, port };
   });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 };
 
-const serverConfig = (storeDir: string, port: number, cluster: NatsCluster | undefined): string => {
+const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }: NatsOptions): string => {
   return [
     `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
@@ -72,7 +80,8 @@ const serverConfig = (storeDir: string, port: number, cluster: NatsCluster | und
     `  max_file_store: ${STORE_BYTES_MAX}`,
     '}',
     ...(cluster === undefined ? [] : clusterConfig(cluster)),
-    '',
+    ...(tls === undefined ? [] : tlsConfig(tls)),
+    accounts ?? '',
   ].join('\n');
 };
 
@@ -81,7 +90,11 @@ const clusterConfig = ({ port, peerPorts }: NatsCluster): string[] => {
   return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
 };
 
-/** NATS greets each connection with one INFO line, which tells whether JetStream is on. */
+const tlsConfig = ({ certFile, keyFile }: NonNullable<NatsOptions['tls']>): string[] => {
+  return ['tls {', `  cert_file: ${JSON.stringify(certFile)}`, `  key_file: ${JSON.stringify(keyFile)}`, '}'];
+};
+
+/** Reads the INFO line by which NATS greets a connection: it names JetStream once that is on. */
 const greetsWithJetStream = (port: number): Promise<boolean> => {
   return new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port });

@@ -1,74 +1,64 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   DataDirectoryInUseError,
   locateNatsServer,
-  type NatsServer,
   PortTakenError,
-  type ScratchDirectory,
-  ServerStartError,
+  StartError,
   scratchDirectory,
-  startNats,
 } from '../src/index.ts';
 import { isAlive, killSupervisor } from './support/killed-supervisor.ts';
+import { useServers } from './support/servers.ts';
 
-let scratch: ScratchDirectory;
-const open: NatsServer[] = [];
-beforeEach(async () => {
-  scratch = await scratchDirectory();
-});
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.stop();
-  scratch.remove();
-});
+const servers = useServers();
 
-const start = async (options: { port?: number; binary?: string; name?: string } = {}): Promise<NatsServer> => {
-  const server = await startNats({ storeDir: `${scratch.path}/${options.name ?? 'nats'}`, ...options });
-  open.push(server);
-  return server;
-};
-
-test('JetStream writes to disk before it acknowledges', async () => {
-  const lines: string[] = [];
-  const server = await startNats({ storeDir: `${scratch.path}/nats`, onLog: (line) => lines.push(line) });
-  open.push(server);
-  expect(readFileSync(`${scratch.path}/nats.conf`, 'utf8')).toMatch(/sync_interval: always/);
-  expect(existsSync(`${scratch.path}/nats/jetstream`)).toBe(true);
+test('JetStream syncs to disk before it acknowledges', async () => {
+  let output = '';
+  const server = await servers.nats({
+    onOutput: (text) => {
+      output += text;
+    },
+  });
+  expect(readFileSync(servers.path('nats.conf'), 'utf8')).toMatch(/sync_interval: always/);
+  expect(existsSync(servers.path('nats/jetstream'))).toBe(true);
   expect(server.url).toBe(`nats://127.0.0.1:${server.port}`);
-  expect(lines.join('\n')).toMatch(/Server is ready/);
+  expect(output).toMatch(/Server is ready/);
 });
 
-test('it stops, starts again on the same port and tells how it ended', async () => {
-  const first = await start();
+test('stops, starts again on the same port, and reports how it ended', async () => {
+  const first = await servers.nats();
   await first.stop();
   expect((await first.exited).signal ?? (await first.exited).code).not.toBe('SIGKILL');
-  const second = await start({ port: first.port });
+  const second = await servers.nats({ port: first.port });
   await second.kill();
   expect(await second.exited).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('a taken port, a directory in use and a missing program are told apart', async () => {
-  const server = await start();
-  await expect(start({ port: server.port, name: 'other' })).rejects.toThrow(PortTakenError);
-  await expect(start()).rejects.toThrow(DataDirectoryInUseError);
-  await expect(start({ binary: '/no/such/nats-server', name: 'other' })).rejects.toThrow(ServerStartError);
+test('names the fault when the port is taken, the directory is in use or the program is missing', async () => {
+  const server = await servers.nats();
+  const storeDir = servers.path('other');
+  await expect(servers.nats({ port: server.port, storeDir })).rejects.toThrow(PortTakenError);
+  await expect(servers.nats()).rejects.toThrow(DataDirectoryInUseError);
+  const missing = servers.nats({ binary: '/no/such/nats-server', storeDir });
+  await expect(missing).rejects.toThrow(StartError);
+  await expect(missing).rejects.toThrow('/no/such/nats-server cannot be executed');
   expect(locateNatsServer()).toMatch(/nats-server$/);
 });
 
-test('an orphan that outlived its supervisor is stopped by the next start', async () => {
-  const pids = await killSupervisor(scratch.path, { orphan: true });
+test('stops the orphan of a killed supervisor before it starts', async () => {
+  const pids = await killSupervisor(servers.path(''), { orphan: true });
   process.kill(pids.postgres, 'SIGINT');
   expect(isAlive(pids.nats)).toBe(true);
-  await start();
+  await servers.nats();
   expect(isAlive(pids.nats)).toBe(false);
 });
 
-test('directories of killed processes are swept, those of living ones are not', async () => {
+test('a new scratch directory removes those of killed processes and leaves those of live ones', async () => {
   const left = `${tmpdir()}/svc-scratch-999999999-1-abcdef`;
   mkdirSync(left);
   const other = await scratchDirectory();
   expect(existsSync(left)).toBe(false);
-  expect(existsSync(scratch.path)).toBe(true);
+  expect(existsSync(servers.path(''))).toBe(true);
   other.remove();
 });

@@ -1,149 +1,123 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  DataDirectoryInUseError,
-  freePort,
-  PortTakenError,
-  type PostgresServer,
-  PostgresVersionError,
-  type ScratchDirectory,
-  ServerStartError,
-  scratchDirectory,
-  startPostgres,
-} from '../src/index.ts';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { DataDirectoryInUseError, freePort, PortTakenError, StartError } from '../src/index.ts';
 import { allGone, isAlive, killSupervisor } from './support/killed-supervisor.ts';
+import { query } from './support/query.ts';
+import { useServers } from './support/servers.ts';
 
-let scratch: ScratchDirectory;
-const open: PostgresServer[] = [];
-beforeEach(async () => {
-  scratch = await scratchDirectory();
-});
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.stop();
-  scratch.remove();
-});
+const servers = useServers();
+const dataDir = (): string => servers.path('postgres');
 
-const start = async (options: { dataDir?: string; port?: number; password?: string } = {}): Promise<PostgresServer> => {
-  const dataDir = options.dataDir ?? `${scratch.path}/postgres`;
-  const server = await startPostgres({ user: 'svc', password: 'secret', flags: { fsync: 'off' }, ...options, dataDir });
-  open.push(server);
-  return server;
-};
-
-const query = async (url: string, sql: string): Promise<unknown[]> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-};
-
-test('the first start makes the cluster, the second finds its data', async () => {
-  const first = await start();
+test('creates the cluster at the first start and finds its data at the second', async () => {
+  const first = await servers.postgres();
   expect(first.created).toBe(true);
   await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
   await first.stop();
   expect(isAlive(first.pid)).toBe(false);
-  const second = await start({ port: first.port });
+  const second = await servers.postgres({ port: first.port });
   expect(second.created).toBe(false);
   expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
 });
 
-test('connections need the password, and text sorts the same on every machine', async () => {
-  const server = await start();
+test('demands the password, and sorts text the same on every machine', async () => {
+  const server = await servers.postgres();
   await expect(query(server.url.replace('secret', 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication/);
   expect(await query(server.url, `SELECT 'a' < 'B' AS by_alphabet`)).toEqual([{ by_alphabet: false }]);
   expect(await query(server.url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
 });
 
-test('its end is told, whatever ended it', async () => {
-  const server = await start();
+test('reports how it ended, and recovers from a crash', async () => {
+  const server = await servers.postgres();
   await server.kill();
   expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
-  const again = await start();
+  const again = await servers.postgres();
   expect(await query(again.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
-test('a port that is taken is told by its number', async () => {
-  const server = await start();
-  const attempt = start({ dataDir: `${scratch.path}/other`, port: server.port });
+test('names the port if it is taken, and creates no cluster', async () => {
+  const server = await servers.postgres();
+  const attempt = servers.postgres({ dataDir: servers.path('other'), port: server.port });
   await expect(attempt).rejects.toThrow(PortTakenError);
   await expect(attempt).rejects.toMatchObject({ port: server.port });
-  expect(existsSync(`${scratch.path}/other`)).toBe(false);
+  expect(readdirSync(servers.path('')).some((name) => name.startsWith('other'))).toBe(false);
 });
 
-test('a directory of an older major version is told, and left as it is', async () => {
-  const dataDir = `${scratch.path}/old`;
-  mkdirSync(dataDir);
-  writeFileSync(`${dataDir}/PG_VERSION`, '17\n');
-  await expect(start({ dataDir })).rejects.toThrow(PostgresVersionError);
-  await expect(start({ dataDir })).rejects.toMatchObject({ foundMajor: '17', wantedMajor: '18' });
-  expect(readdirSync(dataDir)).toEqual(['PG_VERSION']);
+test('refuses a cluster of an older major version and leaves it unchanged', async () => {
+  mkdirSync(dataDir());
+  writeFileSync(`${dataDir()}/PG_VERSION`, '17\n');
+  const attempt = servers.postgres();
+  await expect(attempt).rejects.toThrow(StartError);
+  await expect(attempt).rejects.toThrow('holds a PostgreSQL 17 database, but this release runs PostgreSQL 18');
+  expect(readdirSync(dataDir())).toEqual(['PG_VERSION']);
 });
 
-test('a directory whose server is supervised by a living process is refused', async () => {
-  await start();
-  await expect(start()).rejects.toThrow(DataDirectoryInUseError);
+test.each([
+  ['without PG_VERSION', (path: string) => rmSync(`${path}/PG_VERSION`), 'is damaged'],
+  ['with an empty PG_VERSION', (path: string) => truncateSync(`${path}/PG_VERSION`), 'is damaged'],
+  ['with a cut control file', (path: string) => truncateSync(`${path}/global/pg_control`, 10), 'pg_control'],
+])('refuses a cluster %s in one line, and deletes nothing', async (_case, damage, reason) => {
+  const server = await servers.postgres();
+  await server.stop();
+  damage(dataDir());
+  const before = readdirSync(dataDir());
+  const attempt = servers.postgres();
+  await expect(attempt).rejects.toThrow(StartError);
+  await expect(attempt).rejects.toThrow(reason);
+  await expect(attempt).rejects.toThrow(/^.+$/);
+  expect(readdirSync(dataDir())).toEqual(expect.arrayContaining(before));
 });
 
-test('a start that fails says why and leaves nothing running', async () => {
-  const attempt = startPostgres({
-    ...{ dataDir: `${scratch.path}/postgres`, user: 'svc', password: 'secret' },
-    flags: { no_such_setting: '1' },
-  });
-  await expect(attempt).rejects.toThrow(ServerStartError);
-  await expect(attempt).rejects.toThrow(/no_such_setting/);
-  await start();
+test('refuses a directory whose server has a live supervisor', async () => {
+  await servers.postgres();
+  await expect(servers.postgres()).rejects.toThrow(DataDirectoryInUseError);
 });
 
-test('it ends when its supervisor is killed, and a new one starts on the same directory', async () => {
-  const pids = await killSupervisor(scratch.path, { orphan: false });
+test('says in one line why a start failed, and leaves nothing running', async () => {
+  const attempt = servers.postgres({ flags: { no_such_setting: '1' } });
+  await expect(attempt).rejects.toThrow(StartError);
+  await expect(attempt).rejects.toThrow(/^PostgreSQL ended with code 1: .*no_such_setting.*$/);
+  await servers.postgres();
+});
+
+test('gives up when its signal aborts, and leaves nothing running', async () => {
+  const reason = new Error('asked to stop');
+  await expect(servers.postgres({ signal: AbortSignal.abort(reason) })).rejects.toThrow('asked to stop');
+  expect(readdirSync(servers.path('')).filter((name) => name.includes('.new-'))).toEqual([]);
+  await servers.postgres();
+});
+
+test('ends when its supervisor is killed, and starts again under a new one', async () => {
+  const pids = await killSupervisor(servers.path(''), { orphan: false });
   expect(await allGone([pids.postgres, pids.nats])).toBe(true);
-  const server = await start();
+  const server = await servers.postgres();
   expect(server.created).toBe(false);
 });
 
-test('an orphan that outlived its supervisor is stopped by the next start', async () => {
-  const pids = await killSupervisor(scratch.path, { orphan: true });
+test('stops the orphan of a killed supervisor before it starts', async () => {
+  const pids = await killSupervisor(servers.path(''), { orphan: true });
   expect(isAlive(pids.postgres)).toBe(true);
-  await start();
+  await servers.postgres();
   expect(isAlive(pids.postgres)).toBe(false);
   process.kill(pids.nats);
 });
 
-test('a pid file left by a power cut, whose pid now belongs to another program, is no obstacle', async () => {
-  const server = await start();
-  const pidFile = readFileSync(`${scratch.path}/postgres/postmaster.pid`, 'utf8');
+test('starts although a power cut left a pid file whose pid now belongs to another program', async () => {
+  const server = await servers.postgres();
+  const pidFile = readFileSync(`${dataDir()}/postmaster.pid`, 'utf8');
   await server.stop();
-  writeFileSync(`${scratch.path}/postgres/postmaster.pid`, pidFile.replace(/^\d+/, String(process.pid)));
-  await start();
+  writeFileSync(`${dataDir()}/postmaster.pid`, pidFile.replace(/^\d+/, String(process.pid)));
+  await servers.postgres();
 });
 
-test('an interrupted initdb leaves nothing that looks like a cluster', async () => {
-  mkdirSync(`${scratch.path}/postgres`);
-  const server = await start();
+test('creates the cluster in an empty directory and leaves no draft of it', async () => {
+  mkdirSync(dataDir());
+  const server = await servers.postgres();
   expect(server.created).toBe(true);
   await server.stop();
-  expect(readdirSync(scratch.path).filter((name) => name.includes('.new-'))).toEqual([]);
+  expect(readdirSync(servers.path('')).filter((name) => name.includes('.new-'))).toEqual([]);
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'as root it runs as another user, also below a directory closed to that user',
-  async () => {
-    const closed = `${scratch.path}/closed`;
-    mkdirSync(closed);
-    chmodSync(closed, 0o700);
-    const server = await start({ dataDir: `${closed}/postgres` });
-    const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
-    expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).toBeGreaterThan(0);
-    expect(await query(server.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
-  },
-);
-
-test('ports asked for one after the other are free', async () => {
+test('three calls at once get three free ports', async () => {
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   expect(ports.every((port) => port > 1023)).toBe(true);
 });

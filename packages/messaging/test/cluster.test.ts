@@ -1,22 +1,27 @@
+import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
+import { newId } from '@svc/contracts';
 import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { captureLogs, freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectMessaging, type Messaging } from '../src/index.ts';
+import { connectMessaging, type Messaging, openRevocations } from '../src/index.ts';
 
 const SERVERS: readonly string[] = ['a', 'b', 'c'];
 const STREAMS = ['AUTH', 'BILLING', 'INFERENCE', 'KV_revocations'];
 /** An election takes NATS up to 9 s, and again as long without a majority. A request without a leader times out after 5 s. */
 const PATIENCE = { timeoutMs: 90_000, intervalMs: 100 };
+const PASSWORD = 'password-of-the-tests';
 
 let servers: NatsServer[];
 let removeScratch: () => void;
 beforeAll(async () => {
   const scratch = await scratchDirectory();
   removeScratch = scratch.remove;
+  const accounts = renderAccounts({ passwordOf: () => PASSWORD });
   const ports = await Promise.all(SERVERS.map(() => freePort()));
   servers = await Promise.all(
     SERVERS.map((name, index) =>
       startNats({
+        accounts,
         storeDir: `${scratch.path}/${name}`,
         cluster: { serverName: name, port: ports[index] ?? 0, peerPorts: ports.filter((_, other) => other !== index) },
       }),
@@ -28,13 +33,11 @@ afterAll(async () => {
   removeScratch();
 });
 
-const connect = (replicas: number): Promise<Messaging> =>
-  connectMessaging({
-    url: servers.map(({ url }) => url).join(','),
-    name: 'test',
-    logger: captureLogs().logger,
-    replicas,
-  });
+const urlOf = (user: BrokerUser, from: readonly NatsServer[] = servers): string =>
+  from.map(({ url }) => brokerUrl(url, user, PASSWORD)).join(',');
+
+const connect = (user: BrokerUser, from?: readonly NatsServer[]): Promise<Messaging> =>
+  connectMessaging({ url: urlOf(user, from), name: user, logger: captureLogs().logger });
 
 const replicasOf = async ({ manager }: Messaging): Promise<Record<string, number>> => {
   const streams = await Promise.all(STREAMS.map((name) => manager.streams.info(name)));
@@ -42,25 +45,47 @@ const replicasOf = async ({ manager }: Messaging): Promise<Record<string, number
 };
 const each = (count: number) => Object.fromEntries(STREAMS.map((name) => [name, count]));
 
-test('existing streams and the bucket get the configured number of replicas, and then survive the loss of a server', async () => {
-  const before = await connect(1);
-  expect(await replicasOf(before)).toEqual(each(1));
-  await before.jetstream.publish('auth.app.registered.v1', 'a fact');
-  await before.close();
+test('services connected to any server of a cluster publish, consume and follow revocations', async () => {
+  await migrateBroker({ url: urlOf('operator'), replicas: 3 });
+  const auth = await connect('auth');
+  for (const server of servers) {
+    const dispatcher = await connect('webhook-dispatcher', [server]);
+    const view = await openRevocations(dispatcher);
+    const grantId = newId('grt');
+    await waitFor(() => auth.jetstream.publish(`$KV.revocations.grant.${grantId}`, '{}'), PATIENCE);
+    await waitFor(() => view.isRevoked({ grantId }), PATIENCE);
+    const { seq } = await auth.jetstream.publish('auth.connection.created.v1', 'a fact');
+    const durable = await dispatcher.jetstream.consumers.get('AUTH', 'webhook-dispatcher_connections');
+    const message = await waitFor(() => durable.next({ expires: 2_000 }), PATIENCE);
+    expect(message.seq).toBe(seq);
+    expect(await message.ackAck()).toBe(true);
+    await view.stop();
+    await dispatcher.close();
+  }
+  await auth.close();
+}, 240_000);
 
-  const messaging = await connect(3);
-  expect(await replicasOf(messaging)).toEqual(each(3));
+test('existing streams and the bucket get the configured number of replicas, and then survive the loss of a server', async () => {
+  const operator = await connect('operator');
+  await migrateBroker({ url: urlOf('operator'), replicas: 1 });
+  expect(await replicasOf(operator)).toEqual(each(1));
+  const auth = await connect('auth');
+  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'a fact'), PATIENCE);
+
+  await migrateBroker({ url: urlOf('operator'), replicas: 3 });
+  expect(await replicasOf(operator)).toEqual(each(3));
   // A new replica is reported as current before it has received anything. The next message makes it current.
-  await waitFor(() => messaging.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
+  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
   const cluster = await waitFor(async () => {
-    const { cluster } = await messaging.manager.streams.info('AUTH');
+    const { cluster } = await operator.manager.streams.info('AUTH');
     const isKept =
       cluster?.replicas?.length === 2 && cluster.replicas.every(({ current, lag = 0 }) => current && lag === 0);
     return isKept ? cluster : undefined;
   }, PATIENCE);
   await servers[SERVERS.indexOf(cluster.leader ?? '')]?.kill();
-  const message = await waitFor(() => messaging.manager.streams.getMessage('AUTH', { seq: 1 }), PATIENCE);
+  const message = await waitFor(() => auth.manager.streams.getMessage('AUTH', { seq: 1 }), PATIENCE);
   expect(message.string()).toBe('a fact');
-  await waitFor(() => messaging.jetstream.publish('auth.app.registered.v1', 'another'), PATIENCE);
-  await messaging.close();
+  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'another'), PATIENCE);
+  await auth.close();
+  await operator.close();
 }, 240_000);

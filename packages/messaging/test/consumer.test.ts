@@ -7,12 +7,28 @@ import { beginConsumption, type Consumption, failure } from './support/consumpti
 import { readEffects, recordEffect, registerApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
+const RETRIED = ['limit', 'unavailable', 'internal', undefined];
+const NOT_RETRIED = ['invalid', 'not_found', 'conflict', 'forbidden'];
+const DURABLES = [
+  ...RETRIED.map((kind) => `test_retry_${kind}`),
+  ...NOT_RETRIED.map((kind) => `test_no_retry_${kind}`),
+  'test_poison',
+  'test_last',
+  'test_invalid',
+  'test_tolerant',
+  'test_killed',
+  'test_crasher',
+  'test_outage',
+  'test_stop',
+  'test_pause',
+];
+
 let stage: Stage;
 let messaging: Messaging;
 let relay: Relay;
 let consume: Consumption['consume'];
 beforeAll(async () => {
-  stage = await createStage();
+  stage = await createStage(DURABLES, { test_killed: 1_000 });
 });
 beforeEach(async () => {
   ({ messaging, relay, consume } = await beginConsumption(stage));
@@ -46,41 +62,35 @@ test('parks a message whose handler refuses it, with payload and code, and handl
   expect(letters[0].payload).not.toContain('secret text');
 });
 
-test.each(['limit', 'unavailable', 'internal', undefined])(
-  'retries a handler that fails with kind %s',
-  async (kind) => {
-    await registerApp(stage.knex);
-    let attempts = 0;
-    consume(`test_retry_${kind}`, {
-      handle: async (trx, event) => {
-        attempts += 1;
-        await recordEffect(trx, event);
-        if (attempts < 3) throw kind === undefined ? new TypeError('a fault of ours') : failure(kind);
-      },
-    });
-    relay.hint();
-    await waitFor(async () => (await effects()).total === 1);
-    expect(attempts).toBe(3);
-    expect(await deadLetters()).toEqual([]);
-  },
-);
+test.each(RETRIED)('retries a handler that fails with kind %s', async (kind) => {
+  await registerApp(stage.knex);
+  let attempts = 0;
+  consume(`test_retry_${kind}`, {
+    handle: async (trx, event) => {
+      attempts += 1;
+      await recordEffect(trx, event);
+      if (attempts < 3) throw kind === undefined ? new TypeError('a fault of ours') : failure(kind);
+    },
+  });
+  relay.hint();
+  await waitFor(async () => (await effects()).total === 1);
+  expect(attempts).toBe(3);
+  expect(await deadLetters()).toEqual([]);
+});
 
-test.each(['invalid', 'not_found', 'conflict', 'forbidden'])(
-  'parks a message at once if the handler fails with kind %s',
-  async (kind) => {
-    await registerApp(stage.knex);
-    let attempts = 0;
-    consume(`test_no_retry_${kind}`, {
-      handle: async () => {
-        attempts += 1;
-        throw failure(kind);
-      },
-    });
-    relay.hint();
-    await waitFor(async () => (await deadLetters()).length === 1);
-    expect(attempts).toBe(1);
-  },
-);
+test.each(NOT_RETRIED)('parks a message at once if the handler fails with kind %s', async (kind) => {
+  await registerApp(stage.knex);
+  let attempts = 0;
+  consume(`test_no_retry_${kind}`, {
+    handle: async () => {
+      attempts += 1;
+      throw failure(kind);
+    },
+  });
+  relay.hint();
+  await waitFor(async () => (await deadLetters()).length === 1);
+  expect(attempts).toBe(1);
+});
 
 test('parks a message that fails at every delivery after the last one', async () => {
   await registerApp(stage.knex);
@@ -140,7 +150,6 @@ test('a fact takes effect once if the process is killed before it acknowledges',
   expect(await pending()).toBe(1);
   let handled = 0;
   consume('test_killed', {
-    ackWaitMs: 1_000,
     handle: async () => {
       handled += 1;
     },

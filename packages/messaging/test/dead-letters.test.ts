@@ -15,7 +15,14 @@ let stage: Stage;
 let messaging: Messaging;
 let relay: Relay;
 beforeAll(async () => {
-  stage = await createStage();
+  stage = await createStage([
+    'test_measured',
+    'test_replayed',
+    'test_fails_again',
+    'test_handled_meanwhile',
+    'test_passed',
+    'test_newest',
+  ]);
 });
 afterEach(() => stage.reset());
 afterAll(() => stage.end());

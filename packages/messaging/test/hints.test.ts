@@ -13,7 +13,7 @@ test('wakes its own replica for each hint, and the others with fewer messages, a
       const wake = () => {
         woken.count += 1;
       };
-      const hints = shareHints(messaging, { signal: 'lanes_due_hint', service: 'webhook-dispatcher', wake });
+      const hints = shareHints(messaging, { subject: 'lanes_due_hint.webhook-dispatcher', wake });
       await messaging.connection.flush();
       return { messaging, woken, hints };
     }),

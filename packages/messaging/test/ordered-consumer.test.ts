@@ -16,7 +16,7 @@ let messaging: Messaging;
 let relay: Relay;
 let consume: Consumption['consume'];
 beforeAll(async () => {
-  stage = await createStage();
+  stage = await createStage(['test_ordered', 'test_ordered_batch', 'test_first', 'test_parked']);
 });
 beforeEach(async () => {
   ({ messaging, relay, consume } = await beginConsumption(stage));

@@ -8,7 +8,7 @@ import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await createStage();
+  stage = await createStage(['test_once', 'test_race', 'test_takeover', 'test_killed', 'test_again', 'test_batch']);
 });
 afterEach(() => stage.reset());
 afterAll(() => stage.end());

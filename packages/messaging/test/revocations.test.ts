@@ -1,3 +1,4 @@
+import { migrateBroker } from '@svc/broker';
 import { newId } from '@svc/contracts';
 import { testClock, waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -90,7 +91,7 @@ test('a view keeps its revocations and gets new ones after the bucket was recrea
   const watcher = await view(await stage.connect());
   await revoke({ key: 'grant.grt_1' }, relay);
   await waitFor(() => watcher.isRevoked({ grantId: 'grt_1' }));
-  await stage.nats.wipe();
+  await stage.wipe();
   expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
   await revoke({ key: 'grant.grt_2' }, relay);
   await waitFor(() => watcher.isRevoked({ grantId: 'grt_2' }), { timeoutMs: 15_000 });
@@ -103,6 +104,7 @@ test('a view follows a bucket that was deleted and recreated without a reconnect
   const messaging = await stage.connect();
   const watcher = await view(messaging);
   await messaging.manager.streams.delete('KV_revocations');
+  await migrateBroker({ url: stage.nats.url });
   stage.relay(await stage.connect());
   await waitFor(async () => {
     await revoke({ key: 'grant.grt_after' });

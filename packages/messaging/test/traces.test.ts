@@ -19,7 +19,7 @@ beforeAll(async () => {
     resourceAttributes: {},
     onExport: (failure) => expect(failure).toBeUndefined(),
   });
-  stage = await createStage();
+  stage = await createStage(['test_single', 'test_batch']);
 });
 afterAll(async () => {
   await stage.end();

@@ -21,7 +21,7 @@ export {
 } from './client/create-internal-client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { UnorderedSet } from './collections/unordered-set.ts';
-export { callingSettings, commonSettings } from './config/common-settings.ts';
+export { brokerSettings, callingSettings, commonSettings, databaseSettings } from './config/common-settings.ts';
 export {
   describeSettings,
   renderEnvExample,
@@ -50,6 +50,7 @@ export type {
 export { bind, HANDLED } from './http/binding.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
+export { freeBuffer } from './http/free-buffer.ts';
 export { STATUS_CALLER_GONE } from './http/open-request.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {
@@ -60,6 +61,7 @@ export {
   RequestTimeout,
   readBodyBytes,
 } from './http/read-body.ts';
+export { repeatsHost } from './http/repeats-host.ts';
 export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { type Drain, makeDrainable } from './lifecycle/drain.ts';

@@ -1,4 +1,5 @@
 import { routesOf } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -11,6 +12,7 @@ import {
   readBodyBytes,
   readOauthForm,
 } from '../src/index.ts';
+import { sendRaw } from './support/raw-http.ts';
 import { startTestApp, testBindings, testRoutes } from './support/test-app.ts';
 
 /** The test contract with another answer to one route. */
@@ -173,6 +175,21 @@ test('oauth shape: RFC 6749 codes for our own failures, and 422 for a malformed 
   const json = await send('POST', '/v1/oauth/token', { body: { grant_type: 'x' } });
   expect([json.status, json.body.error]).toEqual([415, 'invalid_request']);
   expect((await send('GET', '/v1/oauth/token')).body.error).toBe('invalid_request');
+});
+
+test.each([
+  ['GET /v1/things', 'a fixed path', '{"detail":{"code":"repeated_host"'],
+  ['GET /v1/things/t1', 'a path with a parameter', '{"detail":{"code":"repeated_host"'],
+  ['GET /nowhere', 'an unknown path', '{"detail":{"code":"repeated_host"'],
+  ['POST /v1/oauth/token', 'the token endpoint', '{"error":"invalid_request","error_description":'],
+  ['POST /v1/wire/completions', 'the gateway', '"type":"invalid_request_error","param":null,"code":"repeated_host"}'],
+])('RFC 9112 §3.2: %s with two Host headers (%s) returns 400 in the shape of the path', async (start, _path, body) => {
+  const { port, lines } = await startTestApp();
+  const answer = await sendRaw(port, `${start} HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 .*\r\nX-Request-Id: req_/is);
+  expect(answer).toContain(body);
+  await waitFor(() => lines.length > 0);
+  expect(lines).toMatchObject([{ status: 400, code: 'repeated_host' }]);
 });
 
 test('an error after the head was sent breaks the connection, so that nobody takes the answer for whole', async () => {

@@ -1,7 +1,16 @@
 import type { RequestListener } from 'node:http';
 import { newId } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { accessTokenAudience, type Binding, createServiceApp, type Logger, type Metrics } from '@svc/service-kit';
+import {
+  accessTokenAudience,
+  type Binding,
+  type Clock,
+  createInternalApp,
+  createServiceApp,
+  type Logger,
+  type Metrics,
+  type PeriodicWork,
+} from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
 import {
@@ -12,7 +21,6 @@ import {
   findConnectedApps,
   startSuspensions,
 } from './apps/index.ts';
-import type { Clock } from './clock.ts';
 import { type Config, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import {
@@ -33,66 +41,48 @@ import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
 import { createTransact } from './transact.ts';
 
-/** What the application is made of; tests pass other parts. */
-export interface ApplicationParts {
-  config: Config;
-  database: Knex;
-  /** Wakes the relay of the outbox. */
-  hint: () => void;
-  clock: Clock;
-  logger: Logger;
-  metrics: Metrics;
+const SERVICE = 'auth';
+
+/** Parts of the application; tests bring their own. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly database: Knex;
+  /** Relay of the outbox, woken after each commit. */
+  readonly relay: { readonly hint: () => void };
+  /** Operator routes over the outbox. */
+  readonly operatorBindings: readonly Binding[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly lifecycle?: { readonly isStopping: boolean };
 }
 
-/** The application and its work in the background. */
-export interface Application {
-  public: RequestListener;
-  internalBindings: Binding[];
-  keys: KeyRing;
-  stop: () => Promise<void>;
+export interface App {
+  readonly publicApp: RequestListener;
+  readonly internalApp: RequestListener;
+  readonly keys: KeyRing;
+  /** Ends the background work. */
+  readonly stop: () => Promise<void>;
 }
 
-/** Wires the slices. Makes the first signing keys where there are none. */
-export const createApplication = async (parts: ApplicationParts): Promise<Application> => {
-  const deps = await createDeps(parts);
+/** Wires the slices. Makes the first signing keys if there are none. */
+export const createApp = async (parts: AppDeps): Promise<App> => {
+  const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
-  const server = createOauthServer(deps);
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
     help: 'Suspended or deleted apps whose connections are still to be ended.',
     // A scrape must not fail with the database.
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
-  const bindings = [
-    ...accountRoutes(deps),
-    ...sessionRoutes(deps),
-    ...credentialRoutes(deps),
-    ...ssoRoutes(deps),
-    ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
-    ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
-    ...consentRoutes(deps),
-    ...pageRoutes(deps),
-    ...oidcRoutes({ server, issuer: deps.issuer }),
-    ...signingKeyRoutes(deps),
-    ...openapiRoutes(),
-  ];
-  const app = createServiceApp({
-    service: 'auth',
-    bindings,
-    authenticate: { console_session: (token) => authenticateSession(deps, token) },
-    logger: deps.logger,
-    metrics: parts.metrics,
-    publicBaseUrl: deps.publicBaseUrl,
-    trustProxyHops: parts.config.TRUST_PROXY_HOPS,
-    responseValidation: parts.config.RESPONSE_VALIDATION,
-    isUnavailable: isConnectionFailure,
-    mount: (express) => mountPreflight(express, server),
-    prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
-  });
   return {
-    public: app,
-    internalBindings: [...appInternalRoutes(deps), ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation })],
+    publicApp: createPublicApp(parts, deps, suspensions),
+    internalApp: createInternal(parts, [
+      ...appInternalRoutes(deps),
+      ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
+      ...parts.operatorBindings,
+    ]),
     keys: deps.keys,
     stop: async () => {
       await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop()]);
@@ -100,17 +90,75 @@ export const createApplication = async (parts: ApplicationParts): Promise<Applic
   };
 };
 
-const createDeps = async ({ config, database, hint, clock, logger, metrics }: ApplicationParts) => {
+const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensions: PeriodicWork): RequestListener => {
+  const server = createOauthServer(deps);
+  return createServiceApp({
+    service: SERVICE,
+    bindings: [
+      ...accountRoutes(deps),
+      ...sessionRoutes(deps),
+      ...credentialRoutes(deps),
+      ...ssoRoutes(deps),
+      ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
+      ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
+      ...consentRoutes(deps),
+      ...pageRoutes(deps),
+      ...oidcRoutes({ server, issuer: deps.issuer }),
+      ...signingKeyRoutes(deps),
+      ...openapiRoutes(),
+    ],
+    authenticate: { console_session: (token) => authenticateSession(deps, token) },
+    logger: deps.logger,
+    metrics,
+    publicBaseUrl: deps.publicBaseUrl,
+    trustProxyHops: config.TRUST_PROXY_HOPS,
+    responseValidation: config.RESPONSE_VALIDATION,
+    isUnavailable: isConnectionFailure,
+    mount: (express) => mountPreflight(express, server),
+    prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
+  });
+};
+
+const createInternal = (parts: AppDeps, bindings: readonly Binding[]): RequestListener => {
+  const { config, database, logger, metrics, lifecycle } = parts;
+  return createInternalApp({
+    service: SERVICE,
+    bindings,
+    tokens: config.INTERNAL_API_TOKENS,
+    logger,
+    metrics,
+    isUnavailable: isConnectionFailure,
+    // The database alone: without NATS the service works, and its facts wait in the outbox.
+    ready: async () => ({
+      database: await database.raw('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    }),
+    ...(lifecycle === undefined ? {} : { lifecycle }),
+  });
+};
+
+type SliceDeps = Awaited<ReturnType<typeof createSliceDeps>>;
+
+const createSliceDeps = async ({ config, database, relay, clock, logger, metrics }: AppDeps) => {
   const publicBaseUrl = config.PUBLIC_BASE_URL;
-  const transact = createTransact(database, hint);
+  const transact = createTransact(database, relay.hint);
   const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
   const keyRotation = {
     sealingKey: encryptionKey.derive('signing-keys'),
     rotationDays: config.SIGNING_KEY_ROTATION_DAYS,
   };
-  const keys = await openKeyRing({ ...{ database, transact, clock, logger }, ...keyRotation });
+  const keys = await openKeyRing({ database, transact, clock, logger, ...keyRotation });
   return {
-    ...{ database, transact, clock, logger, keys, keyRotation, publicBaseUrl, newId },
+    database,
+    transact,
+    clock,
+    logger,
+    keys,
+    keyRotation,
+    publicBaseUrl,
+    newId,
     issuer: publicBaseUrl,
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),

@@ -1,9 +1,9 @@
 /** A cookie of ours. Over https its name gets the prefix `__Host-` and its path is `/`, as the prefix demands. */
 export interface Cookie {
-  name: string;
+  readonly name: string;
   /** Path where the public base URL is not https. */
-  path: string;
-  sameSite: 'Lax' | 'Strict';
+  readonly path: string;
+  readonly sameSite: 'Lax' | 'Strict';
 }
 
 const isSecure = (publicBaseUrl: string): boolean => publicBaseUrl.startsWith('https:');

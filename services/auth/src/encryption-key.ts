@@ -8,7 +8,7 @@ const FORMAT = 1;
 /** The key of AUTH_ENCRYPTION_KEY; never used itself, only keys that are derived from it. */
 export interface EncryptionKey {
   /** Derives the 32-byte key of one purpose (RFC 5869). */
-  derive: (purpose: string) => Buffer;
+  readonly derive: (purpose: string) => Buffer;
 }
 
 /** Reads 32 bytes in hex or base64. Throws RangeError for another length. */

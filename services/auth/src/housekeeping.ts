@@ -1,5 +1,4 @@
-import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
-import { type Clock, DAY_MS, HOUR_MS, later, MINUTE_MS } from './clock.ts';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from './oidc/index.ts';
 import { deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling/index.ts';
+import { DAY_MS, HOUR_MS, later, MINUTE_MS } from './time.ts';
 import type { Executor } from './transact.ts';
 
 const INTERVAL_MS = 5 * MINUTE_MS;
@@ -23,9 +23,9 @@ const AUDIT_KEPT_MS = 400 * DAY_MS;
 
 /** What tidying up needs. */
 export interface HousekeepingDeps {
-  database: Executor;
-  clock: Clock;
-  logger: Logger;
+  readonly database: Executor;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** Removes what nothing can ask for any more: expired sessions, tokens, codes and grants, and old attempts. */

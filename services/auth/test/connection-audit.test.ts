@@ -33,8 +33,8 @@ const audit = (person: Person, query = '', clientId = app.clientId): Promise<Ans
   call(`${service.url}/v1/integrations/connections/${clientId}/audit${query}`, { token: person.token });
 
 interface Entry {
-  id: string;
-  action: string;
+  readonly id: string;
+  readonly action: string;
 }
 const entriesOf = (answer: Answer): Entry[] => {
   if (answer.status !== 200) throw new Error(`audit: ${answer.status} ${answer.text}`);

@@ -191,14 +191,22 @@ describe('suspending an app with many connections', () => {
     await service.database.batchInsert(
       'connections',
       rows.map(({ userId, grantId }) => ({
-        ...{ user_id: userId, client_id: clientId, scope: 'inference', connected_at: now },
-        ...{ last_grant_id: grantId, version: 1 },
+        user_id: userId,
+        client_id: clientId,
+        scope: 'inference',
+        connected_at: now,
+        last_grant_id: grantId,
+        version: 1,
       })),
     );
     await service.database.batchInsert(
       'grants',
       rows.map(({ userId, grantId }) => ({
-        ...{ id: grantId, user_id: userId, client_id: clientId, scope: 'inference', created_at: now },
+        id: grantId,
+        user_id: userId,
+        client_id: clientId,
+        scope: 'inference',
+        created_at: now,
         expires_at: new Date(now.getTime() + 1e9),
       })),
     );

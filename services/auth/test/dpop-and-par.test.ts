@@ -120,8 +120,11 @@ describe('DPoP', () => {
     const newForm = async () => {
       const verifier = newVerifier();
       return {
-        ...{ grant_type: 'authorization_code', client_id: publicApp.clientId, redirect_uri: REDIRECT_URI },
-        ...{ code: await approve(service, { app: publicApp, person, verifier }), code_verifier: verifier },
+        grant_type: 'authorization_code',
+        client_id: publicApp.clientId,
+        redirect_uri: REDIRECT_URI,
+        code: await approve(service, { app: publicApp, person, verifier }),
+        code_verifier: verifier,
       };
     };
     expect((await call(tokenUrl(), { form: await newForm(), headers: { dpop: proof } })).status).toBe(200);
@@ -317,7 +320,9 @@ describe('an app that asks for it', () => {
   test('RFC 9126 §6: what was not pushed is asked of nobody: neither page, nor console, nor a mark of another request', async () => {
     const app = await appOf({ require_pushed_authorization_requests: true });
     const plain = {
-      ...{ client_id: app.clientId, redirect_uri: REDIRECT_URI, state: STATE },
+      client_id: app.clientId,
+      redirect_uri: REDIRECT_URI,
+      state: STATE,
       code_challenge: challengeOf(newVerifier()),
     };
     const browser = newBrowser(service);

@@ -50,7 +50,7 @@ let kills = 0;
 beforeAll(async () => {
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url));
   [database, nats] = await Promise.all([testDatabase({ migrations }), testNats()]);
-  service = await startAuthProcess({ databaseUrl: database.url, natsUrl: nats.url });
+  service = await startAuthProcess({ databaseUrl: database.url, natsUrl: nats.urlOf('auth') });
   stops = await putWriteStops(database.knex);
   owner = await newPerson(service, 'business');
   app = await newApp(service, owner, { refresh_grace_seconds: 120 });
@@ -64,11 +64,11 @@ afterAll(async () => {
 
 /** Something that a client asks for, and what must be true after a crash in the middle of it. */
 interface Attempt {
-  act: () => Promise<Answer>;
+  readonly act: () => Promise<Answer>;
   /** Whether the work that goes on after the answer is done; the answer itself counts as done otherwise. */
-  isSettled?: () => Promise<boolean>;
+  readonly isSettled?: () => Promise<boolean>;
   /** Judges the state after the restart, then repeats what a client would. */
-  check: () => Promise<void>;
+  readonly check: () => Promise<void>;
 }
 
 /** Chooses by the seed, in its own way for every name. */
@@ -140,8 +140,12 @@ const everythingOf = async (person: Person, of: RegisteredApp = app) => {
 };
 type Everything = Awaited<ReturnType<typeof everythingOf>>;
 const sizesOf = (state: Everything) => ({
-  ...{ connections: state.connections.length, grants: state.grants.length, codes: state.codes.length },
-  ...{ tokens: state.tokens.length, audit: state.audit.length, facts: state.facts.map(({ version }) => version) },
+  connections: state.connections.length,
+  grants: state.grants.length,
+  codes: state.codes.length,
+  tokens: state.tokens.length,
+  audit: state.audit.length,
+  facts: state.facts.map(({ version }) => version),
 });
 const revocationsOf = async (grantId: string) =>
   (await facts()).filter(({ subject }) => subject === `$KV.revocations.grant.${grantId}`);
@@ -281,8 +285,12 @@ const seedConnections = async (clientId: string, people: number): Promise<void> 
   await database.knex.batchInsert(
     'accounts',
     rows.map(({ userId }) => ({
-      ...{ id: userId, email: `${userId}@example.com`, password_hash: 'x', account_type: 'personal' },
-      ...{ locale: 'it', created_at: now },
+      id: userId,
+      email: `${userId}@example.com`,
+      password_hash: 'x',
+      account_type: 'personal',
+      locale: 'it',
+      created_at: now,
     })),
   );
   const key = ({ userId }: { userId: string }) => ({ user_id: userId, client_id: clientId, scope: 'inference' });
@@ -317,7 +325,9 @@ test('a suspension: cut off at once or not at all, and then it completes by itse
     await seedConnections(big.clientId, PEOPLE_OF_A_BIG_APP);
     const suspend = () =>
       call(`${service.url}/v1/integrations/apps/${big.clientId}`, {
-        ...{ method: 'PATCH', token: owner.token, json: { active: false } },
+        method: 'PATCH',
+        token: owner.token,
+        json: { active: false },
       });
     const isSettled = async () => (await rowsOf('app_suspensions', big.clientId)).length === 0;
     return {

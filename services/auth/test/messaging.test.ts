@@ -1,3 +1,4 @@
+import { ensureDurable } from '@svc/broker';
 import {
   connectMessaging,
   inboxMigration,
@@ -16,13 +17,15 @@ import { claimsOf, connect, newApp, newPerson, type Person } from './support/par
 let service: AuthService;
 let nats: TestNats;
 let messaging: Messaging;
+let operator: Messaging;
 let owner: Person;
 const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   nats = await testNats();
   const logger = createLogger({ service: 'auth', level: 'silent' });
-  messaging = await connectMessaging({ url: nats.url, name: 'auth-test', logger });
+  messaging = await connectMessaging({ url: nats.urlOf('auth'), name: 'auth', logger });
+  operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
   let hint = (): void => undefined;
   service = await startAuthService({}, () => hint());
   const relay = startRelay({ databaseUrl: service.databaseUrl, messaging, service: 'auth' });
@@ -34,6 +37,7 @@ afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
   await service.stop();
   await messaging.close();
+  await operator.close();
   await nats.stop();
 });
 
@@ -67,11 +71,15 @@ test('facts arrive in order, each once, as the contract says', async () => {
   const inbox = await testDatabase();
   stops.push(() => inbox.drop());
   await inboxMigration(inbox.knex);
+  const name = 'test_apps';
+  const facts = ['registered', 'updated', 'suspended', 'activated'] as const;
+  const subjects = facts.map((fact) => `auth.app.${fact}.v1` as const);
+  await ensureDurable(operator.manager, { name, stream: 'AUTH', subjects });
   const consumer = startConsumer({
-    messaging,
+    messaging: operator,
     database: inbox.knex,
-    name: 'auth_test',
-    subjects: ['auth.app.registered.v1', 'auth.app.updated.v1', 'auth.app.suspended.v1', 'auth.app.activated.v1'],
+    name,
+    subjects,
     handle: async (_trx, event) => {
       received.push(`${event.aggregate} ${event.version} ${event.subject}`);
     },

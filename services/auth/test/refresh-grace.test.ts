@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type AuthService, startAuthService, startReplica } from './support/auth-service.ts';
 import { type Answer, textAt } from './support/http.ts';
 import { connect, newApp, newPerson, type Person, type RegisteredApp, refresh } from './support/partner.ts';
 
@@ -21,6 +21,12 @@ const expectInvalidGrant = (answer: Answer): void =>
   ]);
 const revocationsOf = (grantId: string) => service.outbox(`revocation:grant.${grantId}`);
 const use = (token: string) => refresh(service, { app: graceful, token });
+/** Moves the first uses of a grant's tokens into the past; their time is the database's. */
+const ageUses = (grantId: string, seconds: number) =>
+  service.database.raw(
+    "UPDATE refresh_tokens SET consumed_at = consumed_at - ? * interval '1 second' WHERE grant_id = ?",
+    [seconds, grantId],
+  );
 
 describe('a refresh token with 30 seconds of grace', () => {
   const siblingsOf = async (token: string, count: number): Promise<string[]> => {
@@ -67,9 +73,9 @@ describe('a refresh token with 30 seconds of grace', () => {
   });
 
   test('revokes the grant when the token is presented after the grace', async () => {
-    const { refreshToken } = await connect(service, { app: graceful, person });
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     const next = await use(refreshToken);
-    service.clock.advanceMs(31_000);
+    await ageUses(grantId, 31);
     expectInvalidGrant(await use(refreshToken));
     expectInvalidGrant(await use(textAt(next, 'refresh_token')));
   });
@@ -83,11 +89,29 @@ describe('a refresh token with 30 seconds of grace', () => {
   });
 
   test('counts the grace from the first use, not from the last', async () => {
-    const { refreshToken } = await connect(service, { app: graceful, person });
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     await use(refreshToken);
-    service.clock.advanceMs(20_000);
+    await ageUses(grantId, 20);
     expect((await use(refreshToken)).status).toBe(200);
-    service.clock.advanceMs(11_000);
+    await ageUses(grantId, 11);
     expectInvalidGrant(await use(refreshToken));
+  });
+
+  test('counts the grace by one clock when the clock of a replica is a minute slow', async () => {
+    const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
+    const { refreshToken } = await connect(service, { app: graceful, person });
+    const first = await refresh(slow, { app: graceful, token: refreshToken });
+    const again = await use(refreshToken);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    await slow.stop();
+  });
+
+  test('ends the grace by one clock when the clock of a replica is a minute slow', async () => {
+    const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    await use(refreshToken);
+    await ageUses(grantId, 31);
+    expectInvalidGrant(await refresh(slow, { app: graceful, token: refreshToken }));
+    await slow.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { type Listener, listen } from '@svc/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Application } from '../src/app.ts';
+import type { App } from '../src/app.ts';
 import { type AuthService, restartAuthService, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
 import {
@@ -18,7 +18,7 @@ import {
 // Replicas share nothing but the database: what holds here rests on it, and on no queue or memory of one process.
 
 let service: AuthService;
-let other: Application;
+let other: App;
 let listener: Listener;
 let replicas: readonly [AuthService, AuthService];
 let owner: Person;
@@ -28,7 +28,7 @@ let graceful: RegisteredApp;
 beforeAll(async () => {
   service = await startAuthService();
   other = await restartAuthService(service);
-  listener = await listen(other.public, { port: 0, host: '127.0.0.1' });
+  listener = await listen(other.publicApp, { port: 0, host: '127.0.0.1' });
   replicas = [service, { ...service, url: listener.url }];
   owner = await newPerson(service, 'business');
   strict = await newApp(service, owner, { refresh_grace_seconds: 0 });

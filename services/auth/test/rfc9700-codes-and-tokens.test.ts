@@ -211,8 +211,12 @@ describe('tokens', () => {
     const { accessToken, grantId } = await connect(service, { app, person });
     const claims = claimsOf(accessToken);
     expect(claims).toMatchObject({
-      ...{ iss: service.url, aud: `${service.url}/v1`, sub: person.userId, client_id: app.clientId },
-      ...{ scope: 'inference usage:read', grant_id: grantId },
+      iss: service.url,
+      aud: `${service.url}/v1`,
+      sub: person.userId,
+      client_id: app.clientId,
+      scope: 'inference usage:read',
+      grant_id: grantId,
     });
     expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3600);
   });

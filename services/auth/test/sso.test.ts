@@ -263,8 +263,11 @@ test('the console is told that it is there, and the authorize page offers it by 
   expect([status.status, status.body]).toEqual([200, { enabled: true, name: 'Acme & Figli' }]);
   const app = await newApp(service, await newPerson(service, 'business'));
   const query = new URLSearchParams({
-    ...{ client_id: app.clientId, redirect_uri: app.redirectUri, state: 'state-of-sixteen-and-more' },
-    ...{ code_challenge: challengeOf(newVerifier()), locale: 'it' },
+    client_id: app.clientId,
+    redirect_uri: app.redirectUri,
+    state: 'state-of-sixteen-and-more',
+    code_challenge: challengeOf(newVerifier()),
+    locale: 'it',
   });
   const page = await newBrowser(service).open(`/v1/integrations/oauth/authorize?${query}`);
   expect(page.text).toContain('Accedi con Acme &amp; Figli');

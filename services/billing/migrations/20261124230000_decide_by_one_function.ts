@@ -29,6 +29,8 @@ export const up = async (knex: Knex): Promise<void> => {
     ALTER TABLE reservations
       -- The gateway process that asked; null for requests that the previous release admitted.
       ADD COLUMN holder_id text,
+      -- What an API-key request has cost so far as its holder reported; null where only the hold is known.
+      ADD COLUMN reported_micros bigint,
       -- The part of the cost that neither the wallet nor the key's limit covered.
       ADD COLUMN written_off_micros bigint NOT NULL DEFAULT 0,
       ADD CONSTRAINT reservations_written_off CHECK (written_off_micros BETWEEN 0 AND coalesce(cost_micros, 0)) NOT VALID;

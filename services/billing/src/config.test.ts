@@ -1,6 +1,6 @@
 import { loadConfig } from '@svc/service-kit';
 import { describe, expect, test } from 'vitest';
-import { billingConfigSchema, jwksUrlOf } from './config.ts';
+import { configSchema, jwksUrlOf } from './config.ts';
 
 const ENVIRONMENT = {
   DATABASE_URL: 'postgres://127.0.0.1/svc_billing',
@@ -13,7 +13,7 @@ const ENVIRONMENT = {
 
 describe('the configuration', () => {
   test('needs only what has no default', () => {
-    const config = loadConfig(billingConfigSchema, ENVIRONMENT);
+    const config = loadConfig(configSchema, ENVIRONMENT);
     expect(config).toMatchObject({ PAYMENTS: undefined, BILLING_CURRENCY: 'EUR', PAST_DUE_GRACE_DAYS: 7 });
     expect(jwksUrlOf(config)).toBe('http://127.0.0.1:3101/v1/integrations/oauth/jwks');
   });
@@ -23,10 +23,10 @@ describe('the configuration', () => {
     [undefined, 'strpie', /PAYMENTS: expected one of sandbox, stripe/],
   ])('refuses to start when NODE_ENV is %s and PAYMENTS is %s', (NODE_ENV, PAYMENTS, fault) => {
     const environment: NodeJS.ProcessEnv = { ...ENVIRONMENT, NODE_ENV, PAYMENTS };
-    expect(() => loadConfig(billingConfigSchema, environment)).toThrow(fault);
+    expect(() => loadConfig(configSchema, environment)).toThrow(fault);
   });
   test('names everything that Stripe needs, and refuses a currency that is none', () => {
-    const load = (more: object) => loadConfig(billingConfigSchema, { ...ENVIRONMENT, ...more });
+    const load = (more: object) => loadConfig(configSchema, { ...ENVIRONMENT, ...more });
     expect(() => load({ PAYMENTS: 'stripe' })).toThrow(
       /STRIPE_SECRET_KEY: must be set.*\n.*STRIPE_WEBHOOK_SECRET: must be set/s,
     );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
 /** The environment of the billing service. */
-export const billingConfigSchema = z
+export const configSchema = z
   .object({
     ...commonSettings,
     DATABASE_POOL_MAX: setting.integer({
@@ -54,8 +54,8 @@ export const billingConfigSchema = z
     }),
     RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
       description:
-        'Seconds after which a reservation without an outcome gives its place back and counts at its estimate. Requests that ' +
-        'last longer are rare and lose nothing: their true usage settles them whenever it comes.',
+        'Seconds after which a reservation without an outcome becomes uncertain if it names no holder, as those of the release ' +
+        'before; others become uncertain when their holder dies. True usage settles them whenever it comes.',
       min: 1,
       max: 86_400,
       default: 120,
@@ -87,14 +87,13 @@ export const billingConfigSchema = z
   });
 
 /** The configuration of the billing service. */
-export type BillingConfig = z.infer<typeof billingConfigSchema>;
+export type Config = z.infer<typeof configSchema>;
 
 /** Where the signing keys are read from. */
-export const jwksUrlOf = (config: BillingConfig): string =>
-  config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
+export const jwksUrlOf = (config: Config): string => config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
 
 /** What the configured plans must fit. */
-export const planRulesOf = (config: BillingConfig) => ({
+export const planRulesOf = (config: Config) => ({
   currency: config.BILLING_CURRENCY,
   needsStripePrice: config.PAYMENTS === 'stripe',
 });

@@ -1,8 +1,9 @@
-import { createDatabase } from '@svc/database';
+import { connectPatiently, createDatabase } from '@svc/database';
 import {
   type Consumer,
   connectMessaging,
   inboxRoutes,
+  type Messaging,
   openRevocations,
   outboxRoutes,
   startRelay,
@@ -11,7 +12,9 @@ import {
   createLogger,
   createMetrics,
   createTokenAuthenticators,
+  databaseSettings,
   type Lifecycle,
+  type Logger,
   loadConfig,
   openTraces,
   runPeriodically,
@@ -19,74 +22,103 @@ import {
   summarizeConfig,
 } from '@svc/service-kit';
 import { z } from 'zod';
-import { createBillingApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
-import { billingConfigSchema, jwksUrlOf, planRulesOf } from './config.ts';
+import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
+import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 
 const NAME = 'billing';
-/** Less than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
+/** Shorter than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
 const LOCK_TIMEOUT_MS = 3_500;
-/** The proof reads every reservation and entry there is. */
+/** The proof reads all reservations and entries. */
 const CHECK_TIMEOUT_MS = 3_600_000;
 
 const start = async (life: Lifecycle): Promise<void> => {
-  const config = loadConfig(billingConfigSchema, process.env);
+  const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
-  logger.info({ settings: summarizeConfig(billingConfigSchema, config) }, 'starting');
+  logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
   await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
     applicationName: NAME,
+    caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
+  await connectPatiently(database);
   const offer = await openPlanOffer(database, plans);
-  const replicas = config.NATS_STREAM_REPLICAS;
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });
+  const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
+  const messaging = await connectMessaging({ ...broker, name: NAME, logger, metrics });
   life.onStop('messaging', () => messaging.close());
-  const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service: NAME });
+  const databaseCaFile = config.DATABASE_CA_FILE;
+  const relay = startRelay({ databaseUrl: config.DATABASE_URL, databaseCaFile, messaging, service: NAME });
   life.onStop('relay', () => relay.stop());
   const revocations = await openRevocations(messaging);
   life.onStop('revocations', () => revocations.stop());
-  const authenticate = createTokenAuthenticators({
-    publicBaseUrl: config.PUBLIC_BASE_URL,
-    jwksUrl: jwksUrlOf(config),
-    revocations,
-    logger,
-  });
   const consumers: Consumer[] = [];
-  const operatorBindings = [
-    ...outboxRoutes({ service: NAME, database, messaging, relay }),
-    ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
-  ];
-  const app = createBillingApp({
-    ...{ config, database, offer, relay, authenticate, operatorBindings, logger, metrics },
+  const app = await createApp({
+    config,
+    database,
+    offer,
+    relay,
+    logger,
+    metrics,
+    authenticate: createTokenAuthenticators({
+      publicBaseUrl: config.PUBLIC_BASE_URL,
+      jwksUrl: jwksUrlOf(config),
+      revocations,
+      logger,
+    }),
+    operatorBindings: [
+      ...outboxRoutes({ service: NAME, database, messaging, relay }),
+      ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
+    ],
     lifecycle: life,
   });
-  const consumer = startUsageConsumer({ ...app.settlement, messaging });
-  consumers.push(consumer);
-  life.onStop('usage consumer', () => consumer.stop());
-  const intervalMs = config.SWEEP_INTERVAL_MS;
-  const sweeping = runPeriodically({ name: 'sweep', intervalMs, run: app.sweep, logger });
-  life.onStop('sweep', () => sweeping.stop());
-  const ticking = runPeriodically({
-    ...{ name: 'payments', intervalMs: app.paymentsIntervalMs, run: app.tickPayments, logger },
-  });
-  life.onStop('payments', () => ticking.stop());
+  consumers.push(startConsumer(life, app, messaging));
+  startPeriodicWork(life, app, { logger, sweepIntervalMs: config.SWEEP_INTERVAL_MS });
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   logger.info({ port: config.PORT }, 'ready');
 };
 
-/** `main.ts check-balances`: proves every running total; exit code 1 and a list where one is wrong. */
+const startConsumer = (life: Lifecycle, { settlement }: App, messaging: Messaging): Consumer => {
+  const consumer = startUsageConsumer({ ...settlement, messaging });
+  life.onStop('usage consumer', () => consumer.stop());
+  return consumer;
+};
+
+const startPeriodicWork = (
+  life: Lifecycle,
+  { sweep, sweepHolders, tickPayments, paymentsIntervalMs }: App,
+  { logger, sweepIntervalMs }: { readonly logger: Logger; readonly sweepIntervalMs: number },
+): void => {
+  const sweeping = runPeriodically({ name: 'sweep', intervalMs: sweepIntervalMs, run: sweep, logger });
+  life.onStop('sweep', () => sweeping.stop());
+  const watching = runPeriodically({
+    name: 'holders',
+    intervalMs: HOLDER_SWEEP_INTERVAL_MS,
+    run: sweepHolders,
+    logger,
+  });
+  life.onStop('holders', () => watching.stop());
+  const ticking = runPeriodically({ name: 'payments', intervalMs: paymentsIntervalMs, run: tickPayments, logger });
+  life.onStop('payments', () => ticking.stop());
+};
+
+/** Runs `main.ts check-balances`: proves every running total. Exits with code 1 and a list if one is wrong. */
 const checkTotals = async (): Promise<void> => {
-  const { DATABASE_URL } = loadConfig(z.object({ DATABASE_URL: billingConfigSchema.shape.DATABASE_URL }), process.env);
-  const database = createDatabase(DATABASE_URL, { applicationName: NAME, statementTimeoutMs: CHECK_TIMEOUT_MS });
+  const config = loadConfig(z.object(databaseSettings), process.env);
+  const database = createDatabase(config.DATABASE_URL, {
+    applicationName: NAME,
+    caFile: config.DATABASE_CA_FILE,
+    statementTimeoutMs: CHECK_TIMEOUT_MS,
+  });
   try {
     const discrepancies = await checkBalances(database);
     for (const { total, subject, recorded, derived } of discrepancies) {

@@ -171,7 +171,7 @@ describe('two purchases', () => {
     expect((await confirm(token, two)).body.detail.code).toBe('subscription_already_active');
     expect((await confirm(token, one)).status).toBe(200);
     expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
-    const paid = await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' });
+    const paid = await billing.db('sandbox_payments.subscriptions').where({ customer: userId, status: 'active' });
     expect(paid).toHaveLength(1);
     const page = await billing.call('GET', `/sandbox/payments/sessions/${two}`);
     expect(page.text).toContain('è stato stornato');
@@ -183,7 +183,9 @@ describe('two purchases', () => {
     const sessions = await Promise.all(Array.from({ length: 4 }, () => checkout(token)));
     const answers = await Promise.all(sessions.map(({ body }) => complete(body.session_id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-    expect(await billing.db('sandbox_subscriptions').where({ customer: userId, status: 'active' })).toHaveLength(1);
+    expect(
+      await billing.db('sandbox_payments.subscriptions').where({ customer: userId, status: 'active' }),
+    ).toHaveLength(1);
     expect(await billing.db('subscriptions').where({ svc_user_id: userId })).toHaveLength(1);
   });
   test('one after the other begin windows anew and go on counting revisions', async () => {

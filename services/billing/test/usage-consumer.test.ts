@@ -6,20 +6,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { startUsageConsumer } from '../src/reservations/index.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 let nats: TestNats;
 let billing: TestBilling;
 let messaging: Messaging;
+let operator: Messaging;
 beforeAll(async () => {
   [nats, billing] = await Promise.all([testNats(), testBilling()]);
-  messaging = await connectMessaging({
-    url: nats.url,
-    name: 'test',
-    logger: createLogger({ service: 'billing', level: 'silent' }),
-  });
+  const logger = createLogger({ service: 'billing', level: 'silent' });
+  messaging = await connectMessaging({ url: nats.urlOf('billing'), name: 'billing', logger });
+  operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
 });
 afterAll(async () => {
   await messaging.close();
+  await operator.close();
   await Promise.all([billing.stop(), nats.stop()]);
 });
 
@@ -39,7 +40,7 @@ const publish = async (records: object[], id = crypto.randomUUID()) => {
     data: { records },
   };
   // No message id: the broker must not be what drops the repetitions.
-  await messaging.jetstream.publish(subject, JSON.stringify(envelope));
+  await operator.jetstream.publish(subject, JSON.stringify(envelope));
 };
 const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
 
@@ -65,6 +66,28 @@ describe('the consumer of usage', () => {
       const kept = await billing.db('unadmitted_usage');
       expect(kept).toHaveLength(1);
       expect(kept[0]).toMatchObject({ request_id: stray, event_id: id, fact: { cost_micros: 5 } });
+    } finally {
+      await consumer.stop();
+    }
+  });
+  test('leaves of an API-key hold the estimate of an unknown outcome, until its cost arrives', async () => {
+    const accounts = gatewayAccounts(billing);
+    const owner = await accounts.fund();
+    const { requestId } = await accounts.ask(owner);
+    const fact = {
+      ...factOf(owner.userId, requestId, 420),
+      ...{ kind: 'api_key', client_id: null, key_id: owner.keyId },
+    };
+    const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
+    const held = async () => (await accounts.wallet(owner.token)).held_micros;
+    try {
+      expect(await held()).toBe(1_000_000);
+      for (let time = 0; time < 2; time += 1) await publish([{ ...fact, outcome: 'uncertain' }]);
+      await waitFor(async () => (await held()) === 420);
+      await publish([{ ...fact, cost_micros: 777 }]);
+      await waitFor(async () => (await held()) === 0);
+      expect((await accounts.wallet(owner.token)).balance_micros).toBe(10_000_000 - 777);
+      expect(await checkBalances(billing.db)).toEqual([]);
     } finally {
       await consumer.stop();
     }

@@ -204,6 +204,7 @@ describe('an API-key request', () => {
       requestsPerMinute: null,
       monthlyLimitMicros: null,
       holderId: null,
+      estimateMicros: null,
     };
     const ids = Array.from({ length: 4 }, () => newId('req'));
     await admitKeyRequests(
@@ -287,8 +288,16 @@ describe('the balance', () => {
     expect(await wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
   test.each([
-    ['the wallet', { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null }, 'insufficient_balance'],
-    ['the rate', { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null }, 'rate_limit_exceeded'],
+    [
+      'the wallet',
+      { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
+      'insufficient_balance',
+    ],
+    [
+      'the rate',
+      { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
+      'rate_limit_exceeded',
+    ],
   ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
     const { userId, keyId, token } = await fund();
     const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
@@ -307,7 +316,14 @@ describe('the balance', () => {
   });
   test('is charged once for what many replicas are told at the same time, one by one and together', async () => {
     const { userId, keyId, token } = await fund();
-    const owner = { userId, keyId, requestsPerMinute: null, monthlyLimitMicros: null, holderId: null };
+    const owner = {
+      userId,
+      keyId,
+      requestsPerMinute: null,
+      monthlyLimitMicros: null,
+      holderId: null,
+      estimateMicros: null,
+    };
     const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req'), holdMicros: 900_000 }));
     await admitKeyRequests(billing.db, requests);
     const outcomes = requests.map(({ requestId }) => ({ requestId, outcome: 'settled' as const, costMicros: 100_000 }));
@@ -334,7 +350,7 @@ describe('the balance', () => {
   });
   test('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
     const { userId, keyId, token } = await fund();
-    const limits = { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null };
+    const limits = { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null };
     const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
     const first = { ...question, requestId: newId('req') };
     await admitKeyRequests(billing.db, [first]);
@@ -359,7 +375,7 @@ describe('the balance', () => {
     const questions = owners.flatMap(({ userId, keyId }) =>
       [1, 2, 3, 4, 5].map((key) => ({
         ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
-        ...{ requestsPerMinute: null, monthlyLimitMicros: null, holderId: null },
+        ...{ requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
       })),
     );
     await admitKeyRequests(billing.db, questions);
@@ -445,6 +461,7 @@ describe('the balance', () => {
             keyId: `${keyId}-${key}`,
             monthlyLimitMicros: null,
             holderId: null,
+            estimateMicros: null,
             holdMicros: holdOf[id] ?? 0,
             requestsPerMinute: rateOf[key] ?? null,
           }));

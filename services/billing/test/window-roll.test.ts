@@ -74,7 +74,7 @@ test('use counts in the windows of its admission, over month ends, leap days, la
         await billing.setClock(now);
         if (act.do === 'renew') await billing.app.tickPayments();
         if (act.do === 'plan') {
-          await billing.db('sandbox_portal_sessions').update({ expires_at: '2040-01-01' });
+          await billing.db('sandbox_payments.portal_sessions').update({ expires_at: '2040-01-01' });
           const form = { action: 'change_plan', plan_id: act.plan };
           await billing.call('POST', `${new URL(portal.body.url).pathname}/submit`, { form });
         }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -112,6 +114,13 @@ describe('the built pages', () => {
 
   test('are at the root for everybody, such as a probe or a person with curl', async () => {
     expect((await get('/', { accept: '*/*' })).status).toBe(200);
+  });
+
+  test('RFC 9112 §3.2: are refused with 400 where a request has two Host headers', async () => {
+    const req = request(web.url, { headers: ['Host', 'a', 'Host', 'b'] }).end();
+    const [answer] = (await once(req, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(400);
+    expect(String(Buffer.concat(await answer.toArray()))).toContain('repeated_host');
   });
 
   test('are only read', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { type Consumer, inboxRoutes, outboxRoutes } from '@svc/messaging';
@@ -16,31 +17,31 @@ import type { Knex } from 'knex';
 import {
   type ApiKeyDeps,
   apiKeyRoutes,
+  batchKeyFinds,
   createKeyAuthenticator,
   createLastUseTracker,
-  findApiKeyByHash,
   startAccessConsumer,
 } from './api-keys/index.ts';
-import { createBillingClient } from './billing-client.ts';
+import { type BillingClient, createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { delegatedRoutes } from './delegated/index.ts';
 import { createKeyStandings, gatewayRoutes } from './gateway/index.ts';
-import { createInFlight } from './in-flight.ts';
+import { createHolder, type Holder } from './holder/index.ts';
+import { createInFlight, type InFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
 import { jsonTasks } from './json-tasks.ts';
-import { createMemoryBudget, openJsonTasks } from './large-json/index.ts';
+import { openJsonTasks, openTextMemory } from './large-json/index.ts';
+import { openUsage } from './open-usage.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
-import { createUsageWriter, type UsageWriter, usageRoutes } from './usage-records/index.ts';
+import { type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
 /** A server-sent event of a megabyte passes with room to spare. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
-/** Memory of large requests, and as much of large answers: four of the largest each, two of one account. */
-const LARGE_TEXTS = { bytesMax: 128 * 1024 * 1024, accountBytesMax: 64 * 1024 * 1024, waitMs: 20_000 };
 /** The worker's module lies beside this one, in the source and in a bundle. */
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
 /** A little less than the step of the shutdown in which it is awaited. */
@@ -71,8 +72,17 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const routes = await openRoutesFile({ file: config.ROUTES_FILE, providerKey, clock, logger });
   life.onStop('routes file', routes.stop);
   const connections = await openConnections(life, { service: SERVICE, config, logger, metrics, clock });
-  const usage = openUsageWriter(life, connections, { config, logger, metrics });
-  const deps = openInference(life, { ...options, metrics, usage, routes });
+  const billing = openBilling(life, options);
+  const inFlight = createInFlight();
+  const mustBeIdle = [inFlight.isIdle];
+  const holder = createHolder({
+    ...{ id: randomUUID(), billing, logger },
+    isIdle: () => mustBeIdle.every((isIdle) => isIdle()),
+  });
+  life.onStop('holder', holder.stop);
+  const usage = openUsage(life, connections, { holderId: holder.id, config, billing, logger, metrics });
+  mustBeIdle.push(usage.isIdle);
+  const deps = openInference(life, { ...options, metrics, billing, holder, inFlight, usage, routes });
   const common = {
     service: SERVICE,
     ...{ logger, metrics, isUnavailable: isConnectionFailure },
@@ -133,37 +143,13 @@ const openApiKeys = (
   return {
     deps: { database, relay, revocations, pepper, clock },
     authenticate: createKeyAuthenticator({
-      find: (keyHash) => findApiKeyByHash(database, keyHash),
+      find: batchKeyFinds(database),
       ...{ pepper, revocations, onUse: lastUses.note, clock },
     }),
   };
 };
 
-const openUsageWriter = (
-  life: Lifecycle,
-  { database, relay }: Connections,
-  { config, logger, metrics }: { readonly config: Config; readonly logger: Logger; readonly metrics: Metrics },
-): UsageWriter => {
-  const usage = createUsageWriter({
-    database,
-    relay,
-    queueRecordsMax: config.USAGE_QUEUE_RECORDS_MAX,
-    logger,
-    metrics,
-  });
-  life.onStop('usage records', () => usage.drain(STOP_STEP_MS));
-  return usage;
-};
-
-const openInference = (
-  life: Lifecycle,
-  options: AppOptions & {
-    readonly metrics: Metrics;
-    readonly usage: UsageWriter;
-    readonly routes: RoutesInForce;
-  },
-): InferenceDeps => {
-  const { config, logger, clock, usage, routes } = options;
+const openBilling = (life: Lifecycle, { config, logger }: AppOptions): BillingClient => {
   const billing = createBillingClient({
     baseUrl: config.BILLING_INTERNAL_URL,
     token: config.INTERNAL_API_TOKEN,
@@ -171,14 +157,29 @@ const openInference = (
     logger,
   });
   life.onStop('billing client', () => billing.close());
+  return billing;
+};
+
+const openInference = (
+  life: Lifecycle,
+  options: AppOptions & {
+    readonly metrics: Metrics;
+    readonly billing: BillingClient;
+    readonly holder: Holder;
+    readonly inFlight: InFlight;
+    readonly usage: UsageWriter;
+    readonly routes: RoutesInForce;
+  },
+): InferenceDeps => {
+  const { config, logger, clock, billing, holder, inFlight, usage, routes } = options;
   const json = openJsonTasks({ tasks: jsonTasks, workerFile: WORKER_FILE, logger, metrics: options.metrics });
   life.onStop('JSON workers', () => json.close());
   const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
   life.onStop('providers', () => providers.close());
-  const inFlight = createInFlight();
   life.onStop('requests whose callers have left', () => inFlight.idle(STOP_STEP_MS));
   return {
     billing,
+    holder,
     usage,
     routes: routes.table,
     providers,
@@ -193,8 +194,8 @@ const openInference = (
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
     json,
-    requestMemory: createMemoryBudget(LARGE_TEXTS),
-    answerMemory: createMemoryBudget(LARGE_TEXTS),
+    requestMemory: openTextMemory(),
+    answerMemory: openTextMemory(),
     keyStandings: createKeyStandings({ ask: billing.keyStanding, clock }),
     meters: createCompletionMeters(options.metrics),
     clock,

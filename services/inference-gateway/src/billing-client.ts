@@ -1,8 +1,10 @@
 import {
   type Admission,
   type AdmissionRequest,
+  type HolderRenewal,
   internalRoutes,
   type KeyStandingRequest,
+  newId,
   type RequestOutcome,
   type RequestState,
 } from '@svc/contracts';
@@ -23,6 +25,10 @@ export interface BillingClient {
     requestIds: readonly string[],
     requestId: string,
   ) => Promise<readonly (RequestState | null)[]>;
+  /** Renews the lease of this process, and reports what requests have cost so far. Throws AppError. */
+  readonly renewHolder: (holderId: string, renewal: HolderRenewal) => Promise<void>;
+  /** Ends the lease of this process. Throws AppError. */
+  readonly endHolder: (holderId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -47,6 +53,9 @@ export interface BillingClientOptions {
 
 /** The caller waits for this before it gets the end of its answer. */
 const SETTLEMENT_TIMEOUT_MS = 300;
+
+/** Leaves time for two more tries before a lease expires. */
+const HOLDER_TIMEOUT_MS = 1_000;
 
 /** Creates the client of billing's internal routes, over connections that it keeps. */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
@@ -83,9 +92,17 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
       const body = { request_ids: [...requestIds] };
       return (await client.call(internalRoutes.readRequestStates, { body, requestId })).body.states;
     },
+    renewHolder: async (holder_id, body) => {
+      await client.call(internalRoutes.renewHolder, { params: { holder_id }, body, ...holderCall() });
+    },
+    endHolder: async (holder_id) => {
+      await client.call(internalRoutes.endHolder, { params: { holder_id }, ...holderCall() });
+    },
     close: () => client.close(),
   };
 };
+
+const holderCall = () => ({ requestId: newId('req'), timeoutMs: HOLDER_TIMEOUT_MS });
 
 const admittedIfNotFound = (error: unknown): Admission => {
   if (error instanceof AppError && error.code === 'not_found') return { verdict: 'admitted' };

@@ -98,6 +98,12 @@ export const configSchema = z.object({
     max: 1_000_000,
     default: 10_000,
   }),
+  USAGE_JOURNAL_DIR: setting.string({
+    description:
+      'Directory in which outcomes are kept until they are in the database, so that they survive the death of the process. On a volume ' +
+      'that outlives it; replicas may share it. Unset: no journal, and a crash loses the usage of the last answers.',
+    optional: true,
+  }),
   USAGE_RETENTION_MONTHS: setting.integer({
     description: 'Whole months that usage records are kept.',
     min: 1,

@@ -1,4 +1,4 @@
-import { createDatabase } from '@svc/database';
+import { connectPatiently, createDatabase } from '@svc/database';
 import {
   connectMessaging,
   type Messaging,
@@ -37,16 +37,19 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
   const { service, config, logger, metrics } = options;
   const database = createDatabase(config.DATABASE_URL, {
     applicationName: service,
+    caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
   });
   life.onStop('database', () => database.destroy());
+  await connectPatiently(database);
   await keepPartitions(life, database, options);
-  const replicas = config.NATS_STREAM_REPLICAS;
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: service, replicas, logger, metrics });
+  const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
+  const messaging = await connectMessaging({ ...broker, name: service, logger, metrics });
   life.onStop('messaging', () => messaging.close());
   const revocations = await openRevocations(messaging);
   life.onStop('revocations', () => revocations.stop());
-  const relay = startRelay({ databaseUrl: config.DATABASE_URL, messaging, service });
+  const databaseCaFile = config.DATABASE_CA_FILE;
+  const relay = startRelay({ databaseUrl: config.DATABASE_URL, databaseCaFile, messaging, service });
   life.onStop('relay', () => relay.stop());
   return { database, messaging, revocations, relay };
 };

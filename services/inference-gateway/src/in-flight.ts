@@ -1,6 +1,7 @@
 /** Work that goes on after its caller has left, and that a stop waits for. */
 export interface InFlight {
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly isIdle: () => boolean;
   /** Resolves when nothing is under way any more; rejects after `timeoutMs`. */
   readonly idle: (timeoutMs: number) => Promise<void>;
 }
@@ -19,6 +20,7 @@ export const createInFlight = (): InFlight => {
         if (count === 0) onIdle?.();
       }
     },
+    isIdle: () => count === 0,
     idle: (timeoutMs) => {
       if (count === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {

@@ -1,9 +1,10 @@
 import type { BillingClient } from './billing-client.ts';
 import type { CompletionMeters } from './completions/index.ts';
 import type { KeyStandings } from './gateway/key-standings.ts';
+import type { Holder } from './holder/index.ts';
 import type { InFlight } from './in-flight.ts';
 import type { jsonTasks } from './json-tasks.ts';
-import type { JsonTasks, MemoryBudget } from './large-json/index.ts';
+import type { JsonTasks, TextMemory } from './large-json/index.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';
@@ -12,6 +13,7 @@ import type { UsageWriter } from './usage-records/index.ts';
 /** What both kinds of inference work with. */
 export interface InferenceDeps extends UpstreamDeps {
   readonly billing: BillingClient;
+  readonly holder: Pick<Holder, 'id' | 'follow'>;
   readonly usage: UsageWriter;
   readonly routes: () => RouteTable;
   readonly inFlight: InFlight;
@@ -19,10 +21,10 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
   readonly json: JsonTasks<typeof jsonTasks>;
-  /** Memory of large requests. */
-  readonly requestMemory: MemoryBudget;
-  /** Memory of large answers. Apart from that of requests, which wait for answers. */
-  readonly answerMemory: MemoryBudget;
+  /** Memory of requests. */
+  readonly requestMemory: TextMemory;
+  /** Memory of answers. Apart from that of requests, which wait for answers. */
+  readonly answerMemory: TextMemory;
   readonly keyStandings: KeyStandings;
   readonly meters: CompletionMeters;
 }

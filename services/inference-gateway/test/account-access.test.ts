@@ -15,9 +15,8 @@ let session: string;
 beforeAll(async () => {
   gateway = await startGateway();
   messaging = await connectMessaging({
-    url: gateway.nats.url,
+    url: gateway.nats.urlOf('auth'),
     name: 'auth',
-    replicas: 1,
     logger: createLogger({ service: 'auth', level: 'silent' }),
     metrics: createMetrics('auth'),
   });

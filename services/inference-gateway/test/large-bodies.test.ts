@@ -204,8 +204,9 @@ describe("a provider's answer", () => {
   });
 
   test.each([
-    ['values', `[${'{},'.repeat(20_000)}{}]`],
+    ['values', `[${'{},'.repeat(500_000)}{}]`],
     ['levels', `${'['.repeat(2_000)}${']'.repeat(2_000)}`],
+    ['levels, in a large event', `[${'['.repeat(64)}"${'x'.repeat(200_000)}"${']'.repeat(64)}]`],
   ])(
     'returns 502 for a stream whose first event has too many %s, and breaks off at a later one',
     async (_, choices) => {

@@ -8,6 +8,7 @@ import { createLogger, createMetrics } from '@svc/service-kit';
 import { freePort, type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  createUsageMeters,
   createUsageWriter,
   keepUsagePartitions,
   releasedEnd,
@@ -21,15 +22,21 @@ const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
 let database: TestDatabase;
 let writer: UsageWriter;
 let hints = 0;
+/** Requests whose outcome billing was called with. */
+const settled: string[] = [];
 
-const writerOn = (knex: TestDatabase['knex'], queueRecordsMax = 10_000): UsageWriter =>
-  createUsageWriter({
+const writerOn = (knex: TestDatabase['knex'], queueRecordsMax = 10_000): UsageWriter => {
+  const metrics = createMetrics('inference-gateway', { isOfProcess: false });
+  return createUsageWriter({
     database: knex,
     relay: { hint: () => (hints += 1) },
+    settle: async (requestId) => settled.push(requestId) > 0,
+    meters: createUsageMeters(metrics),
     queueRecordsMax,
     logger,
-    metrics: createMetrics('inference-gateway'),
+    metrics,
   });
+};
 
 beforeAll(async () => {
   database = await testDatabase({ migrations: MIGRATIONS });
@@ -90,12 +97,14 @@ describe('grouped writing', () => {
     });
   });
 
-  test('a record that breaks a rule does not keep the others back', async () => {
+  test('a record that breaks a rule does not keep the others back, and billing is called with its outcome', async () => {
     const good = [record(), record()];
+    const bad = record({ outcome: 'released', costMicros: 5 });
     writer.add(good[0] ?? record());
-    writer.add(record({ outcome: 'released', costMicros: 5 }));
+    writer.add(bad);
     writer.add(good[1] ?? record());
     await writer.drain(10_000);
+    expect(settled).toEqual([bad.requestId]);
     expect(await factsOf()).toEqual(expect.arrayContaining(good.map(({ requestId }) => requestId)));
   });
 

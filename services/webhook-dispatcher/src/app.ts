@@ -103,7 +103,7 @@ const openWorker = (deps: AppDeps, { secretBox, ...parts }: WorkerParts): LocalW
   const slots = config.WEBHOOK_SLOTS;
   const worker = startWorker({ ...parts, database, targets, agent, schedule, slots, logger, metrics });
   life.onStop('worker', () => worker.stop());
-  const hints = shareHints(messaging, { signal: 'lanes_due_hint', service: SERVICE, wake: worker.hint });
+  const hints = shareHints(messaging, { subject: 'lanes_due_hint.webhook-dispatcher', wake: worker.hint });
   life.onStop('hints', hints.stop);
   return { reserve: worker.reserve, hint: hints.hint };
 };

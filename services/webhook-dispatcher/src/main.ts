@@ -21,10 +21,14 @@ const start = async (life: Lifecycle): Promise<void> => {
   logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
   await openTraces(life, { service: NAME, config, logger });
   const metrics = createMetrics(NAME);
-  const database = createDatabase(config.DATABASE_URL, { applicationName: NAME, poolMax: config.DATABASE_POOL_MAX });
+  const database = createDatabase(config.DATABASE_URL, {
+    applicationName: NAME,
+    caFile: config.DATABASE_CA_FILE,
+    poolMax: config.DATABASE_POOL_MAX,
+  });
   life.onStop('database', () => database.destroy());
-  const replicas = config.NATS_STREAM_REPLICAS;
-  const messaging = await connectMessaging({ url: config.NATS_URL, name: NAME, replicas, logger, metrics });
+  const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
+  const messaging = await connectMessaging({ ...broker, name: NAME, logger, metrics });
   life.onStop('messaging', () => messaging.close());
   const app = await createApp({ config, database, messaging, logger, metrics, life });
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });

@@ -83,7 +83,7 @@ test('a deleted app takes its configuration, events and connections with it', as
   world.receiver.next.push(500);
   await facts.connect(pair);
   await facts.untilSent(owner.clientId, ['integration.connected']);
-  await publishFact(dispatcher.messaging, {
+  await publishFact(world, {
     subject: 'auth.app.deleted.v1',
     aggregate: `app:${owner.clientId}`,
     version: 2,

@@ -51,7 +51,7 @@ test('events arrive in order and without a gap while PostgreSQL is stopped and k
   const [connected = ''] = clientIds;
   await waitFor(
     async () => {
-      await publishFact(inProcess.messaging, {
+      await publishFact(world, {
         subject: 'auth.connection.created.v1',
         aggregate: `connection:${userId}:${connected}`,
         version: 1,

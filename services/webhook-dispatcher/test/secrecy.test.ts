@@ -43,7 +43,7 @@ test('stores and logs no secret, token or answer of a receiver, and logs no quer
   const url = `${world.receiver.url}?key=canary-query`;
   const { body } = await call(dispatcher, owner, ['PUT', '', { url }]);
   await call(dispatcher, owner, ['POST', '/test']);
-  await publishFact(dispatcher.messaging, {
+  await publishFact(world, {
     subject: 'auth.connection.created.v1',
     aggregate: `connection:${owner.userId}:${owner.clientId}`,
     version: 1,

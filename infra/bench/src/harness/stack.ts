@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import type { ServiceName } from '@svc/contracts';
 import { provision } from '@svc/database';
 import { freePort, type RunningServer, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
@@ -36,7 +37,8 @@ export interface ServiceLaunch extends Launch {
 
 /** The servers and services of one measurement, all of them its own. */
 export interface Stack {
-  readonly natsUrl: string;
+  /** URL of a user of NATS; the operator may do everything. */
+  natsUrlOf(user: BrokerUser): string;
   /** The superuser's connection string. */
   readonly postgresUrl: string;
   readonly postgres: RestartableServer;
@@ -74,9 +76,8 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   const restartablePostgres = restartable(postgres, () => startPostgres(postgresOptions));
   stops.push(restartablePostgres.stop);
   await useWal(postgres.url);
-  const nats = await startNats({ storeDir: join(scratch.path, 'nats') });
-  const restartableNats = restartable(nats, () => startNats({ storeDir: join(scratch.path, 'nats'), port: nats.port }));
-  stops.push(restartableNats.stop);
+  const { nats, natsUrlOf } = await startBroker(join(scratch.path, 'nats'));
+  stops.push(nats.stop);
   const internalToken = `inference-gateway:${randomBytes(24).toString('hex')}`;
   const dispatcherToken = `webhook-dispatcher:${randomBytes(24).toString('hex')}`;
   const tokens = { INTERNAL_API_TOKENS: `${internalToken},${dispatcherToken}`, INTERNAL_API_TOKEN: internalToken };
@@ -96,7 +97,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     const internalPort = env['INTERNAL_PORT'] ?? String(await freePort());
     const [url, internalUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${internalPort}`];
     const settings = {
-      ...{ NATS_URL: nats.url, PUBLIC_BASE_URL: url, ...tokens },
+      ...{ PUBLIC_BASE_URL: url, ...tokens },
       ...{ PORT: port, INTERNAL_PORT: internalPort },
       // As in production.
       ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
@@ -110,10 +111,10 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   const database: Stack['database'] = (service) =>
     provision({ adminUrl: postgres.url, service, password: randomBytes(16).toString('hex') });
   return {
-    natsUrl: nats.url,
+    natsUrlOf,
     postgresUrl: postgres.url,
     postgres: restartablePostgres,
-    nats: restartableNats,
+    nats,
     internalToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
@@ -131,9 +132,20 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
           : service === 'webhook-dispatcher'
             ? { INTERNAL_API_TOKEN: dispatcherToken }
             : {};
-      return await startService(main, { ...own, ...env, DATABASE_URL: databaseUrl }, launch);
+      const urls = { DATABASE_URL: databaseUrl, NATS_URL: natsUrlOf(service) };
+      return await startService(main, { ...own, ...env, ...urls }, launch);
     },
   };
+};
+
+/** Starts NATS with the users of production. */
+const startBroker = async (storeDir: string) => {
+  const password = randomBytes(16).toString('hex');
+  const options = { storeDir, accounts: renderAccounts({ passwordOf: () => JSON.stringify(password) }) };
+  const server = await startNats(options);
+  const natsUrlOf = (user: BrokerUser): string => brokerUrl(server.url, user, password);
+  await migrateBroker({ url: natsUrlOf('operator') });
+  return { nats: restartable(server, () => startNats({ ...options, port: server.port })), natsUrlOf };
 };
 
 const restartable = (first: RunningServer, start: () => Promise<RunningServer>) => {

@@ -159,7 +159,7 @@ export interface FactTeller {
 /** Starts it in a process of its own. */
 export const startFactTeller = async (stack: Stack): Promise<FactTeller> => {
   const databaseUrl = await stack.database('auth');
-  const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrl });
+  const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrlOf('auth') });
   await teller.message();
   return {
     pid: teller.pid,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type JetStreamClient } from 'nats';
+import { connectToBroker } from '@svc/broker';
+import type { JetStreamClient } from 'nats';
 import { createRandom } from '../harness/random.ts';
 import type { RunningService } from '../harness/stack.ts';
 import { type Arrivals, startWorld, type World } from './dispatcher-under-test.ts';
@@ -83,7 +84,7 @@ export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> =
 const tellFacts = (world: World, clientIds: readonly string[], { events, rate }: DisorderSize) => {
   let isOver = false;
   const finished = (async () => {
-    const nats = await connect({ servers: world.stack.natsUrl, maxReconnectAttempts: -1, reconnectTimeWait: RETRY_MS });
+    const nats = await connectToBroker({ url: world.stack.natsUrlOf('operator'), name: 'operator' });
     const jetstream = nats.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
     const startedAt = performance.now();
     const open: Promise<void>[] = [];

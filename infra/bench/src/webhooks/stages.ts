@@ -1,4 +1,4 @@
-import { connect } from 'nats';
+import { connectToBroker } from '@svc/broker';
 import pg from 'pg';
 import { quantile } from '../harness/statistics.ts';
 import type { Arrivals } from './dispatcher-under-test.ts';
@@ -74,7 +74,7 @@ const readCommits = async ({ authDatabaseUrl, told }: Traces): Promise<Map<strin
 
 /** When the broker had taken each message in, by its clock: before it was on the disk. */
 const readStream = async ({ natsUrl, stream, told }: Traces): Promise<Map<string, number>> => {
-  const nats = await connect({ servers: natsUrl });
+  const nats = await connectToBroker({ url: natsUrl, name: 'operator' });
   const consumer = await nats.jetstream().consumers.get(stream);
   const at = new Map<string, number>();
   const wanted = new Set(told.map(([id]) => id));

@@ -120,6 +120,15 @@ const inference: Dashboard = {
             { expr: 'sum(rate(usage_records_refused_total[5m]))', legend: 'refused by the database' },
           ],
         },
+        {
+          title: 'Usage journal',
+          unit: 'short',
+          queries: [
+            { expr: 'sum(rate(usage_journal_failures_total[5m]))', legend: 'failed appends per second' },
+            { expr: 'max(usage_journals_left)', legend: 'journals of dead processes' },
+            { expr: 'sum(increase(usage_journal_lines_damaged_total[1h]))', legend: 'damaged lines in an hour' },
+          ],
+        },
       ],
     },
     {
@@ -138,12 +147,24 @@ const inference: Dashboard = {
             expr: quantile(
               q,
               'service',
-              'http_request_duration_seconds_bucket{service="billing", operation=~"admitRequest|admitRequests"}',
+              'http_request_duration_seconds_bucket{service="billing", operation="admitRequest"}',
             ),
             legend: `p${q * 100}`,
           })),
         },
         single('Open reservations', 'short', 'max by (state) (billing_open_reservations)', '{{state}}'),
+        {
+          title: 'Holders',
+          unit: 'short',
+          queries: [
+            { expr: 'max(billing_holders_alive)', legend: 'alive' },
+            { expr: 'sum(increase(billing_holders_expired_total[1h]))', legend: 'expired in an hour' },
+            {
+              expr: 'sum by (kind) (increase(billing_held_requests_ended_total[1h]))',
+              legend: 'requests ended in an hour: {{kind}}',
+            },
+          ],
+        },
       ],
     },
     {

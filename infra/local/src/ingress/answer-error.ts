@@ -1,18 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
 
-/** Errors that the ingress itself answers; everything else comes from a service. */
-export type IngressErrorCode = 'not_found' | 'service_unavailable' | 'upstream_timeout_uncertain' | 'not_implemented';
+/** Errors that the ingress itself answers. All others come from a service. */
+export type IngressErrorCode =
+  | 'repeated_host'
+  | 'not_found'
+  | 'service_unavailable'
+  | 'upstream_timeout_uncertain'
+  | 'not_implemented';
 
-/** An error to answer. */
 export interface IngressError {
-  code: IngressErrorCode;
-  shape: ErrorShape;
-  message?: string;
-  retryAfterSeconds?: number;
+  readonly code: IngressErrorCode;
+  readonly shape: ErrorShape;
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
 }
 
-/** Answers an error in the shape of the path it happened on, or breaks the connection where an answer has begun. */
+/** Answers an error in the shape of its path, or closes the connection if an answer has begun. */
 export const answerError = (res: ServerResponse, error: IngressError): void => {
   if (res.headersSent) {
     res.destroy();
@@ -21,9 +25,9 @@ export const answerError = (res: ServerResponse, error: IngressError): void => {
   const { status, description } = errorCodes[error.code];
   const body = Buffer.from(JSON.stringify(errorBody(error, error.message ?? description)));
   if (error.retryAfterSeconds !== undefined) res.setHeader('retry-after', error.retryAfterSeconds);
-  // Stock libraries of the common wire format repeat any other 5xx by themselves.
+  // Stock libraries of the common wire format retry any other 5xx.
   if (error.code === 'upstream_timeout_uncertain') res.setHeader('x-should-retry', 'false');
-  // On the gateway every answer tells the request's id twice.
+  // Every answer of the gateway has the request id in two headers.
   if (error.shape === 'wire') res.setHeader('x-svc-compliance-gateway-request-id', res.getHeader('x-request-id') ?? '');
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',

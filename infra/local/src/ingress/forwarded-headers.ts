@@ -1,24 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** RFC 9110 §7.6.1: these concern one connection. `transfer-encoding` stays, as it frames the body that is passed on. */
+/** Headers of one connection (RFC 9110 §7.6.1). `transfer-encoding` stays, as it frames the forwarded body. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'];
-/** Node has answered it already. */
 const ANSWERED_HERE = ['expect'];
-/** What proxies say of a client: from outside it is a claim that nobody may believe. */
+/** Headers by which proxies describe a client. From outside they are unproven claims. */
 const CLAIMS = ['forwarded', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'x-request-id', 'via'];
 const CLAIM_PREFIX = 'x-forwarded-';
 
-/** What the ingress itself says of a request. */
 export interface ForwardedRequest {
-  requestId: string;
-  clientAddress: string;
-  scheme: 'http' | 'https';
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly scheme: 'http' | 'https';
 }
 
-/** Removes what was meant for this hop or claimed from outside, then states request id and client address, in place. */
+/** Removes the headers of this hop and the claims from outside, then sets request id and client address, in place. */
 export const setForwardedHeaders = (headers: IncomingHttpHeaders, request: ForwardedRequest): void => {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  // A client may not name a header away that frames the message.
+  // A client may not remove a header that frames the message.
   const nominated = named.filter(
     (name) => name !== 'transfer-encoding' && name !== 'content-length' && name !== 'host',
   );
@@ -32,10 +30,10 @@ export const setForwardedHeaders = (headers: IncomingHttpHeaders, request: Forwa
   if (headers.host !== undefined) headers['x-forwarded-host'] = headers.host;
 };
 
-/** The address of a socket, with IPv4 written as such also where the socket is dual-stack. */
+/** Returns the address of a socket. On a dual-stack socket, an IPv4 address loses its IPv6 prefix. */
 export const plainAddress = (address: string | undefined): string => (address ?? '').replace(/^::ffff:(?=\d+\.)/, '');
 
-/** Response headers as sent by a service, in pairs, without those that concern only the connection to it. */
+/** Returns the response headers of a service by name, without those of the connection to it. */
 export const passedOnHeaders = (rawHeaders: readonly string[]): Map<string, string[]> => {
   const kept = new Map<string, string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

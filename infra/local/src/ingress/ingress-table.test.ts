@@ -13,13 +13,13 @@ const route = (path: string, service: IngressRoute['service']): IngressRoute => 
 
 describe('the table derived from the contract', () => {
   test.each(allRoutes.map((each) => [`${each.method} ${each.path}`, each] as const))(
-    '%s goes to its owner',
+    'routes %s to its owner',
     (_name, each) => {
       expect(table.match(fill(each))).toMatchObject({ service: each.service, template: each.path });
     },
   );
 
-  test.each(allInternalRoutes.map((each) => [each.path, each] as const))('%s is not reachable', (_name, each) => {
+  test.each(allInternalRoutes.map((each) => [each.path, each] as const))('has no entry for %s', (_name, each) => {
     expect(table.match(fill(each))).toBeUndefined();
   });
 
@@ -33,7 +33,7 @@ describe('the table derived from the contract', () => {
     '/v1/integrations',
     '/v1/integrations/nope',
     '/internal',
-  ])('%s belongs to nobody', (path) => expect(table.match(path)).toBeUndefined());
+  ])('%s has no owner', (path) => expect(table.match(path)).toBeUndefined());
 
   test('splits the paths of an app between its owners', () => {
     expect(table.match('/v1/integrations/apps/app_1')?.service).toBe('auth');
@@ -43,19 +43,19 @@ describe('the table derived from the contract', () => {
     expect(table.match('/v1/integrations/apps/app_1/webhooks')).toBeUndefined();
   });
 
-  test('lets the owner of a whole prefix answer what it does not know', () => {
+  test('gives an unknown path to the owner of its whole prefix', () => {
     expect(table.match('/v1/console/unheard-of')?.service).toBe('auth');
     expect(table.match('/sandbox/payments/unheard-of')?.service).toBe('billing');
     expect(table.match('/v1/chat/unheard-of')).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' });
   });
 
-  test('takes a trailing slash for the same path', () => {
+  test('ignores a trailing slash', () => {
     expect(table.match('/v1/models/')?.template).toBe('/v1/models');
   });
 });
 
 describe('specificity', () => {
-  test('prefers a literal to a parameter, and comes back where the literal leads nowhere', () => {
+  test('prefers a literal to a parameter, and falls back to the parameter', () => {
     const small = ingressTable([route('/a/{id}/b', 'auth'), route('/a/me/c', 'billing'), route('/a/me', 'billing')]);
     expect(small.match('/a/me')?.service).toBe('billing');
     expect(small.match('/a/me/c')?.service).toBe('billing');

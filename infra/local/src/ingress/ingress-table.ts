@@ -1,42 +1,38 @@
 import type { ErrorShape, RouteDefinition, ServiceName } from '@svc/contracts';
 
-/** Who answers behind the ingress: the services of the contract, and the console's pages. */
+/** A part of the product behind the ingress: a service of the contract, or the console. */
 export type IngressOwner = ServiceName | 'console';
 
-/** Where a path goes, and how errors look there. */
 export interface IngressMatch {
-  service: IngressOwner;
-  errorShape: ErrorShape;
-  /** The path template or the common prefix that matched; safe to log, as it holds no identifiers. */
-  template: string;
-  /** A request that reached the service may have cost something, whether or not it was answered. */
-  mayCost: boolean;
+  readonly service: IngressOwner;
+  readonly errorShape: ErrorShape;
+  /** The matching path template or common prefix. Safe to log, as it holds no identifiers. */
+  readonly template: string;
+  /** True if a request that reached the service may have cost something, answered or not. */
+  readonly mayCost: boolean;
 }
 
-/** Answers which service owns a path. */
 export interface IngressTable {
-  match: (path: string) => IngressMatch | undefined;
+  readonly match: (path: string) => IngressMatch | undefined;
 }
 
-/** What the table needs to know of a route. */
 export type IngressRoute = Pick<RouteDefinition, 'path' | 'service' | 'errorShape' | 'errors'>;
 
 interface PathNode {
-  template: string;
-  literals: Map<string, PathNode>;
+  readonly template: string;
+  readonly literals: Map<string, PathNode>;
   parameter: PathNode | undefined;
-  /** Set where a route ends. */
   own: IngressMatch | undefined;
   /** Services of all routes at and below this node. */
-  owners: Set<IngressOwner>;
+  readonly owners: Set<IngressOwner>;
   /** Error shape of the first route at or below this node. */
-  errorShape: ErrorShape;
+  readonly errorShape: ErrorShape;
 }
 
 /**
- * Builds the path table of the contract. The most specific route wins (a literal segment before a parameter). A path that no route names
- * goes to the owner of everything under its longest known prefix, so that a service's own 404 is answered there; where several
- * services share that prefix it goes nowhere. Throws where two services claim one path.
+ * Builds the path table of the contract. The most specific route wins: a literal segment before a parameter. An unknown path
+ * goes to the owner of everything below its longest known prefix, which answers its own 404. It has no owner if several
+ * services share that prefix. Throws if two services claim one path.
  */
 export const ingressTable = (routes: readonly IngressRoute[]): IngressTable => {
   const root = newNode('', 'detail');

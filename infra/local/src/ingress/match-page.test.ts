@@ -4,20 +4,20 @@ import { matchPage } from './match-page.ts';
 
 describe('matchPage', () => {
   test.each(['/', '/apps', '/apps/app_x/webhook', '/assets/index.js', '/favicon.svg'])(
-    'takes %s for a page',
+    'gives %s to the console',
     (path) => {
       expect(matchPage(path)?.service).toBe('console');
     },
   );
 
   test.each(['/internal/apps/x', '/metrics', '/healthz', '/readyz', '/sandbox/x', '/v1', '/.well-known/x'])(
-    'never takes %s for one',
+    'does not give %s to the console',
     (path) => {
       expect(matchPage(path)).toBeUndefined();
     },
   );
 
-  test('claims no first segment of the contract', () => {
+  test('claims no path of the contract', () => {
     for (const { path } of allRoutes) expect(matchPage(path), path).toBeUndefined();
   });
 });

@@ -1,6 +1,5 @@
 import { defineStyle, THEME } from '@svc/pages';
 
-/** The style of the ingress's own pages: text in the middle of the window. */
 export const PAGE_STYLE = defineStyle(
   THEME,
   `

@@ -33,7 +33,7 @@ describe('readRequestPath', () => {
     undefined,
   ])('refuses %s', (target) => expect(readRequestPath(target)).toBeUndefined());
 
-  test('leaves an encoded letter as it is, so that it matches no literal', () => {
+  test('keeps an encoded letter, which then matches no literal', () => {
     expect(readRequestPath('/v1/%69ntegrations')).toBe('/v1/%69ntegrations');
   });
 });

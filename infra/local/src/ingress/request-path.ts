@@ -1,13 +1,13 @@
 /** RFC 3986 §3.3: a path of `pchar` segments. */
 const PATH = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)+$/;
-/** Encoded bytes that some software decodes into structure: NUL, slash, backslash. */
+/** Encoded bytes that some software decodes to structure: NUL, slash, backslash. */
 const ENCODED_STRUCTURE = /%(?:00|2f|5c)/i;
 /** A dot segment in any spelling (RFC 3986 §5.2.4; WHATWG URL decodes `%2e` first). */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 
 /**
- * The path of a request target, where everybody who reads it finds the same segments. Undefined for one that two readers may understand
- * differently: dot segments, empty segments, encoded slashes, or no path at all (`*`, an absolute URL).
+ * Returns the path of a request target. Undefined if two readers could find different segments in it: dot segments, empty
+ * segments, encoded slashes, or no path at all (`*`, an absolute URL).
  */
 export const readRequestPath = (target: string | undefined): string | undefined => {
   const path = (target ?? '').split('?', 1)[0] ?? '';

@@ -1,5 +1,4 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
@@ -7,31 +6,27 @@ import type { IngressMatch } from './ingress-table.ts';
 import type { StoppingServices } from './stopping-services.ts';
 import { answerWaiting } from './waiting-page.ts';
 
-/** Seconds after which a client may find a restarted service. */
+/** Time that a service takes to restart. */
 const RETRY_AFTER_SECONDS = 1;
-/** The request never reached the service, so nothing was done. */
 const NEVER_REACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Where one request goes. */
 export interface Forwarding {
-  match: IngressMatch;
-  target: string | undefined;
+  readonly match: IngressMatch;
+  readonly target: string | undefined;
 }
 
-/** Passes requests on to services. */
 export interface Upstream {
-  forward: (req: IncomingMessage, res: ServerResponse, to: Forwarding) => void;
+  readonly forward: (req: IncomingMessage, res: ServerResponse, to: Forwarding) => void;
 }
 
-/** How services are reached. */
 export interface UpstreamOptions {
-  agent: Agent;
-  stopping: StoppingServices;
-  /** Milliseconds without a byte: inference answers may think for long, others may not. */
-  idleTimeoutMs: { answers: number; streams: number };
+  readonly agent: Agent;
+  readonly stopping: StoppingServices;
+  /** Time without a byte from the service. A provider may think for long before it answers. */
+  readonly idleTimeoutMs: { readonly answers: number; readonly streams: number };
 }
 
-/** Makes the forwarder: request and answer are streamed, and when either side goes away the other one learns of it. */
+/** Creates the forwarder. It streams both ways, and the end of either side ends the other. */
 export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
   proxy.on('proxyReq', (proxyReq, req, res) => {
@@ -39,7 +34,6 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
     proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));
   });
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
-  // A client that left while its request was being sent; there is nobody to tell.
   proxy.on('econnreset', (_error, _req, res) => destroyQuietly(res));
   return {
     forward: (req, res, { match, target }) => {
@@ -57,9 +51,9 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
 };
 
 /**
- * http-proxy sees a client leave only while its request is still being read; a stream is left later than that. And it sends
- * nothing more of a request that was answered early: the rest is read here and dropped, or the client's next request on
- * this connection would wait behind it for ever.
+ * Ends the upstream request with the answer. http-proxy notices a client that leaves only while its request is read, but a
+ * client leaves a stream later. The rest of a request that was answered early is read and dropped: the next request on
+ * the connection would wait behind it for ever.
  */
 const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: ServerResponse): void => {
   const end = (): void => {
@@ -73,8 +67,8 @@ const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: Serve
 };
 
 /**
- * A connection is not used again after a stream. A service that stops could say so only in a head, which a stream has long
- * had: it closes the connection at its end, while the next request may be on its way.
+ * Gives up the connection after a stream. A service that stops announces it in the head of an answer, which a stream has
+ * sent long before. It closes the connection at the end of the stream, when the next request may be on its way.
  */
 const leaveStream = (proxyReq: ClientRequest, { headers }: IncomingMessage): void => {
   if (headers['content-type']?.startsWith('text/event-stream') === true) proxyReq.shouldKeepAlive = false;
@@ -84,13 +78,14 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   for (const [name, values] of passedOnHeaders(proxyRes.rawHeaders)) {
     res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
   }
-  // What has not come of the request is not waited for.
+  // The rest of the request will not arrive.
   if (proxyRes.statusCode === 408) res.setHeader('connection', 'close');
   res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
-  // A stream's headers must not wait for its first event.
+  // The headers of a stream must not wait for its first event.
   res.flushHeaders();
-  // Ends both sides when either breaks: a truncated answer must not look whole.
-  pipeline(proxyRes, res, () => undefined);
+  // A truncated answer must not look complete. The other way round, `endWithAnswer` aborts the upstream request.
+  proxyRes.once('error', () => res.destroy());
+  proxyRes.pipe(res);
 };
 
 const answerDown = (
@@ -99,7 +94,7 @@ const answerDown = (
   { match, isCertain }: { match: IngressMatch; isCertain: boolean },
 ): void => {
   if (res.destroyed) return;
-  // The console's pages may still be building: a browser is told, and looks again. No file is answered in their name.
+  // The console may still be building. A page can say so and reload; a file cannot.
   if (match.service === 'console' && isCertain && req.headers.accept?.includes('text/html')) {
     answerWaiting(res);
     return;

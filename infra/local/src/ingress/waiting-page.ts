@@ -24,7 +24,7 @@ const HEADERS = {
   'retry-after': String(RELOAD_SECONDS),
 };
 
-/** Answers 503 with a page that reloads until the console's pages are built. */
+/** Answers 503 with a page that reloads until the console is built. */
 export const answerWaiting = (res: ServerResponse): void => {
   res.writeHead(503, HEADERS).end(PAGE);
 };

@@ -1,35 +1,39 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
-/** A log file that keeps at most two pieces of bounded size: the current one, and the one before as `.1`. */
+/** A log file of bounded size. A full one becomes `<path>.1` and replaces the one before. */
 export interface BoundedLog {
-  path: string;
-  write: (text: string | Uint8Array) => void;
-  /** The last lines written, for a message to a person. */
-  lastLines: (count: number) => string[];
-  close: () => void;
+  readonly path: string;
+  readonly write: (text: string) => void;
+  readonly close: () => void;
 }
 
-/** Opens a log for appending; only its owner can read it. */
+/** Opens a log for appending, readable by its owner only. */
 export const openLog = (path: string, bytesMax: number = LOG_BYTES_MAX): BoundedLog => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   let file: number | undefined = openSync(path, 'a', 0o600);
   let bytes = fstatSync(file).size;
+  const rotate = (full: number): number => {
+    // If the disk is full, the old file goes on for as long again.
+    bytes = 0;
+    if (existsSync(path)) renameSync(path, `${path}.1`);
+    const next = openSync(path, 'a', 0o600);
+    closeSync(full);
+    return next;
+  };
   return {
     path,
     write: (text) => {
-      if (file === undefined) return;
-      if (bytes >= bytesMax) {
-        closeSync(file);
-        renameSync(path, `${path}.1`);
-        file = openSync(path, 'a', 0o600);
-        bytes = 0;
+      try {
+        if (file === undefined) return;
+        if (bytes >= bytesMax) file = rotate(file);
+        bytes += writeSync(file, text);
+      } catch {
+        // A full disk costs lines of the log, and must not stop the processes that write them.
       }
-      bytes += typeof text === 'string' ? writeSync(file, text) : writeSync(file, text);
     },
-    lastLines: (count) => readFileSync(path, 'utf8').trimEnd().split('\n').slice(-count),
     close: () => {
       if (file !== undefined) closeSync(file);
       file = undefined;

@@ -6,8 +6,8 @@ const MANAGER = /^(?:npm|npx|pnpm)\b|\/(?:npm|npx|pnpm)(?:-cli)?(?:\.c?js)?(?:\s
 const SHELL = /^(?:\S*\/)?(?:sh|bash|dash|zsh)\s/;
 
 /**
- * The package managers (`npx pnpm start` makes two) through which a process was started. They do not always pass on that they
- * were stopped, so whoever wants to end with them must look after them. A shell or a program that called them is none of them.
+ * Lists the package managers that a process descends from: `npx pnpm start` makes two. They do not always forward the signal
+ * that stops them, so the supervisor watches them. Shells and programs that have called them do not count.
  */
 export const listPackageManagers = (pid: number): number[] => {
   const managers: number[] = [];
@@ -21,13 +21,12 @@ export const listPackageManagers = (pid: number): number[] => {
   return managers;
 };
 
-/** Whether a process with this pid exists. */
 export const exists = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It exists, but is somebody else's.
+    // It exists, and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 };
@@ -35,10 +34,8 @@ export const exists = (pid: number): boolean => {
 const describe = (pid: number): { parent: number; command: string } | undefined => {
   try {
     if (process.platform !== 'linux') {
-      const line = execFileSync('ps', ['-o', 'ppid=,command=', '-p', String(pid)], {
-        encoding: 'utf8',
-        timeout: 5_000,
-      });
+      const options = { encoding: 'utf8', timeout: 5_000 } as const;
+      const line = execFileSync('ps', ['-o', 'ppid=,command=', '-p', String(pid)], options);
       const [, parent = '', command = ''] = /^\s*(\d+)\s+(.*)/.exec(line) ?? [];
       return { parent: Number(parent), command };
     }

@@ -1,36 +1,30 @@
-import { isPortFree } from '@svc/embedded-servers';
+import { isPortFree, StartError } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
 import { readPort } from './settings.ts';
-import { StartError } from './start-error.ts';
 
-/** Below the ports that Linux and macOS give to outgoing connections, so that a restarted process finds its port free. */
+/** Below the ephemeral ports of Linux and macOS, so that a restarted process finds its port free. */
 const RANGE_START = 20_000;
 const RANGE_SIZE = 10_000;
 const TRIES_MAX = 200;
 
-/** Which ports to choose. */
 export interface PortRequest {
-  /** Such as `auth` or `auth-internal`; the variable `AUTH_INTERNAL_PORT` sets the latter. */
-  names: readonly string[];
-  /** Remembers the choice for the next start. */
-  file: string;
-  env: NodeJS.ProcessEnv;
-  /** A number from 0 to below 1. */
-  random?: () => number;
+  /** Such as `auth` or `auth-internal`. The variable `AUTH_INTERNAL_PORT` sets the latter. */
+  readonly names: readonly string[];
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
 }
 
-/** Chooses a free port for each name: the one that was set, else the one it had before, else any. Throws StartError. */
+/** Chooses a free port for each name: the one that is set, otherwise its previous one, otherwise any. Throws StartError. */
 export const choosePorts = async (request: PortRequest): Promise<Map<string, number>> => {
   const remembered = readRemembered(request.file);
   const ports = new Map<string, number>();
   for (const name of request.names) ports.set(name, await choosePort(name, { ...request, remembered, taken: ports }));
-  // What is off in this start finds its ports again in a later one.
+  // A part that is off in this start finds its ports again in a later one.
   const kept = Object.fromEntries([...remembered, ...ports]);
   writeFileAtomically(request.file, `${JSON.stringify(kept, null, 2)}\n`);
   return ports;
 };
 
-/** The variable that sets a port. */
 const portVariable = (name: string): string => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;
 
 const choosePort = async (
@@ -47,9 +41,8 @@ const choosePort = async (
   const taken = new Set(options.taken.values());
   const before = options.remembered.get(name);
   if (before !== undefined && !taken.has(before) && (await isPortFree(before))) return before;
-  const random = options.random ?? Math.random;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const port = RANGE_START + Math.floor(random() * RANGE_SIZE);
+    const port = RANGE_START + Math.floor(Math.random() * RANGE_SIZE);
     if (!taken.has(port) && (await isPortFree(port))) return port;
   }
   throw new StartError(`No free port was found for ${name}. Set ${variable} to one.`);

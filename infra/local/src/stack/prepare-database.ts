@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ServiceName } from '@svc/contracts';
-import { startNodeProcess } from '../process/node-process.ts';
+import { runToEnd, StartError, startProcess } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
+import { reportStep } from './report.ts';
 import { variablePrefix } from './secrets.ts';
 import { inheritedEnvironment } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
-import { StartError } from './start-error.ts';
-import { failureText } from './start-node-app.ts';
 import { type DatabaseServer, givenDatabaseUrl } from './start-servers.ts';
+import { withLogPath } from './with-log-path.ts';
 
-const MIGRATION_GRACE_MS = 5_000;
-const LAST_LINES = 15;
+const MIGRATION_TIMEOUT_MS = 3_600_000;
+const MIGRATION_STOP_MS = 5_000;
 
-/** Makes a service's database where it is missing, and brings it to the newest migration; answers its address. */
+/** Creates a service's database if it is missing, migrates it, and returns its URL. Throws StartError. */
 export const prepareDatabase = async (
   context: StackContext,
   service: ServiceName,
@@ -23,7 +23,7 @@ export const prepareDatabase = async (
   const given = givenDatabaseUrl(context.settings.env, service);
   const url = given ?? (await provisionDatabase(context, service, server));
   const digest = digestMigrations(join(context.settings.servicesDirectory, service, 'migrations'));
-  // Only our own database is known to be as we left it, and only where its cluster is the one we left.
+  // Only our own database is known to be unchanged, and only if its cluster is the one that we left.
   const isUnchanged = given === undefined && !server?.created && readMigrated(context)[service] === digest;
   if (isUnchanged) return url;
   await runMigrations(context, service, url);
@@ -32,37 +32,44 @@ export const prepareDatabase = async (
 };
 
 const provisionDatabase = async (
-  { secrets }: StackContext,
+  { secrets, report }: StackContext,
   service: ServiceName,
   server: DatabaseServer | undefined,
 ): Promise<string> => {
   if (server === undefined) throw new StartError(`There is no database server for ${service}.`);
-  // Loaded while PostgreSQL starts: knex takes as long as the server does.
+  // Imported while PostgreSQL starts, as knex takes as long to load.
   const { provision } = await import('@svc/database');
   const password = secrets[`${variablePrefix(service)}_DATABASE_PASSWORD`];
-  return await provision({ adminUrl: server.adminUrl, service, password });
+  const step = { doing: `creating the database of ${service}` };
+  try {
+    return await reportStep(report, step, () => provision({ adminUrl: server.adminUrl, service, password }));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice = /password authentication/.test(reason)
+      ? 'secrets.json does not fit the databases: put back the one that they were created with.'
+      : 'See the log of postgres in the data directory.';
+    throw new StartError(`The database of ${service} cannot be created (${reason}). ${advice}`, { cause: error });
+  }
 };
 
 const runMigrations = async (context: StackContext, service: ServiceName, url: string): Promise<void> => {
   const { settings, paths, logOf, report, signal } = context;
   const directory = join(settings.servicesDirectory, service);
-  const name = `${service}-migrate`;
-  const log = logOf(name);
   const script = join(directory, 'src', 'migrate.ts');
   if (!existsSync(script)) return;
   signal.throwIfAborted();
-  const env = { ...inheritedEnvironment(settings.env, paths.compileCache), DATABASE_URL: url };
-  const migration = await startNodeProcess({ script, directory, env, log, graceMs: MIGRATION_GRACE_MS });
-  const abandon = (): void => void migration.stop();
-  signal.addEventListener('abort', abandon, { once: true });
-  const { code } = await migration.exited;
-  signal.removeEventListener('abort', abandon);
-  signal.throwIfAborted();
-  if (code !== 0) {
-    const lines = log.lastLines(LAST_LINES);
-    throw new StartError(failureText(service, 'its database cannot be migrated', { path: log.path, lines }));
-  }
-  report.line(`${service} has its database migrated`);
+  const log = logOf(`${service}-migrate`);
+  const migration = await startProcess({
+    command: [process.execPath, script],
+    cwd: directory,
+    env: { ...inheritedEnvironment(settings.env, paths.compileCache), DATABASE_URL: url },
+    stopSignals: ['SIGTERM'],
+    stopStepMs: MIGRATION_STOP_MS,
+    onOutput: log.write,
+  });
+  const job = { name: `The migration of ${service}`, timeoutMs: MIGRATION_TIMEOUT_MS, signal };
+  const step = { doing: `migrating the database of ${service}`, done: `${service} has its database migrated` };
+  await withLogPath(log.path, () => reportStep(report, step, () => runToEnd(migration, job)));
 };
 
 /** Hashes all migrations and the SQL functions below them, so that a start runs the migrator only after an update. */

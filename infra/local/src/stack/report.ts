@@ -1,26 +1,41 @@
-/** Where the stack tells a person what it does. */
+const PROGRESS_MS = 10_000;
+
 export interface Report {
-  /** A step of the start, or something that happened while running. */
-  line: (text: string) => void;
-  /** The last output of a start: the ready line, then what to try next. */
-  ready: (baseUrl: string, details: ReadyDetails) => void;
+  readonly line: (text: string) => void;
+  /** Prints the last lines of a start: the ready line, then what to try next. */
+  readonly ready: (baseUrl: string, details: ReadyDetails) => void;
 }
 
-/** What the ready message tells besides the address. */
 export interface ReadyDetails {
-  startedInMs: number;
-  dataDirectory: string;
-  /** Folders of services that are not there. */
-  missing: readonly string[];
-  /** Undefined where it is off. */
-  samplePartnerUrl: string | undefined;
+  readonly startedInMs: number;
+  readonly dataDirectory: string;
+  readonly missing: readonly string[];
+  /** Undefined if the sample partner app is off. */
+  readonly samplePartnerUrl: string | undefined;
 }
 
-/** Reports by writing text, such as to standard output. */
 export const createReport = (write: (text: string) => void): Report => ({
   line: (text) => write(`  ${text}\n`),
   ready: (baseUrl, details) => write(`${readyLines(baseUrl, details).join('\n')}\n`),
 });
+
+/** Runs a step of the start. Prints every ten seconds that it goes on, and at its end what is done. */
+export const reportStep = async <T>(
+  report: Report,
+  { doing, done }: { readonly doing: string; readonly done?: string },
+  work: () => Promise<T>,
+): Promise<T> => {
+  const startedAt = performance.now();
+  const elapsed = (): string => `${seconds(performance.now() - startedAt)} s`;
+  const progress = setInterval(() => report.line(`still ${doing} (${elapsed()})`), PROGRESS_MS);
+  try {
+    const result = await work();
+    if (done !== undefined) report.line(`${done} (${elapsed()})`);
+    return result;
+  } finally {
+    clearInterval(progress);
+  }
+};
 
 const readyLines = (
   baseUrl: string,
@@ -28,7 +43,7 @@ const readyLines = (
 ): string[] => [
   `ready ${baseUrl}`,
   `  started in ${seconds(startedInMs)} s`,
-  ...missing.map((service) => `  without ${service}: its folder is not there, so its paths answer 503`),
+  ...missing.map((service) => `  without ${service}: its folder is missing, so its paths answer 503`),
   '  try next:',
   `    curl -s ${baseUrl}/v1/subscriptions/plans`,
   `    curl -s ${baseUrl}/.well-known/openid-configuration`,
@@ -38,5 +53,4 @@ const readyLines = (
   `  logs in ${dataDirectory}/logs, addresses and process ids in ${dataDirectory}/stack.json; Ctrl-C stops everything`,
 ];
 
-/** Seconds with one decimal. */
-export const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
+const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);

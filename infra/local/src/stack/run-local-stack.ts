@@ -1,19 +1,35 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from '@svc/embedded-servers';
+import { pathsOf } from './data-directory.ts';
+import { readablePath } from './readable-path.ts';
 import { createReport } from './report.ts';
 import { readSettings, type StackSettings } from './settings.ts';
-import { StartError } from './start-error.ts';
 import { type LocalStack, startLocalStack } from './start-local-stack.ts';
 import { listenForStop } from './stop-requests.ts';
 
-/** Runs the stack until it is asked to stop, and answers the exit code. A second signal ends it at once. */
+/** Advice by what the operating system says, wherever in a start it says so. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/ENOSPC|EDQUOT|No space left|quota exceeded/i, 'Free disk space, or set SVC_DATA_DIR to a path on another disk.'],
+  [
+    /EROFS|EACCES|EPERM|Read-only file system|Permission denied|Operation not permitted/i,
+    'Set SVC_DATA_DIR to a path on a disk that this user may write to.',
+  ],
+  [/EMFILE|ENFILE|Too many open files/i, 'Raise the limit of open files: ulimit -n 8192.'],
+  [/ENOMEM|Cannot allocate memory|Out of memory/i, 'Free memory: the product takes about 1.5 GB.'],
+];
+
+/** Runs the stack until it is asked to stop, and returns the exit code. A second signal ends it at once. */
 export const runLocalStack = async (
   env: NodeJS.ProcessEnv,
   adjust: (settings: StackSettings) => StackSettings = (settings) => settings,
 ): Promise<number> => {
-  // Whoever read our output may have left.
+  // The reader of our output may be gone.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const report = createReport((text) => process.stdout.write(text));
   let stack: LocalStack | undefined;
-  const { signal } = listenForStop({
+  let settings: StackSettings | undefined;
+  const signal = listenForStop({
     first: () => report.line('stopping (once more to kill everything at once)'),
     again: () => {
       stack?.kill();
@@ -21,12 +37,13 @@ export const runLocalStack = async (
     },
   });
   try {
-    stack = await startLocalStack(adjust(readSettings(env, process.cwd())), { report, signal });
+    settings = adjust(readSettings(env, process.cwd()));
+    stack = await startLocalStack(settings, { report, signal });
     await untilAborted(signal);
     await stack.stop();
   } catch (error) {
     if (!signal.aborted) {
-      process.stderr.write(`\n${describeFailure(error)}\n`);
+      process.stderr.write(`\n${describeFailure(error, settings)}\n`);
       return 1;
     }
   }
@@ -34,9 +51,27 @@ export const runLocalStack = async (
   return 0;
 };
 
-const describeFailure = (error: unknown): string => {
-  if (error instanceof StartError) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** Describes a failure in one line that ends with what to do. The stack of an unexpected one goes to a log. */
+const describeFailure = (error: unknown, settings: StackSettings | undefined): string => {
+  const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
+  const advice = ADVICE.find(([pattern]) => pattern.test(message))?.[1];
+  if (error instanceof StartError)
+    return message.includes('SVC_DATA_DIR') ? message : [message, advice].join(' ').trim();
+  const log = settings === undefined ? undefined : join(pathsOf(settings.dataDirectory).logs, 'supervisor.log');
+  const isLogged = log !== undefined && appendQuietly(log, error);
+  return [`The stack cannot start: ${message}.`, advice, isLogged ? `See ${readablePath(log)}.` : '']
+    .filter(Boolean)
+    .join(' ');
+};
+
+const appendQuietly = (path: string, error: unknown): boolean => {
+  try {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    appendFileSync(path, `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>

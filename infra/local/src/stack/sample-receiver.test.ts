@@ -21,14 +21,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDirectory, { recursive: true, force: true }));
 
-describe('the sample partner’s receiver beside what the person has set', () => {
-  test('is trusted and let through where nothing is set', async () => {
+describe('the environment of the webhook dispatcher beside the sample partner app', () => {
+  test('trusts and allows its receiver if the person has set nothing', async () => {
     const env = await overlay({ WEBHOOK_BACKOFF_BASE_MS: '50' });
     expect(env).toMatchObject({ WEBHOOK_BACKOFF_BASE_MS: '50', WEBHOOK_ALLOW_TARGETS: 'localhost:8443' });
     expect(env['WEBHOOK_EXTRA_CA_FILE']).toBe(join(dataDirectory, 'sample-partner', 'authority.pem'));
   });
 
-  test('is added to the person’s targets and authorities', async () => {
+  test('adds its receiver to the targets and authorities that the person has set', async () => {
     const own = join(dataDirectory, 'own.pem');
     writeFileSync(own, 'the person’s own authority');
     const env = await overlay({ WEBHOOK_ALLOW_TARGETS: 'receiver.lan:443', WEBHOOK_EXTRA_CA_FILE: own });
@@ -39,7 +39,7 @@ describe('the sample partner’s receiver beside what the person has set', () =>
     expect(statSync(bundle).mode & 0o077).toBe(0);
   });
 
-  test('leaves everything as it is where it is off, or the person’s file cannot be read', async () => {
+  test('stays as the person has set it if the app is off or the person’s file cannot be read', async () => {
     expect(samplePartnerPorts({ SAMPLE_PARTNER: 'off' })).toEqual([]);
     expect(samplePartnerPorts({})).toHaveLength(2);
     const env = { WEBHOOK_EXTRA_CA_FILE: join(dataDirectory, 'nowhere.pem') };

@@ -4,38 +4,32 @@ import { writeFileAtomically } from './atomic-file.ts';
 import type { Report } from './report.ts';
 import type { StackSettings } from './settings.ts';
 
-/** Name of the sample partner app's process, and of the port of its pages. */
 export const SAMPLE_PARTNER = 'sample-partner';
-/** Name of the port of its webhook receiver. */
 export const SAMPLE_PARTNER_WEBHOOKS = 'sample-partner-webhooks';
-/** A stack may run for weeks with the authority that its dispatcher has read at the start. */
+/** The dispatcher reads the certificate at its start, and may run for weeks. */
 const RENEW_BEFORE_DAYS = 60;
 
-/** Names of the sample partner app's ports; none with `SAMPLE_PARTNER=off`. */
 export const samplePartnerPorts = (env: NodeJS.ProcessEnv): readonly string[] =>
   env['SAMPLE_PARTNER']?.toLowerCase() === 'off' ? [] : [SAMPLE_PARTNER, SAMPLE_PARTNER_WEBHOOKS];
 
-/** Folder of what the sample partner app keeps. */
 export const samplePartnerFolder = ({ dataDirectory }: Pick<StackSettings, 'dataDirectory'>): string =>
   join(dataDirectory, SAMPLE_PARTNER);
 
-/** What the receiver's place in the stack depends on. */
 export interface ReceiverContext {
-  settings: Pick<StackSettings, 'env' | 'dataDirectory'>;
-  ports: ReadonlyMap<string, number>;
-  report: Report;
+  readonly settings: Pick<StackSettings, 'env' | 'dataDirectory'>;
+  readonly ports: ReadonlyMap<string, number>;
+  readonly report: Report;
 }
 
 /**
- * What the person has set, and for the webhook dispatcher the receiver of the sample partner app beside it: its target is added
- * to theirs, its authority to those of their file. Never rejects: without the app's certificate the stack is whole all the same.
+ * Returns the person's environment, with the sample partner app's receiver added to the targets and certificate authorities that
+ * the webhook dispatcher trusts. Never rejects: the product works without the app's certificate.
  */
 export const withSampleReceiver = async ({ settings, ports, report }: ReceiverContext): Promise<NodeJS.ProcessEnv> => {
   const { env, dataDirectory } = settings;
   const port = ports.get(SAMPLE_PARTNER_WEBHOOKS);
   if (port === undefined) return env;
   try {
-    // Loaded while the servers start.
     const { ensureLocalAuthority } = await import('@svc/sample-partner/authority');
     const folder = samplePartnerFolder(settings);
     const { caFile } = await ensureLocalAuthority(folder, { renewBeforeDays: RENEW_BEFORE_DAYS });

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { InternalCaller } from '@svc/contracts';
+import { StartError } from '@svc/embedded-servers';
 import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
-import { StartError } from './start-error.ts';
 
-/** Prefix of the secrets and variables of each service, and of the operator. */
 const prefixes = {
   auth: 'AUTH',
   billing: 'BILLING',
@@ -13,13 +12,15 @@ const prefixes = {
   operator: 'OPERATOR',
 } as const satisfies Record<InternalCaller, string>;
 
-/** Prefix of the variables that belong to one service: `INFERENCE_GATEWAY`. */
+/** Returns the prefix of a service's variables, such as `INFERENCE_GATEWAY`. */
 export const variablePrefix = <const C extends InternalCaller>(caller: C): (typeof prefixes)[C] => prefixes[caller];
 
 const hex = (): string => randomBytes(32).toString('hex');
+/** Begins with a letter: nats.js takes digits behind the colon of a URL for a port. */
+const natsPassword = (): string => `nats_${hex()}`;
 const base64 = (): string => randomBytes(32).toString('base64');
 
-/** Makers of all secrets. Each has the name of the variable that reads it, where a service reads it as it is. */
+/** Generators of all secrets, by the name of the variable if a service reads the secret unchanged. */
 const makers = {
   AUTH_API_TOKEN: () => `auth:${hex()}`,
   BILLING_API_TOKEN: () => `billing:${hex()}`,
@@ -35,39 +36,42 @@ const makers = {
   BILLING_DATABASE_PASSWORD: hex,
   INFERENCE_GATEWAY_DATABASE_PASSWORD: hex,
   WEBHOOK_DISPATCHER_DATABASE_PASSWORD: hex,
+  AUTH_NATS_PASSWORD: natsPassword,
+  BILLING_NATS_PASSWORD: natsPassword,
+  INFERENCE_GATEWAY_NATS_PASSWORD: natsPassword,
+  WEBHOOK_DISPATCHER_NATS_PASSWORD: natsPassword,
+  OPERATOR_NATS_PASSWORD: natsPassword,
 } as const;
 
-/** The secrets of one data directory. */
 export type Secrets = Readonly<Record<keyof typeof makers, string>>;
 
-/** Where secrets are kept, and what was made with them. */
 export interface SecretsLocation {
-  file: string;
-  /** The database cluster: without its secrets it can neither be entered nor deciphered. */
-  cluster: string;
+  readonly file: string;
+  /** The database cluster. Without its secrets it can neither be entered nor decrypted. */
+  readonly cluster: string;
 }
 
-/** Reads the secrets of a data directory; makes those that are missing, once. Throws StartError where they were lost. */
+/** Reads the secrets of a data directory, and generates missing ones. Throws StartError if they were lost. */
 export const loadSecrets = ({ file, cluster }: SecretsLocation): Secrets => {
   const known = readKnown(file);
   if (known === undefined && existsSync(cluster)) {
     throw new StartError(
-      `${file} is missing or unreadable, but ${cluster} was made with it. Put it back, or delete the data directory to start empty.`,
+      `${file} is missing or unreadable, but ${cluster} was created with it. Put it back, or delete the data directory to start empty.`,
     );
   }
   const secrets = Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, known?.get(name) ?? make()]));
   if (Object.keys(makers).some((name) => !known?.has(name))) {
     writeFileAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`);
   }
-  // Built from the very names of the type, one line above.
+  // Built above from the very names of the type.
   return secrets as Secrets;
 };
 
-/** The credential that a caller presents to the internal routes of services. */
+/** Returns the credential that a caller presents to internal routes. */
 export const apiTokenOf = (secrets: Secrets, caller: InternalCaller): string =>
   secrets[`${variablePrefix(caller)}_API_TOKEN`];
 
-/** A credential as the services that accept it are told: they can check it, and cannot use it. */
+/** Returns the digest by which services accept a credential: they can check it, but not use it. */
 export const digestOf = (apiToken: string): string => {
   const [caller, secret = ''] = apiToken.split(':');
   return `${caller}:sha256:${createHash('sha256').update(secret).digest('hex')}`;

@@ -21,6 +21,11 @@ const secrets: Secrets = {
   BILLING_DATABASE_PASSWORD: 'b',
   INFERENCE_GATEWAY_DATABASE_PASSWORD: 'c',
   WEBHOOK_DISPATCHER_DATABASE_PASSWORD: 'd',
+  AUTH_NATS_PASSWORD: 'na',
+  BILLING_NATS_PASSWORD: 'nb',
+  INFERENCE_GATEWAY_NATS_PASSWORD: 'nc',
+  WEBHOOK_DISPATCHER_NATS_PASSWORD: 'nd',
+  OPERATOR_NATS_PASSWORD: 'no',
 };
 
 const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
@@ -34,12 +39,13 @@ const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
   publicBaseUrl: 'http://127.0.0.1:8080',
   routesFile: '/data/routes.yaml',
   plansFile: '/config/plans.yaml',
+  usageJournal: '/data/usage-journal',
   compileCache: '/data/cache',
   isOtherRelease: false,
 });
 
 describe('the environment of a service', () => {
-  test('has what every service needs', () => {
+  test('names its ports, database, broker, callers and peers', () => {
     expect(serviceEnvironment('billing', context())).toMatchObject({
       PORT: '101',
       INTERNAL_PORT: '201',
@@ -53,7 +59,7 @@ describe('the environment of a service', () => {
     });
   });
 
-  test.each(serviceNames)('%s sees no secret of another one', (service) => {
+  test.each(serviceNames)('%s gets no secret of another service', (service) => {
     const values = new Set(Object.values(serviceEnvironment(service, context())));
     const own = {
       auth: ['auth:own', 'auth-key'],
@@ -64,7 +70,7 @@ describe('the environment of a service', () => {
     expect(Object.values(secrets).filter((secret) => values.has(secret))).toEqual(own);
   });
 
-  test('accepts the digests of its callers’ credentials, and holds the credential of none', () => {
+  test('has the digests of its callers’ credentials and none of the credentials', () => {
     const { INTERNAL_API_TOKENS: accepted = '' } = serviceEnvironment('billing', context());
     expect(accepted.split(',').map((item) => item.replace(/[0-9a-f]{64}$/, 'digest'))).toEqual([
       'inference-gateway:sha256:digest',
@@ -73,12 +79,12 @@ describe('the environment of a service', () => {
     ]);
   });
 
-  test('gives services of another release the credentials as they are, its own first', () => {
+  test('has plain credentials, its own first, for a service of another release', () => {
     const environment = serviceEnvironment('auth', { ...context(), isOtherRelease: true });
     expect(environment['INTERNAL_API_TOKENS']).toBe('auth:own,webhook-dispatcher:own,operator:own');
   });
 
-  test('lets what the person has set win, but not the ports and databases of other things', () => {
+  test('takes the person’s variables over the defaults, but not the ports and databases of other programs', () => {
     const env = {
       PAYMENTS: 'stripe',
       STRIPE_SECRET_KEY: 'sk',
@@ -101,7 +107,7 @@ describe('the environment of a service', () => {
 });
 
 describe('settings', () => {
-  test('have defaults, and take paths relative to where the person is', () => {
+  test('have defaults, and resolve paths against the working directory', () => {
     expect(readSettings({}, '/here')).toMatchObject({ port: 8080, host: '127.0.0.1', publicBaseUrl: undefined });
     const settings = readSettings(
       { SVC_DATA_DIR: 'data', ROUTES_FILE: 'my.yaml', PUBLIC_BASE_URL: 'https://x/' },

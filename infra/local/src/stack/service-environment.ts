@@ -1,36 +1,36 @@
 import { callersOf, type ServiceName, serviceNames } from '@svc/contracts';
 import { apiTokenOf, digestOf, type Secrets, variablePrefix } from './secrets.ts';
 
-/** Milliseconds that open requests and streams get when the stack stops. */
+/** Time that open requests and streams get when the stack stops. */
 const SHUTDOWN_GRACE_MS = 8_000;
-/** Milliseconds that a service goes on serving once it says that it stops: the ingress has noticed by then. */
+/** Time that a service keeps serving once it reports a stop, so that the ingress notices. */
 const SHUTDOWN_DELAY_MS = 1_000;
-/** One machine signs up everybody here: people who try the product, tests and load drivers. */
+/** All sign-ups come from one machine here: people who try the product, tests and load drivers. */
 const SIGN_UPS_PER_SOURCE_PER_HOUR = '100000';
-/** Set per process by the stack, or somebody else's: never inherited. */
+/** Variables that the stack sets for each process, or that belong to another program. */
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'INTERNAL_PORT', 'DATABASE_URL', 'SVC_DATA_DIR', 'NODE_COMPILE_CACHE']);
 
-/** What the stack knows when it starts a service. */
 export interface ServiceContext {
-  /** What the person has set. */
-  env: NodeJS.ProcessEnv;
-  ports: ReadonlyMap<string, number>;
-  secrets: Secrets;
-  databaseUrl: string;
-  natsUrl: string;
-  publicBaseUrl: string;
-  routesFile: string;
-  plansFile: string;
-  compileCache: string;
-  /** The services may be those of a release that knows no digests of credentials. */
-  isOtherRelease: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly ports: ReadonlyMap<string, number>;
+  readonly secrets: Secrets;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly publicBaseUrl: string;
+  readonly routesFile: string;
+  readonly plansFile: string;
+  /** Directory of the usage journals of gateways. */
+  readonly usageJournal: string;
+  readonly compileCache: string;
+  /** True if the services may be those of a release that knows no digests of credentials. */
+  readonly isOtherRelease: boolean;
 }
 
-/** Address of a listener of the stack: of `auth`, or of `auth-internal`. */
+/** Returns the URL of a listener, such as `auth` or `auth-internal`. */
 export const loopbackUrl = (ports: ReadonlyMap<string, number>, name: string): string =>
   `http://127.0.0.1:${ports.get(name)}`;
 
-/** What every process of the stack inherits from the person: all but what would mislead it. */
+/** Returns the person's variables for a process of the stack, without those that would mislead it. */
 export const inheritedEnvironment = (env: NodeJS.ProcessEnv, compileCache: string): NodeJS.ProcessEnv => {
   const inherited = Object.entries(env).filter(
     ([name]) => !NOT_INHERITED.has(name) && !/^p?npm_/i.test(name) && !name.endsWith('_DATABASE_URL'),
@@ -38,7 +38,7 @@ export const inheritedEnvironment = (env: NodeJS.ProcessEnv, compileCache: strin
   return { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE: compileCache };
 };
 
-/** The environment of one service: the stack's defaults, then what the person has set, then what only the stack can know. */
+/** Returns the environment of a service: defaults, then the person's variables, then those that only the stack can know. */
 export const serviceEnvironment = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => ({
   ...commonDefaults(service, context),
   ...ownDefaults(service, context),
@@ -66,13 +66,14 @@ const commonDefaults = (service: ServiceName, context: ServiceContext): NodeJS.P
   ),
 });
 
-/** A release without digests compares credentials as they are, and presents the first of its list. */
+/** A release that knows no digests compares plain credentials, and presents the first of its list. */
 const acceptedTokens = (service: ServiceName, { secrets, isOtherRelease }: ServiceContext): readonly string[] => {
   const tokens = callersOf(service).map((caller) => apiTokenOf(secrets, caller));
   return isOtherRelease ? [apiTokenOf(secrets, service), ...tokens] : tokens.map(digestOf);
 };
 
-const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: ServiceContext): NodeJS.ProcessEnv => {
+const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => {
+  const { secrets, routesFile, plansFile, usageJournal } = context;
   switch (service) {
     case 'auth':
       return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, SIGN_UPS_PER_SOURCE_PER_HOUR };
@@ -84,6 +85,7 @@ const ownDefaults = (service: ServiceName, { secrets, routesFile, plansFile }: S
         SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
         API_KEY_PEPPER: secrets.API_KEY_PEPPER,
         INGRESS_REGION: 'local',
+        USAGE_JOURNAL_DIR: usageJournal,
       };
     case 'webhook-dispatcher':
       return { WEBHOOK_ENCRYPTION_KEY: secrets.WEBHOOK_ENCRYPTION_KEY };

@@ -1,32 +1,29 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartError } from './start-error.ts';
+import { StartError } from '@svc/embedded-servers';
 
 const PORT_DEFAULT = 8080;
 const HOST_DEFAULT = '127.0.0.1';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-/** Paths that a person gives relative to where they are, while services run elsewhere. */
-const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE'];
+/** Paths relative to the person's working directory. Services have another one. */
+const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE', 'DATABASE_CA_FILE', 'NATS_CA_FILE'];
 
-/** What the person who starts the stack decides. */
 export interface StackSettings {
-  /** The checkout. */
-  root: string;
-  servicesDirectory: string;
-  /** The services were named by SVC_SERVICES_DIR, and may be those of another release. */
-  isOtherRelease: boolean;
-  dataDirectory: string;
-  /** Address that the ingress listens on. */
-  host: string;
-  /** Port of the ingress; 0 takes a free one. */
-  port: number;
-  /** How clients reach the ingress, where it is not at its own address. */
-  publicBaseUrl: string | undefined;
-  /** Everything the person has set; what they set wins over the stack's own. */
-  env: NodeJS.ProcessEnv;
+  readonly root: string;
+  readonly servicesDirectory: string;
+  /** True if SVC_SERVICES_DIR is set: the services may be those of another release. */
+  readonly isOtherRelease: boolean;
+  readonly dataDirectory: string;
+  readonly host: string;
+  /** Port of the ingress. 0 takes a free one. */
+  readonly port: number;
+  /** Base URL for clients, if it differs from the ingress's address. */
+  readonly publicBaseUrl: string | undefined;
+  /** The person's environment. It wins over the stack's defaults. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
-/** Reads `PORT`, `SVC_DATA_DIR`, `SVC_SERVICES_DIR`, `INGRESS_HOST` and `PUBLIC_BASE_URL`. Throws StartError for a port that is none. */
+/** Reads `PORT`, `SVC_DATA_DIR`, `SVC_SERVICES_DIR`, `INGRESS_HOST` and `PUBLIC_BASE_URL`. Throws StartError for a malformed port. */
 export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings => ({
   root: ROOT,
   servicesDirectory: env['SVC_SERVICES_DIR'] ? resolve(cwd, env['SVC_SERVICES_DIR']) : resolve(ROOT, 'services'),
@@ -38,7 +35,7 @@ export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings
   env: withAbsolutePaths(env, cwd),
 });
 
-/** A port from a variable. Throws StartError where it is none. */
+/** Parses a port from a variable. Throws StartError. */
 export const readPort = (variable: string, value: string): number => {
   const port = Number(value);
   if (!/^\d+$/.test(value) || port > 65_535)

@@ -18,20 +18,20 @@ describe('ports', () => {
   const names = ['auth', 'auth-internal'];
   const choose = (env: NodeJS.ProcessEnv = {}) => choosePorts({ names, file: join(directory, 'ports.json'), env });
 
-  test('are free ones below the ephemeral range, the same at every start', async () => {
+  test('are free, below the ephemeral range, and the same at every start', async () => {
     const ports = await choose();
     expect([...ports.values()].every((port) => port >= 20_000 && port < 30_000)).toBe(true);
     expect(new Set(ports.values()).size).toBe(2);
     expect(await choose()).toEqual(ports);
   });
 
-  test('are kept for what is not started this time', async () => {
+  test('are kept for parts that a start leaves out', async () => {
     const ports = await choose();
     await choosePorts({ names: ['auth'], file: join(directory, 'ports.json'), env: {} });
     expect(await choose()).toEqual(ports);
   });
 
-  test('change where somebody else has taken one in the meantime', async () => {
+  test('change if another program has taken one in the meantime', async () => {
     const ports = await choose();
     const taker = createServer();
     await new Promise<void>((done) => taker.listen(ports.get('auth'), '127.0.0.1', done));
@@ -43,7 +43,7 @@ describe('ports', () => {
     expect(await isPortFree(ports.get('auth') ?? 0)).toBe(true);
   });
 
-  test('are those that the person has set', async () => {
+  test('follow the person’s variables', async () => {
     const port = await freePort();
     expect((await choose({ AUTH_INTERNAL_PORT: String(port) })).get('auth-internal')).toBe(port);
     await expect(choose({ AUTH_PORT: 'http' })).rejects.toThrow('AUTH_PORT=http is not a port');
@@ -53,27 +53,27 @@ describe('ports', () => {
 describe('secrets', () => {
   const location = () => ({ file: join(directory, 'secrets.json'), cluster: join(directory, 'postgres') });
 
-  test('are made once, for the owner alone', () => {
+  test('are created once and readable by their owner only', () => {
     const first = loadSecrets(location());
     expect(Buffer.from(first.AUTH_ENCRYPTION_KEY, 'base64')).toHaveLength(32);
     expect(loadSecrets(location())).toEqual(first);
     expect(statSync(location().file).mode & 0o077).toBe(0);
   });
 
-  test('are completed where a later release needs one more', () => {
+  test('gain the one that a later release needs', () => {
     writeFileSync(location().file, JSON.stringify({ POSTGRES_PASSWORD: 'kept' }));
     expect(loadSecrets(location()).POSTGRES_PASSWORD).toBe('kept');
     expect(JSON.parse(readFileSync(location().file, 'utf8'))).toHaveProperty('API_KEY_PEPPER');
   });
 
-  test('are not made anew beside a database that was made with lost ones', () => {
+  test('are not created again beside a database that needs lost ones', () => {
     mkdirSync(location().cluster);
     expect(() => loadSecrets(location())).toThrow(/secrets\.json is missing/);
   });
 });
 
 describe('stack.json', () => {
-  test('appears when published, follows changes, and goes when removed', () => {
+  test('exists from publish to remove, and follows changes', () => {
     const path = join(directory, 'stack.json');
     writeFileSync(path, 'of an earlier run');
     const file = createStackFile(path, 'http://127.0.0.1:1');
@@ -86,6 +86,7 @@ describe('stack.json', () => {
       processes: { auth: { pid: 2, url: 'http://127.0.0.1:2' } },
       database_urls: {},
       nats_url: '',
+      nats_urls: {},
     });
     file.remove();
     file.set('auth', { pid: 3, url: '' });

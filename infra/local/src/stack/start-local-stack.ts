@@ -4,46 +4,45 @@ import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '@svc/contracts';
 import { isPortFree } from '@svc/embedded-servers';
 import { writeFileAtomically } from './atomic-file.ts';
+import { keepNodeRunning } from './keep-running.ts';
 import { prepareDatabase } from './prepare-database.ts';
+import { readablePath } from './readable-path.ts';
 import type { Report } from './report.ts';
 import { withSampleReceiver } from './sample-receiver.ts';
 import { variablePrefix } from './secrets.ts';
 import { inheritedEnvironment, loopbackUrl, serviceEnvironment } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
-import { prepareStack, readablePath, type StackContext } from './stack-context.ts';
+import { prepareStack, type StackContext } from './stack-context.ts';
+import { startBeside } from './start-beside.ts';
+import { type Broker, startBroker } from './start-broker.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
-import { startNodeApp } from './start-node-app.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
-import { type DatabaseServer, givenDatabaseUrl, startBroker, startDatabaseServer } from './start-servers.ts';
+import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
-/** Nothing new comes in, then requests end, then what they needed goes. */
+/** Order of a stop: first no new requests come in, then open ones end, then what they needed goes. */
 const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
-/** Starts, where other programs keep taking ports that were free a moment before. */
+/** Starts, if other programs keep taking ports between our choice and our use of them. */
 const TRIES_MAX = 3;
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
 const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provider/main'));
-/** Stands in `config/routes.yaml`; the stack puts the provider's real address in its place. */
+/** Placeholder in `config/routes.yaml` for the address of the sandbox provider. */
 const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
 
-/** A stack that is ready. */
 export interface LocalStack {
-  baseUrl: string;
-  /** Ends everything in order; resolves when no process is left. */
-  stop: () => Promise<void>;
-  /** Kills everything at once. */
-  kill: () => void;
+  /** Stops everything in order and resolves when no process is left. */
+  readonly stop: () => Promise<void>;
+  readonly kill: () => void;
 }
 
-/** How a start is watched and given up. */
-export interface StartOptions {
-  report: Report;
-  /** Gives up the start; everything that runs by then is stopped before this rejects. */
-  signal: AbortSignal;
-}
-
-/** Starts the whole product on one machine. Throws StartError where the person must do something; nothing is left running then. */
-export const startLocalStack = async (settings: StackSettings, options: StartOptions): Promise<LocalStack> => {
+/**
+ * Starts the whole product on one machine. Throws StartError if the person must do something, and the reason of the signal;
+ * everything is stopped then.
+ */
+export const startLocalStack = async (
+  settings: StackSettings,
+  options: { readonly report: Report; readonly signal: AbortSignal },
+): Promise<LocalStack> => {
   const { report, signal } = options;
   report.line(`data in ${readablePath(settings.dataDirectory)}`);
   for (let tries = 1; ; tries += 1) {
@@ -53,22 +52,21 @@ export const startLocalStack = async (settings: StackSettings, options: StartOpt
     } catch (error) {
       const taken = tries < TRIES_MAX && !signal.aborted ? await findTakenPort(context) : undefined;
       if (taken === undefined) throw error;
-      report.line(`port ${taken} was taken by another program meanwhile; starting again`);
+      report.line(`port ${taken} was taken by another program in the meantime; starting again`);
     }
   }
 };
 
-/** Starts it on the ports that were chosen. Throws StartError; everything is stopped then. */
+/** Starts everything on the chosen ports, or stops it again and throws. */
 const startOn = async (context: StackContext): Promise<LocalStack> => {
-  const { settings, report } = context;
+  const { settings, report, supervisor } = context;
   const stop = async (): Promise<void> => {
-    await context.group.stop(STOP_WAVES);
+    await supervisor.stop(STOP_WAVES);
     context.stackFile.remove();
-    context.record.release();
+    context.release();
   };
-  const giveUp = new AbortController();
   try {
-    const missing = await startEverything({ ...context, signal: AbortSignal.any([context.signal, giveUp.signal]) });
+    const missing = await startEverything(context);
     context.stackFile.publish();
     report.ready(context.baseUrl, {
       startedInMs: performance.now(),
@@ -76,23 +74,23 @@ const startOn = async (context: StackContext): Promise<LocalStack> => {
       missing,
       samplePartnerUrl: samplePartnerUrl(context),
     });
-    void startSamplePartner(context);
-    void startConsole(context);
-    return { baseUrl: context.baseUrl, stop, kill: context.group.kill };
+    void startBeside(context, startSamplePartner);
+    void startBeside(context, startConsole);
+    return { stop, kill: supervisor.kill };
   } catch (error) {
-    giveUp.abort();
+    context.giveUp();
     await stop();
     throw error;
   }
 };
 
-/** A port that somebody else has, though it was free when it was chosen; to be asked once everything is stopped. */
+/** Returns a chosen port that another program has taken. Valid only once everything is stopped. */
 const findTakenPort = async ({ ports, port, settings }: StackContext): Promise<number | undefined> => {
   for (const chosen of ports.values()) if (!(await isPortFree(chosen))) return chosen;
   return (await isPortFree(port, settings.host)) ? undefined : port;
 };
 
-/** Starts all parts, each as soon as what it needs is there; answers the services whose folder is missing. */
+/** Starts each part as soon as the parts that it needs are ready. Returns the services whose folder is missing. */
 const startEverything = async (context: StackContext): Promise<readonly ServiceName[]> => {
   const present = serviceNames.filter((service) => isPresent(context, service));
   writeRoutesFile(context);
@@ -117,19 +115,18 @@ const startService = async (
   service: ServiceName,
   needs: {
     server: Promise<DatabaseServer> | undefined;
-    broker: Promise<string>;
+    broker: Promise<Broker>;
     dispatcherEnv: Promise<NodeJS.ProcessEnv>;
   },
 ): Promise<void> => {
   const { settings, ports, secrets, paths, baseUrl, stackFile } = context;
   const databaseUrl = await prepareDatabase(context, service, await needs.server);
-  const natsUrl = await needs.broker;
+  const natsUrl = (await needs.broker).urlOf(service);
   const env = service === 'webhook-dispatcher' ? await needs.dispatcherEnv : settings.env;
   stackFile.description.database_urls[service] = databaseUrl;
-  stackFile.description.nats_url = natsUrl;
   const directory = join(settings.servicesDirectory, service);
   const internalUrl = loopbackUrl(ports, `${service}-internal`);
-  await startNodeApp(context, {
+  await keepNodeRunning(context, {
     name: service,
     script: join(directory, 'src', 'main.ts'),
     directory,
@@ -137,6 +134,7 @@ const startService = async (
       ...{ env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
       routesFile: paths.routesFile,
       plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
+      usageJournal: paths.usageJournal,
       compileCache: paths.compileCache,
       isOtherRelease: settings.isOtherRelease,
     }),
@@ -154,7 +152,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
     [`${variablePrefix(service)}_INTERNAL_URL`, loopbackUrl(ports, `${service}-internal`)],
   ]);
   const pages = consoleUrl(context);
-  await startNodeApp(context, {
+  await keepNodeRunning(context, {
     name: 'ingress',
     script: INGRESS,
     directory: settings.root,
@@ -174,7 +172,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
 const startSandboxProvider = async (context: StackContext): Promise<void> => {
   const { settings, ports, paths, secrets } = context;
   const url = loopbackUrl(ports, 'sandbox-provider');
-  await startNodeApp(context, {
+  await keepNodeRunning(context, {
     name: 'sandbox-provider',
     script: SANDBOX_PROVIDER,
     directory: settings.root,

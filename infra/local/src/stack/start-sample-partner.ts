@@ -1,36 +1,29 @@
 import { fileURLToPath } from 'node:url';
+import { keepNodeRunning } from './keep-running.ts';
 import { SAMPLE_PARTNER, SAMPLE_PARTNER_WEBHOOKS, samplePartnerFolder } from './sample-receiver.ts';
 import { inheritedEnvironment, loopbackUrl } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
-import { startNodeApp } from './start-node-app.ts';
 
-/** Where the pages of the sample partner app will be; undefined where it is off. */
+/** Returns the URL of the sample partner app, or undefined if it is off. */
 export const samplePartnerUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(SAMPLE_PARTNER) ? loopbackUrl(ports, SAMPLE_PARTNER) : undefined;
 
-/** Starts the sample partner app, once the stack is ready. Never rejects: the stack is whole without it. */
 export const startSamplePartner = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths, baseUrl, report, signal } = context;
+  const { settings, ports, paths, baseUrl } = context;
   const url = samplePartnerUrl(context);
   if (url === undefined) return;
-  // The ready line is the last one of a start that goes well.
-  const quiet = { ...context, report: { ...report, line: () => undefined } };
-  try {
-    await startNodeApp(quiet, {
-      name: SAMPLE_PARTNER,
-      script: fileURLToPath(import.meta.resolve('@svc/sample-partner/main')),
-      directory: settings.root,
-      env: {
-        ...inheritedEnvironment(settings.env, paths.compileCache),
-        PUBLIC_BASE_URL: baseUrl,
-        PORT: String(ports.get(SAMPLE_PARTNER)),
-        WEBHOOKS_PORT: String(ports.get(SAMPLE_PARTNER_WEBHOOKS)),
-        SAMPLE_PARTNER_DIR: samplePartnerFolder(settings),
-      },
-      url,
-      readyUrl: `${url}/healthz`,
-    });
-  } catch (error) {
-    if (!signal.aborted) report.line(error instanceof Error ? error.message : String(error));
-  }
+  await keepNodeRunning(context, {
+    name: SAMPLE_PARTNER,
+    script: fileURLToPath(import.meta.resolve('@svc/sample-partner/main')),
+    directory: settings.root,
+    env: {
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      PUBLIC_BASE_URL: baseUrl,
+      PORT: String(ports.get(SAMPLE_PARTNER)),
+      WEBHOOKS_PORT: String(ports.get(SAMPLE_PARTNER_WEBHOOKS)),
+      SAMPLE_PARTNER_DIR: samplePartnerFolder(settings),
+    },
+    url,
+    readyUrl: `${url}/healthz`,
+  });
 };

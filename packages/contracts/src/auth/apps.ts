@@ -6,16 +6,30 @@ import { linkSchema } from '../core/url.ts';
 /** Public apps prove themselves by the PKCE verifier alone, confidential ones by their secret too. */
 export const clientTypeSchema = z.enum(['public', 'confidential']);
 
-const nameSchema = z.string().trim().min(1).max(80);
-/** One redirect URI; what it must look like is judged by the auth service. */
-const redirectUriSchema = z.string().min(1).max(2048);
-const redirectUrisSchema = z.array(redirectUriSchema).min(1).max(10);
-const descriptionSchema = z.string().max(500);
-const refreshGraceSchema = z.int().min(0).max(120);
-/** RFC 9126 section 6: whether the authorize page takes nothing of this app but what it has pushed. */
-const pushedOnlySchema = z.boolean();
-/** RFC 9449 section 5.2: whether the token endpoint gives this app nothing but tokens that are bound to a key. */
-const dpopOnlySchema = z.boolean();
+/**
+ * Fields of an app that its owner sets and changes. The auth service stores each one in the column of the same name. A field
+ * that is added here fails to compile until registration and record name it too.
+ */
+export const appFieldsSchema = z.object({
+  name: z.string().trim().min(1).max(80),
+  /** The auth service judges their form. */
+  redirect_uris: z.array(z.string().min(1).max(2048)).min(1).max(10),
+  homepage_url: linkSchema.nullable(),
+  privacy_policy_url: linkSchema.nullable(),
+  description: z.string().max(500).nullable(),
+  refresh_grace_seconds: z.int().min(0).max(120),
+  /** The authorize page takes no request of this app but a pushed one (RFC 9126 section 6). */
+  require_pushed_authorization_requests: z.boolean(),
+  /** The token endpoint gives this app no token without a key that it is bound to (RFC 9449 section 5.2). */
+  dpop_bound_access_tokens: z.boolean(),
+});
+
+/** Fields of an app that its owner sets and changes. */
+export type AppFields = z.infer<typeof appFieldsSchema>;
+
+type SchemaOfEachField = Record<keyof AppFields, z.ZodType> & Record<string, z.ZodType>;
+
+const fields = appFieldsSchema.shape;
 
 /** An app as its owner sees it. */
 export const appSchema = z
@@ -36,7 +50,7 @@ export const appSchema = z
     updated_at: timestampSchema,
     secret_rotated_at: timestampSchema.nullable(),
     connections_count: z.int(),
-  })
+  } satisfies SchemaOfEachField)
   .meta({ id: 'App' });
 
 /** An app as its owner sees it. */
@@ -45,16 +59,16 @@ export type App = z.infer<typeof appSchema>;
 /** Registration of an app. */
 export const registerAppRequestSchema = z
   .strictObject({
-    name: nameSchema,
-    redirect_uris: redirectUrisSchema,
+    name: fields.name,
+    redirect_uris: fields.redirect_uris,
     client_type: clientTypeSchema.default('confidential'),
-    homepage_url: linkSchema.nullish(),
-    privacy_policy_url: linkSchema.nullish(),
-    description: descriptionSchema.nullish(),
-    refresh_grace_seconds: refreshGraceSchema.default(30),
-    require_pushed_authorization_requests: pushedOnlySchema.default(false),
-    dpop_bound_access_tokens: dpopOnlySchema.default(false),
-  })
+    homepage_url: fields.homepage_url.optional(),
+    privacy_policy_url: fields.privacy_policy_url.optional(),
+    description: fields.description.optional(),
+    refresh_grace_seconds: fields.refresh_grace_seconds.default(30),
+    require_pushed_authorization_requests: fields.require_pushed_authorization_requests.default(false),
+    dpop_bound_access_tokens: fields.dpop_bound_access_tokens.default(false),
+  } satisfies SchemaOfEachField)
   .meta({ id: 'RegisterAppRequest' });
 
 /** The new app and, for a confidential one, its secret: shown this once. */
@@ -66,14 +80,7 @@ export const appRegisteredSchema = appSchema
 export const updateAppRequestSchema = z
   .strictObject({
     active: z.boolean(),
-    name: nameSchema.optional(),
-    redirect_uris: redirectUrisSchema.optional(),
-    homepage_url: linkSchema.nullish(),
-    privacy_policy_url: linkSchema.nullish(),
-    description: descriptionSchema.nullish(),
-    refresh_grace_seconds: refreshGraceSchema.optional(),
-    require_pushed_authorization_requests: pushedOnlySchema.optional(),
-    dpop_bound_access_tokens: dpopOnlySchema.optional(),
+    ...appFieldsSchema.partial().shape,
   })
   .meta({ id: 'UpdateAppRequest' });
 

@@ -29,6 +29,9 @@ export const keyAdmissionRequestSchema = z.object({
   svc_user_id: idSchema('usr'),
   key_id: idSchema('key'),
   hold_micros: nonNegativeMicrosSchema,
+  estimate_micros: nonNegativeMicrosSchema.optional().meta({
+    description: 'Stays of the hold if the holder dies before it reports more; the whole hold if absent.',
+  }),
   requests_per_minute: z.int().min(1).nullable(),
   monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
   holder_id: holderIdSchema,

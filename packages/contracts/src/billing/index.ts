@@ -1,5 +1,7 @@
 export * from './admissions.ts';
+export * from './anniversary-period.ts';
 export * from './events.ts';
+export * from './holders.ts';
 export * from './internal.ts';
 export * from './plans.ts';
 export * from './routes.ts';

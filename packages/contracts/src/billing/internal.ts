@@ -8,12 +8,14 @@ import {
   settlementsRequestSchema,
   settlementsSchema,
 } from './admissions.ts';
+import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
 
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
+const holderParams = z.object({ holder_id: z.uuid() });
 const accountParams = z.object({ svc_user_id: pathIdSchema });
 
 /** Internal routes of the billing service. */
@@ -51,6 +53,29 @@ export const billingInternalRoutes = {
     summary: 'Tell how requests ended',
     request: { body: jsonBody(settlementsRequestSchema) },
     responses: { 200: json('The states.', settlementsSchema) },
+    errors: [],
+  }),
+  renewHolder: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'renewHolder',
+    method: 'PUT',
+    path: '/internal/holders/{holder_id}',
+    summary: 'Renew the lease of a gateway process, and report what its requests under way have cost so far',
+    description: 'Once the lease has expired, the reservations that name the holder become uncertain.',
+    request: { params: holderParams, body: jsonBody(holderRenewalSchema) },
+    responses: { 200: json('The lease.', holderLeaseSchema) },
+    errors: [],
+  }),
+  endHolder: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'endHolder',
+    method: 'DELETE',
+    path: '/internal/holders/{holder_id}',
+    summary: 'End the lease of a gateway process that stops and has nothing under way',
+    request: { params: holderParams },
+    responses: { 204: { description: 'The lease has ended.' } },
     errors: [],
   }),
   readRequestStates: defineRoute({

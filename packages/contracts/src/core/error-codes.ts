@@ -44,6 +44,7 @@ export const errorCodes = {
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   not_found: code('any', 'not_found', 404, 'There is no such resource, or it belongs to somebody else.'),
+  repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),
   request_timeout: code(
     'any',

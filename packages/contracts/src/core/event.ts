@@ -39,6 +39,9 @@ export const streams = {
   'inference-gateway': { name: 'INFERENCE', subjects: ['inference.>'] },
 } as const satisfies Partial<Record<ServiceName, { name: string; subjects: readonly string[] }>>;
 
+/** A service that publishes facts. */
+export type PublisherName = keyof typeof streams;
+
 /** The JetStream key-value bucket of credentials that died before they expired. Every service reads it. */
 export const REVOCATIONS_BUCKET = 'revocations';
 
@@ -48,8 +51,16 @@ export const revocationWriters = {
   'inference-gateway': ['key'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
-/** Core NATS subjects `<signal>.<service>` over which the replicas of one service wake each other. */
-export const replicaSignals = ['outbox_hint', 'outbox_reconcile', 'lanes_due_hint'] as const;
+/** Core NATS subjects over which the replicas of one service wake each other. */
+export const replicaSignals = {
+  auth: ['outbox_hint.auth', 'outbox_reconcile.auth'],
+  billing: ['outbox_hint.billing', 'outbox_reconcile.billing'],
+  'inference-gateway': ['outbox_hint.inference-gateway', 'outbox_reconcile.inference-gateway'],
+  'webhook-dispatcher': ['lanes_due_hint.webhook-dispatcher'],
+} as const satisfies Record<ServiceName, readonly string[]>;
+
+/** A subject of `replicaSignals`. */
+export type ReplicaSignal = (typeof replicaSignals)[ServiceName][number];
 
 /** Seconds that a revocation is kept: the longest token's life (12 h) and an hour for clocks. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;

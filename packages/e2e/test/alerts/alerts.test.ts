@@ -12,6 +12,7 @@ import {
   serviceThatDies,
   serviceThatStutters,
 } from './conditions/availability.ts';
+import { gatewayThatDied, journalOfALaterRelease, journalThatCannotBeWritten } from './conditions/dead-gateways.ts';
 import {
   billingWithoutAccounts,
   failingProvider,
@@ -57,7 +58,8 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
     conditions: [guessedPasswords, suspensionThatIsStuck(), receiversThatAreGone()],
   },
   'the provider': { minutes: 12, conditions: [failingProvider(caller), reusedCodes] },
-  'usage records': { minutes: 3, conditions: [lockedUsageRecords(caller)] },
+  'usage records': { minutes: 3, conditions: [journalThatCannotBeWritten, lockedUsageRecords(caller)] },
+  'dead gateways': { minutes: 5, conditions: [gatewayThatDied, journalOfALaterRelease()] },
   'many requests': {
     minutes: 17,
     conditions: [

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectToBroker } from '@svc/broker';
 import type { AdmissionRequest } from '@svc/contracts';
-import { connect, type NatsConnection } from 'nats';
+import type { NatsConnection } from 'nats';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import { readStackFile, type StackFile } from '../support/stack.ts';
@@ -35,7 +36,7 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
   const dataDir = inject('dataDir');
   const first = await readStackFile(dataDir);
   const secrets = JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8'));
-  const nats = await connect({ servers: first.nats_url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  const nats = await connectToBroker({ url: first.nats_url, name: 'operator' });
   const open: pg.Client[] = [];
   const session = async (service: DatabaseOwner): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: first.database_urls[service] ?? '' });

@@ -53,7 +53,6 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   const stop = await setUpStack({
     // Eight attempts are over in six seconds.
     WEBHOOK_BACKOFF_BASE_MS: '1',
-    RESERVATION_UNCERTAIN_AFTER_SECONDS: '3',
     SWEEP_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   })(project);

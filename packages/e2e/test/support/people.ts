@@ -78,3 +78,22 @@ export const subscribe = async (person: Person, planId?: string): Promise<{ id: 
   const { id, status } = confirmed.body.subscription;
   return { id: String(id), status: String(status) };
 };
+
+/** Pays 50 EUR into a person's wallet; answers a new API key. */
+export const fundKey = async (person: Person): Promise<string> => {
+  const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
+  const topUp = await call('POST', '/v1/gateway/wallet/top-ups', {
+    token: person.token,
+    body: { amount_micros: 50_000_000, ...urls },
+  });
+  expect(topUp.status, topUp.text).toBe(200);
+  await call('POST', `/sandbox/payments/sessions/${topUp.body.session_id}/complete`);
+  const confirmed = await call('POST', '/v1/subscriptions/checkout/confirm', {
+    token: person.token,
+    body: { session_id: topUp.body.session_id },
+  });
+  expect(confirmed.status, confirmed.text).toBe(200);
+  const key = await call('POST', '/v1/gateway/keys', { token: person.token, body: { name: 'Test' } });
+  expect(key.status, key.text).toBe(201);
+  return String(key.body.key);
+};

@@ -13,6 +13,7 @@ export interface StackFile {
   processes: Record<string, { pid: number; url: string; internal_url?: string }>;
   database_urls: Record<string, string>;
   nats_url: string;
+  nats_urls: Record<string, string>;
 }
 
 /** A stack that was started by a test run, in a data directory of its own. */

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Lets another process start both servers, and kills it. With `orphan` its watchdogs are killed before. */
+/** Starts both servers in another process and kills it. With `orphan`, kills its watchdogs first. */
 export const killSupervisor = async (directory: string, options: { orphan: boolean }) => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./start-and-wait.ts', import.meta.url)), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -17,7 +17,7 @@ export const killSupervisor = async (directory: string, options: { orphan: boole
   return pids;
 };
 
-/** Whether the process is there (a zombie is not). */
+/** Reports that a process runs. A zombie does not. */
 export const isAlive = (pid: number): boolean => {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
@@ -26,7 +26,7 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Waits, at most for some seconds, until none of the processes is there. */
+/** Waits up to five seconds until none of the processes runs. */
 export const allGone = async (pids: readonly number[]): Promise<boolean> => {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (!pids.some(isAlive)) return true;

@@ -1,6 +1,6 @@
 import { startNats, startPostgres } from '../../src/index.ts';
 
-/** Starts both servers below a directory, tells their pids, and stays until it is killed. */
+// Starts both servers below a directory, prints their pids, and runs until it is killed.
 const [directory = ''] = process.argv.slice(2);
 const postgres = await startPostgres({ dataDir: `${directory}/postgres`, user: 'svc', password: 'secret' });
 const nats = await startNats({ storeDir: `${directory}/nats` });

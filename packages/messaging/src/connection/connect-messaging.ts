@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type BrokerConnectionOptions, connectToBroker, jetStreamOptions } from '@svc/broker';
 import { UnorderedSet } from '@svc/service-kit';
-import { connect, Events, type JetStreamClient, type JetStreamManager, type NatsConnection } from 'nats';
+import { Events, type JetStreamClient, type JetStreamManager, type NatsConnection, type Status } from 'nats';
 import type { MessagingLogger } from './logger.ts';
 import { createMeters, type MessagingMeters, type MessagingMetrics } from './metrics.ts';
-import { ensureTopology } from './topology.ts';
 
-const CONNECT_ATTEMPT_TIMEOUT_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 30_000;
-const RETRY_MS = 250;
 const REQUEST_TIMEOUT_MS = 5_000;
-const PING_INTERVAL_MS = 5_000;
-const PINGS_UNANSWERED_MAX = 2;
 const DRAIN_TIMEOUT_MS = 5_000;
-const TOPOLOGY_ATTEMPTS_MAX = 20;
 
 /** The connection was lost while an answer was awaited. */
 class ConnectionLost extends Error {
@@ -26,18 +20,12 @@ class ConnectionLost extends Error {
 }
 
 /** How to reach NATS. */
-export interface ConnectOptions {
-  readonly url: string;
-  /** Shown among the server's connections: the service's name. */
-  readonly name: string;
+export interface ConnectOptions extends BrokerConnectionOptions {
   readonly logger: MessagingLogger;
   readonly metrics?: MessagingMetrics | undefined;
-  /** Copies that the broker keeps of each stream: 3 in a cluster. */
-  readonly replicas?: number | undefined;
-  readonly connectTimeoutMs?: number | undefined;
 }
 
-/** A connection to NATS that mends itself, with its streams and bucket in place. */
+/** A connection to NATS that mends itself. */
 export interface Messaging {
   readonly name: string;
   readonly connection: NatsConnection;
@@ -46,8 +34,6 @@ export interface Messaging {
   readonly logger: MessagingLogger;
   readonly meters: MessagingMeters;
   isConnected(): boolean;
-  /** Makes streams and bucket again after the broker lost them; calls at the same time share one attempt. */
-  ensureTopology(): Promise<void>;
   /** As `work`, but rejects as soon as the connection is lost: an answer will not come then. */
   untilDisconnect<T>(work: Promise<T>): Promise<T>;
   /** Calls `listener` after every reconnection; answers how to stop that. */
@@ -62,17 +48,15 @@ interface ConnectionState {
   readonly waiting: UnorderedSet<(reason: ConnectionLost) => void>;
 }
 
-/**
- * Connects, trying for at most 30 s, and makes streams and bucket. A connection lost later is restored forever.
- * Throws the last failure when NATS cannot be reached.
- */
+/** Connects, trying for at most 30 s. Throws the last failure when NATS cannot be reached. */
 export const connectMessaging = async (options: ConnectOptions): Promise<Messaging> => {
-  const connection = await connectWithin(options);
-  const jetstream = connection.jetstream({ timeout: REQUEST_TIMEOUT_MS });
-  const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS, checkAPI: false });
+  const connection = await connectToBroker(options);
+  // Neither asks for the account's state first, which no service may see.
+  const requests = { ...jetStreamOptions(options), timeout: REQUEST_TIMEOUT_MS, checkAPI: false };
+  const jetstream = connection.jetstream(requests);
+  const manager = await connection.jetstreamManager(requests);
   const listeners = new Set<() => void>();
   const state: ConnectionState = { connected: true, waiting: new UnorderedSet() };
-  let ensuring: Promise<void> | undefined;
   const messaging: Messaging = {
     name: options.name,
     connection,
@@ -81,12 +65,6 @@ export const connectMessaging = async (options: ConnectOptions): Promise<Messagi
     logger: options.logger,
     meters: createMeters(options.metrics),
     isConnected: () => state.connected && !connection.isClosed(),
-    ensureTopology() {
-      ensuring ??= ensureTopology(manager, jetstream, options.replicas ?? 1).finally(() => {
-        ensuring = undefined;
-      });
-      return ensuring;
-    },
     untilDisconnect: (work) => untilDisconnect(state, work),
     onReconnect(listener) {
       listeners.add(listener);
@@ -95,7 +73,6 @@ export const connectMessaging = async (options: ConnectOptions): Promise<Messagi
     close: () => closeConnection(connection),
   };
   void followStatus(messaging, state, listeners);
-  await ensureTopologyPatiently(messaging);
   return messaging;
 };
 
@@ -111,46 +88,6 @@ const untilDisconnect = async <T>({ connected, waiting }: ConnectionState, work:
   }
 };
 
-const connectWithin = async (options: ConnectOptions): Promise<NatsConnection> => {
-  const deadline = Date.now() + (options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS);
-  for (;;) {
-    try {
-      return await connect({
-        servers: options.url.split(','),
-        name: options.name,
-        timeout: CONNECT_ATTEMPT_TIMEOUT_MS,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: RETRY_MS,
-        reconnectJitter: RETRY_MS,
-        pingInterval: PING_INTERVAL_MS,
-        maxPingOut: PINGS_UNANSWERED_MAX,
-        // A stack trace for each request, in case it fails, costs more than the request.
-        noAsyncTraces: true,
-      });
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(RETRY_MS);
-    }
-  }
-};
-
-/** A broker that has just started may refuse JetStream requests for a moment. */
-const ensureTopologyPatiently = async (messaging: Messaging): Promise<void> => {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await messaging.ensureTopology();
-      return;
-    } catch (error) {
-      if (attempt < TOPOLOGY_ATTEMPTS_MAX) {
-        await sleep(RETRY_MS);
-        continue;
-      }
-      await closeConnection(messaging.connection);
-      throw error;
-    }
-  }
-};
-
 const followStatus = async (messaging: Messaging, state: ConnectionState, listeners: Set<() => void>) => {
   for await (const status of messaging.connection.status()) {
     if (status.type === Events.Disconnect && state.connected) {
@@ -163,7 +100,14 @@ const followStatus = async (messaging: Messaging, state: ConnectionState, listen
       messaging.logger.info({ component: 'messaging' }, 'the connection to NATS is restored');
       for (const listener of listeners) listener();
     }
+    if (status.type === Events.Error) logRefusal(messaging, status);
   }
+};
+
+/** A subject that the broker refuses is missing in the event table, or the broker's accounts are of another release. */
+const logRefusal = ({ logger }: Messaging, { data, permissionContext }: Status): void => {
+  const fields = { component: 'messaging', code: String(data), ...permissionContext };
+  logger.error(fields, 'NATS refused a request');
 };
 
 const closeConnection = async (connection: NatsConnection): Promise<void> => {

@@ -1,4 +1,11 @@
-import { allEvents, type EventDefinition, type events, REVOCATIONS_BUCKET, streams } from '@svc/contracts';
+import {
+  allEvents,
+  type EventDefinition,
+  type events,
+  REVOCATION_SUBJECT_PREFIX,
+  REVOCATIONS_STREAM,
+  streams,
+} from '@svc/contracts';
 import type { z } from 'zod';
 
 type Definition = (typeof events)[keyof typeof events];
@@ -31,12 +38,6 @@ export type ReceivedEvent = EventOf<EventSubject>;
 export const hasSubject = <S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> => {
   return event.subject === subject;
 };
-
-/** Subject prefix under which a key-value bucket stores its entries. */
-export const REVOCATION_SUBJECT_PREFIX = `$KV.${REVOCATIONS_BUCKET}.`;
-
-/** The stream that JetStream keeps the bucket in. */
-export const REVOCATIONS_STREAM = `KV_${REVOCATIONS_BUCKET}`;
 
 const definitions: ReadonlyMap<string, EventDefinition> = new Map(allEvents.map((event) => [event.subject, event]));
 const streamNames: ReadonlyMap<string, string> = new Map(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { replicaSignals, ServiceName } from '@svc/contracts';
+import type { ReplicaSignal } from '@svc/contracts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 
 /** Wake-ups for all replicas of a service. A lost one costs a poll interval and nothing else. */
@@ -10,8 +10,7 @@ export interface SharedHints {
 }
 
 export interface SharedHintsOptions {
-  readonly signal: (typeof replicaSignals)[number];
-  readonly service: ServiceName;
+  readonly subject: ReplicaSignal;
   readonly wake: () => void;
 }
 
@@ -19,8 +18,7 @@ export interface SharedHintsOptions {
 const REMOTE_INTERVAL_MS = 20;
 
 /** Joins the replicas of a service: `wake` is called for the hints of each of them. */
-export const shareHints = (messaging: Messaging, { signal, service, wake }: SharedHintsOptions): SharedHints => {
-  const subject = `${signal}.${service}`;
+export const shareHints = (messaging: Messaging, { subject, wake }: SharedHintsOptions): SharedHints => {
   const own = randomUUID();
   const state: { timer: NodeJS.Timeout | undefined; isDue: boolean } = { timer: undefined, isDue: false };
   const subscription = messaging.connection.subscribe(subject, {

@@ -10,7 +10,6 @@ export interface HandlerDeps {
   /** Runs inside the transaction that records the events as handled. */
   readonly effect: (trx: Knex.Transaction, deliveries: readonly Delivery[]) => Promise<void>;
   readonly maxDeliver: number;
-  readonly ackWaitMs: number;
   readonly ordered: boolean;
   /** Messages in one transaction. */
   readonly batch: number;

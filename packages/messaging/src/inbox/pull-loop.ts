@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, ConsumerMessages, JsMsg } from 'nats';
-import { ensureConsumer } from './ensure-consumer.ts';
+import type { ConsumerMessages, JsMsg } from 'nats';
 import { handleMessages } from './handle-messages.ts';
 import type { HandleResult, HandlerDeps } from './handler.ts';
+import { type OpenDurable, openDurable } from './open-durable.ts';
 
 /** Life of a pull. New messages arrive at once. */
 const PULL_MS = 5_000;
@@ -29,10 +29,13 @@ export interface PullLoop {
   stop(): Promise<void>;
 }
 
+type DrainOptions = PullLoopOptions & Pick<OpenDurable, 'ackWaitMs'>;
+
 interface LoopState {
   halt: AbortController;
   pulling: ConsumerMessages | undefined;
-  durable: Consumer | undefined;
+  /** Opened for many pulls, because a look-up before every pull would cost a round trip. */
+  durable: OpenDurable | undefined;
 }
 
 export const createPullLoop = (options: PullLoopOptions): PullLoop => {
@@ -82,22 +85,18 @@ const runLoop = async (options: PullLoopOptions, state: LoopState): Promise<void
 };
 
 const pullOnce = async (options: PullLoopOptions, state: LoopState, signal: AbortSignal): Promise<void> => {
-  const { messaging, consumer } = options.deps;
+  const { messaging } = options.deps;
   if (!messaging.isConnected()) return await pauseFor(RETRY_MS, signal);
-  if (state.durable === undefined) {
-    await ensureConsumer(options.deps, options.stream, options.subjects);
-    // Kept, because a look-up before every pull would cost a round trip.
-    state.durable = await messaging.jetstream.consumers.get(options.stream, consumer);
-  }
-  const { durable } = state;
+  state.durable ??= await openDurable(options.deps, options.stream, options.subjects);
+  const { consumer, ackWaitMs } = state.durable;
   const startedAt = performance.now();
   if (signal.aborted) return;
-  const messages = await durable.fetch({ max_messages: fetchMax(options.deps), expires: PULL_MS });
+  const messages = await consumer.fetch({ max_messages: fetchMax(options.deps), expires: PULL_MS });
   state.pulling = messages;
   // After a lost connection the pull would wait for its end forever.
   const guard = setTimeout(() => void messages.close(), PULL_MS + PULL_GRACE_MS);
   try {
-    const { taken, databaseDown } = await drain(options, messages, signal);
+    const { taken, databaseDown } = await drain({ ...options, ackWaitMs }, messages, signal);
     if (databaseDown) await waitForDatabase(options, signal);
     else if (taken === 0 && performance.now() - startedAt < PULL_SUSPECT_MS) throw new Error('the pull ended too soon');
   } finally {
@@ -113,7 +112,7 @@ const fetchMax = ({ batch }: HandlerDeps): number => (batch === 1 ? FETCH_SINGLE
  * Handles messages as they arrive: a full batch, or as many as have arrived meanwhile. Pending messages may go to another
  * replica, so a batch does not wait for them.
  */
-const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signal: AbortSignal) => {
+const drain = async (options: DrainOptions, messages: ConsumerMessages, signal: AbortSignal) => {
   let taken = 0;
   let databaseDown = false;
   let waiting: JsMsg[] = [];
@@ -123,12 +122,12 @@ const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signa
     if (signal.aborted || databaseDown) continue;
     // The present message still counts as pending.
     if (waiting.length < options.deps.batch && messages.getPending() > 1) continue;
-    ({ databaseDown } = await handleWithReports(options.deps, waiting));
+    ({ databaseDown } = await handleWithReports(options, waiting));
     waiting = [];
     if (databaseDown) void messages.close();
   }
   if (waiting.length > 0 && !signal.aborted && !databaseDown) {
-    ({ databaseDown } = await handleWithReports(options.deps, waiting));
+    ({ databaseDown } = await handleWithReports(options, waiting));
     waiting = [];
   }
   // Another replica may have them at once.
@@ -137,10 +136,13 @@ const drain = async (options: PullLoopOptions, messages: ConsumerMessages, signa
 };
 
 /** Reports progress while messages are handled, or the broker would deliver them again. */
-const handleWithReports = async (deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> => {
+const handleWithReports = async (
+  { deps, ackWaitMs }: DrainOptions,
+  messages: readonly JsMsg[],
+): Promise<HandleResult> => {
   const timer = setInterval(() => {
     for (const message of messages) message.working();
-  }, deps.ackWaitMs / WORKING_PER_ACK_WAIT);
+  }, ackWaitMs / WORKING_PER_ACK_WAIT);
   try {
     return await handleMessages(deps, messages);
   } finally {

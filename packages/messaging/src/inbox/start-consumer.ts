@@ -11,8 +11,6 @@ import { deleteInboxBefore } from './queries.ts';
 import { replayDeadLetter } from './replay-dead-letter.ts';
 
 const DELIVERIES_MAX = 12;
-/** Longer than a handler takes. After it another replica gets the messages of a crashed one. */
-const ACK_WAIT_MS = 15_000;
 const BATCH_MAX = 100;
 const MEASURE_INTERVAL_MS = 15_000;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
@@ -30,8 +28,6 @@ interface CommonOptions<S extends EventSubject> {
   readonly maxDeliver?: number | undefined;
   /** Handles the versions of each aggregate in order: drops older ones and waits for missing ones. */
   readonly ordered?: boolean | undefined;
-  /** Time without an acknowledgement after which the broker delivers a message again. */
-  readonly ackWaitMs?: number | undefined;
 }
 
 export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
@@ -80,8 +76,8 @@ const run = <S extends EventSubject>(
   batch: number,
   effect: HandlerDeps['effect'],
 ): Consumer => {
-  const { messaging, database, name, maxDeliver = DELIVERIES_MAX, ackWaitMs = ACK_WAIT_MS, ordered = false } = options;
-  const deps: HandlerDeps = { messaging, database, consumer: name, effect, ordered, maxDeliver, ackWaitMs, batch };
+  const { messaging, database, name, maxDeliver = DELIVERIES_MAX, ordered = false } = options;
+  const deps: HandlerDeps = { messaging, database, consumer: name, effect, ordered, maxDeliver, batch };
   const { logger, meters } = messaging;
   const byStream = Map.groupBy(options.subjects, streamOf);
   const streams = [...byStream.keys()];

@@ -3,7 +3,7 @@ import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { findStream } from '../connection/topology.ts';
+import { findStream } from '../connection/find-stream.ts';
 import type { Relay } from '../outbox/start-relay.ts';
 import { listOutboxStreams, type OutboxStream } from './queries.ts';
 

@@ -1,12 +1,7 @@
+import { REVOCATION_SUBJECT_PREFIX } from '@svc/contracts';
 import { currentSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
-import {
-  type EventInput,
-  type EventSubject,
-  findEvent,
-  REVOCATION_SUBJECT_PREFIX,
-  streamOf,
-} from '../connection/event-types.ts';
+import { type EventInput, type EventSubject, findEvent, streamOf } from '../connection/event-types.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
 /** Bound of a JetStream message and of the relay's memory. */

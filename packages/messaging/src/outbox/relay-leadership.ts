@@ -14,6 +14,7 @@ export interface RelayLeadership {
 
 export interface RelayLeadershipOptions {
   readonly databaseUrl: string;
+  readonly databaseCaFile: string | undefined;
   readonly applicationName: string;
   readonly logger: MessagingLogger;
   readonly onChange: (isLeading: boolean) => void;
@@ -23,6 +24,7 @@ const ELECTION_INTERVAL_MS = 1_000;
 
 /** Runs for election, and again whenever the session is lost. */
 export const runForLeadership = (options: RelayLeadershipOptions): RelayLeadership => {
+  const { databaseUrl, databaseCaFile, applicationName, onChange } = options;
   let candidate: DatabaseSession | undefined;
   let hasLock = false;
   const leader = () => (hasLock && candidate?.isOpen() === true ? candidate : undefined);
@@ -36,13 +38,13 @@ export const runForLeadership = (options: RelayLeadershipOptions): RelayLeadersh
     if (leader() !== undefined) return;
     if (candidate?.isOpen() !== true) {
       await close();
-      options.onChange(false);
-      candidate = await openSession(options.databaseUrl, { applicationName: options.applicationName });
+      onChange(false);
+      candidate = await openSession(databaseUrl, { applicationName, caFile: databaseCaFile });
     }
     if (!(await tryRelayLock(candidate))) return;
     await commitWithoutWaiting(candidate);
     hasLock = true;
-    options.onChange(true);
+    onChange(true);
   };
   const elections = runPeriodically({
     name: 'outbox relay election',
@@ -67,7 +69,7 @@ export const runForLeadership = (options: RelayLeadershipOptions): RelayLeadersh
     async stop() {
       await elections.stop();
       await close();
-      options.onChange(false);
+      onChange(false);
     },
   };
 };

@@ -1,8 +1,7 @@
-import { type ServiceName, streams } from '@svc/contracts';
+import { type PublisherName, REVOCATIONS_STREAM, revocationPrefixes, streams } from '@svc/contracts';
 import type { DatabaseSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { shareHints } from '../hints/share-hints.ts';
 import { deleteSentBefore, measureBacklog } from './queries.ts';
 import { runForLeadership } from './relay-leadership.ts';
@@ -11,8 +10,9 @@ import { createStreamRelay, type StreamRelay } from './stream-relay.ts';
 export interface RelayOptions {
   /** The relay keeps one connection of its own: the lock and all its statements live and die with it. */
   readonly databaseUrl: string;
+  readonly databaseCaFile?: string | undefined;
   readonly messaging: Messaging;
-  readonly service: ServiceName;
+  readonly service: PublisherName;
   /** Retention of published rows; 7 days by default. */
   readonly sentKeptSeconds?: number | undefined;
 }
@@ -46,6 +46,7 @@ export const startRelay = (options: RelayOptions): Relay => {
   };
   const leadership = runForLeadership({
     databaseUrl: options.databaseUrl,
+    databaseCaFile: options.databaseCaFile,
     applicationName: `${service}-relay`,
     logger,
     onChange: (isLeading) => {
@@ -86,8 +87,8 @@ export const startRelay = (options: RelayOptions): Relay => {
   const pruning = lead('outbox pruning', PRUNE_INTERVAL_MS, (session, signal) =>
     pruneSent(session, sentKeptSeconds, signal),
   );
-  const hints = shareHints(messaging, { signal: 'outbox_hint', service, wake: publishing.wake });
-  const reconciliations = shareHints(messaging, { signal: 'outbox_reconcile', service, wake: verifyStreams });
+  const hints = shareHints(messaging, { subject: `outbox_hint.${service}`, wake: publishing.wake });
+  const reconciliations = shareHints(messaging, { subject: `outbox_reconcile.${service}`, wake: verifyStreams });
   const forgetReconnect = messaging.onReconnect(verifyStreams);
   const isLeading = () => leadership.session() !== undefined;
   return {
@@ -118,7 +119,7 @@ const pruneSent = async (session: DatabaseSession, keptSeconds: number, signal: 
   }
 };
 
-const streamsOf = (service: ServiceName): string[] => {
-  const own = Object.entries(streams).find(([name]) => name === service)?.[1].name;
-  return own === undefined ? [REVOCATIONS_STREAM] : [REVOCATIONS_STREAM, own];
+const streamsOf = (service: PublisherName): string[] => {
+  const revocations = revocationPrefixes(service).length > 0 ? [REVOCATIONS_STREAM] : [];
+  return [...revocations, streams[service].name];
 };

@@ -1,7 +1,7 @@
+import { REVOCATIONS_STREAM } from '@svc/contracts';
 import type { DatabaseSession } from '@svc/database';
 import { errorCodeOf } from '@svc/tracing';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { beginPublishing, traceHeaders } from '../connection/trace-messages.ts';
 import { type AcknowledgedRow, listUnpublished, markPublished, type UnpublishedRow } from './queries.ts';
 import { verifyStream } from './verify-stream.ts';

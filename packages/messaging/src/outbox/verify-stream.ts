@@ -1,18 +1,20 @@
-import { REVOCATION_TTL_SECONDS } from '@svc/contracts';
+import { isNotFound } from '@svc/broker';
+import { REVOCATION_TTL_SECONDS, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { DatabaseSession } from '@svc/database';
+import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
-import { findStream, isNotFound } from '../connection/topology.ts';
+import { findStream } from '../connection/find-stream.ts';
 import { deleteStreamRecord, findStreamRecord, type StreamRecord, unpublishAfter } from './queries.ts';
 
 const SENT_KEPT_SECONDS = 7 * 24 * 3600;
 
 /**
  * Compares a stream with its last recorded acknowledgement and returns its creation time. If the stream was recreated or cut
- * short, marks the lost facts that the outbox still has as unpublished. Creates a missing stream.
+ * short, marks the lost facts that the outbox still has as unpublished. Throws BrokerNotMigrated if the stream is missing.
  */
 export const verifyStream = async (session: DatabaseSession, messaging: Messaging, name: string): Promise<string> => {
-  const info = await messaging.untilDisconnect(findOrCreateStream(messaging, name));
+  const info = await messaging.untilDisconnect(findStream(messaging.manager, name));
+  if (info === undefined) throw new BrokerNotMigrated(`there is no stream ${name}`);
   const created = String(info.created);
   const record = await findStreamRecord(session, name);
   if (record === undefined) return created;
@@ -25,13 +27,6 @@ export const verifyStream = async (session: DatabaseSession, messaging: Messagin
   messaging.meters.outboxRepublished(name, count);
   messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; publishing them again');
   return created;
-};
-
-const findOrCreateStream = async (messaging: Messaging, name: string) => {
-  const info = await findStream(messaging.manager, name);
-  if (info !== undefined) return info;
-  await messaging.ensureTopology();
-  return await messaging.manager.streams.info(name);
 };
 
 /** Returns the last sequence number before the loss, or undefined if the stream has all acknowledged messages. */

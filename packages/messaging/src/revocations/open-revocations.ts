@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REVOCATIONS_BUCKET } from '@svc/contracts';
+import { REVOCATIONS_BUCKET, REVOCATIONS_STREAM } from '@svc/contracts';
 import { type Clock, runPeriodically, systemClock } from '@svc/service-kit';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import { createEntries, type RevocationEntries, type RevocationView } from './revocation-entries.ts';
 import { type BucketWatch, startBucketWatch } from './start-bucket-watch.ts';
 

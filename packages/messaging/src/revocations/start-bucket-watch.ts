@@ -1,7 +1,6 @@
-import { REVOCATIONS_BUCKET } from '@svc/contracts';
+import { REVOCATIONS_BUCKET, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { KvEntry, QueuedIterator } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { REVOCATIONS_STREAM } from '../connection/event-types.ts';
 import type { RevocationEntries } from './revocation-entries.ts';
 
 /** A watch of the bucket that has delivered all entries stored before it. */
@@ -33,7 +32,6 @@ export const startBucketWatch = async (messaging: Messaging, entries: Revocation
 };
 
 const watchBucket = async (messaging: Messaging, entries: RevocationEntries): Promise<BucketWatch> => {
-  await messaging.ensureTopology();
   const info = await messaging.manager.streams.info(REVOCATIONS_STREAM);
   const bucket = await messaging.jetstream.views.kv(REVOCATIONS_BUCKET, { bindOnly: true });
   const loaded = Promise.withResolvers<void>();

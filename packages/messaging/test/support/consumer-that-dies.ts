@@ -21,7 +21,6 @@ startConsumer({
   messaging,
   database,
   name,
-  ackWaitMs: 1_000,
   subjects: ['auth.app.registered.v1', 'auth.app.updated.v1'],
   handle: (trx, event) => recordEffect(trx, event),
 });

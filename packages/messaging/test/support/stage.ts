@@ -1,10 +1,18 @@
+import { ensureDurable } from '@svc/broker';
 import { captureLogs, testDatabase, testNats } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 
 /** A database and a NATS server with the parts that a test starts on them. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
-export const createStage = async () => {
+const STREAM = 'AUTH';
+const SUBJECTS = ['auth.app.registered.v1', 'auth.app.updated.v1'];
+
+/** Creates durable consumers of facts about apps as well; `ackWaitsMs` overrides the acknowledgement wait of some. */
+export const createStage = async (
+  durables: readonly string[] = [],
+  ackWaitsMs: Readonly<Record<string, number>> = {},
+) => {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
   const nats = await testNats({ own: true });
   const logs = captureLogs();
@@ -18,6 +26,19 @@ export const createStage = async () => {
     open.add({ stop: () => messaging.close() });
     return messaging;
   };
+  const makeDurables = async () => {
+    const { manager, close } = await connectMessaging({ url: nats.url, name: 'operator', logger: logs.logger });
+    for (const name of durables) {
+      await ensureDurable(manager, { name, stream: STREAM, subjects: SUBJECTS, ackWaitMs: ackWaitsMs[name] });
+    }
+    await close();
+  };
+  /** Deletes all data of NATS, and creates the durable consumers again. */
+  const wipe = async () => {
+    await nats.wipe();
+    await makeDurables();
+  };
+  await makeDurables();
   return {
     database,
     knex: database.knex,
@@ -25,12 +46,13 @@ export const createStage = async () => {
     logs,
     connect,
     keep,
+    wipe,
     relay: (messaging: Messaging): Relay => keep(startRelay({ databaseUrl: database.url, messaging, service: 'auth' })),
     /** Stops the parts that the test started, newest first, and empties tables and streams. */
     async reset() {
       for (const part of [...open].reverse()) await part.stop();
       open.clear();
-      await nats.wipe();
+      await wipe();
       await database.knex.raw('TRUNCATE outbox, outbox_streams, inbox, inbox_versions, dead_letters, app, effect');
     },
     async end() {

@@ -7,6 +7,7 @@ export const serviceErrorCodes = {
   invalid_token: { status: 401, retry: false },
   insufficient_scope: { status: 403, retry: false },
   not_found: { status: 404, retry: false },
+  repeated_host: { status: 400, retry: false },
   method_not_allowed: { status: 405, retry: false },
   request_timeout: { status: 408, retry: true },
   payload_too_large: { status: 413, retry: false },

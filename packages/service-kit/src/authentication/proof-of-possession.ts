@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Presentation } from '../http/binding.ts';
 
 /** Signature algorithms of proofs; the authorization server announces the same. */
-export const DPOP_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519'];
+export const DPOP_ALGORITHMS: ('ES256' | 'EdDSA' | 'Ed25519')[] = ['ES256', 'EdDSA', 'Ed25519'];
 
 /** How far a proof's time may be from ours, in either direction: transit, and clocks that differ. */
 const WINDOW_MS = 60_000;

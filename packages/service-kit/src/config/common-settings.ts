@@ -4,6 +4,36 @@ import { setting } from './setting.ts';
 const PAIRS = /^[^\s=,]+=[^,]*(,\s*[^\s=,]+=[^,]*)*$/;
 const RATIO = /^(0(\.\d+)?|1(\.0+)?)$/;
 
+/** Where a service's database is; all that its migrations need. */
+export const databaseSettings = {
+  DATABASE_URL: setting.url({
+    description: "Connection string of this service's own database.",
+    protocols: ['postgres', 'postgresql'],
+    secret: true,
+  }),
+  DATABASE_CA_FILE: setting.string({
+    description:
+      'PEM file of the authority that signed the certificate of PostgreSQL. With it, each connection is encrypted and the host is verified.',
+    optional: true,
+  }),
+} as const;
+
+/** Where the broker is, and who connects. */
+export const brokerSettings = {
+  NATS_URL: setting.url({
+    description:
+      'Address of NATS with the credentials of this user; several servers of a cluster, separated by commas.',
+    protocols: ['nats', 'tls'],
+    isList: true,
+    secret: true,
+  }),
+  NATS_CA_FILE: setting.string({
+    description:
+      'PEM file of the authority that signed the certificates of NATS. With it, each connection is encrypted and the host name is verified.',
+    optional: true,
+  }),
+} as const;
+
 /** Variables that every service has; spread into its own schema, and override one by naming it again. */
 export const commonSettings = {
   PORT: setting.port({ description: 'Port of the public listener, behind the ingress.', default: 3000 }),
@@ -15,23 +45,8 @@ export const commonSettings = {
     description: 'Address that both listeners bind to; 0.0.0.0 in a container.',
     default: '127.0.0.1',
   }),
-  DATABASE_URL: setting.url({
-    description: "Connection string of this service's own database.",
-    protocols: ['postgres', 'postgresql'],
-    secret: true,
-  }),
-  NATS_URL: setting.url({
-    description: 'Address of the NATS server, with credentials where it wants them.',
-    protocols: ['nats', 'tls', 'ws', 'wss'],
-    secret: true,
-  }),
-  NATS_STREAM_REPLICAS: setting.integer({
-    description:
-      'Copies that NATS keeps of each stream: 3 in a cluster. The same for all services; streams that have another number are changed at start.',
-    min: 1,
-    max: 5,
-    default: 1,
-  }),
+  ...databaseSettings,
+  ...brokerSettings,
   PUBLIC_BASE_URL: setting.url({
     description: 'The one base URL of the product as callers see it; also the issuer of every token.',
   }),

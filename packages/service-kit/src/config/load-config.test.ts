@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commonSettings } from './common-settings.ts';
+import { brokerSettings, commonSettings } from './common-settings.ts';
 import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './describe-config.ts';
 import { ConfigError, loadConfig } from './load-config.ts';
 import { setting } from './setting.ts';
@@ -84,6 +84,15 @@ describe('loadConfig', () => {
   test.each(['1.5', '1e3', '0x10', '--1', '12345678901234567890', 'NaN'])('takes %s for no integer', (text) => {
     const one = z.object({ COUNT: setting.integer({ description: 'Count.' }) });
     expect(() => loadConfig(one, { COUNT: text })).toThrow(ConfigError);
+  });
+
+  test('takes a list of URLs where a setting says so, and none that holds anything else', () => {
+    const broker = z.object(brokerSettings);
+    const { NATS_URL } = loadConfig(broker, { NATS_URL: 'nats://auth:pw@a.test:4222, nats://auth:pw@b.test:4222/' });
+    expect(NATS_URL).toBe('nats://auth:pw@a.test:4222,nats://auth:pw@b.test:4222');
+    for (const url of ['nats://a.test,', 'nats://a.test,hunter2', 'nats://a.test,http://b.test', 'ws://a.test']) {
+      expect(() => loadConfig(broker, { NATS_URL: url }), url).toThrow(/NATS_URL: .*comma-separated list/);
+    }
   });
 
   test('keeps cross-field rules in the schema', () => {

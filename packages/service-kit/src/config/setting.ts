@@ -86,6 +86,8 @@ export interface IntegerSettingOptions extends SettingOptions<number> {
 export interface UrlSettingOptions extends SettingOptions<string> {
   /** Schemes without the colon; default http and https. */
   protocols?: readonly string[];
+  /** Takes several, separated by commas, and keeps them in one text. */
+  isList?: boolean;
 }
 
 /** What a list setting takes: a comma-separated text. */
@@ -122,6 +124,11 @@ const parseUrl = (text: string, protocols: readonly string[]): string | undefine
   return text.replace(/\/+$/, '');
 };
 
+const parseUrls = (text: string, protocols: readonly string[]): string | undefined => {
+  const urls = text.split(',').map((url) => parseUrl(url.trim(), protocols));
+  return urls.includes(undefined) ? undefined : urls.join(',');
+};
+
 const parseList = (text: string, options: ListSettingOptions): readonly string[] | undefined => {
   const items = text
     .split(',')
@@ -156,11 +163,12 @@ export const setting = {
   string: <const O extends StringSettingOptions>(options: O) =>
     define<string, O>({ expected: describeString(options), parse: (text) => parseString(text, options) }, options),
 
-  /** A URL, kept as text without a slash at its end. */
+  /** A URL, kept as text without a slash at its end; or a list of them. */
   url: <const O extends UrlSettingOptions>(options: O) => {
-    const protocols = options.protocols ?? ['http', 'https'];
-    const expected = `a URL with the scheme ${protocols.join(' or ')}`;
-    return define<string, O>({ expected, parse: (text) => parseUrl(text, protocols) }, options);
+    const { protocols = ['http', 'https'], isList = false } = options;
+    const expected = `a URL with the scheme ${protocols.join(' or ')}${isList ? ', or a comma-separated list of them' : ''}`;
+    const parse = isList ? parseUrls : parseUrl;
+    return define<string, O>({ expected, parse: (text) => parse(text, protocols) }, options);
   },
 
   /** A TCP port; 0 lets the system choose one. */

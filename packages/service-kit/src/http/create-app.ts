@@ -7,8 +7,9 @@ import type { Logger } from '../logging/create-logger.ts';
 import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
+import { repeatsHost } from './repeats-host.ts';
 import { type RequestState, stateOf } from './request-state.ts';
-import { allowedMethods, createRouteTable, type PathEntry, shapeNear, toExpressPath } from './route-table.ts';
+import { allowedMethods, createRouteTable, type PathEntry, shapeAt, shapeNear, toExpressPath } from './route-table.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
 
@@ -54,7 +55,11 @@ const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): E
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.use((req, res, next) => {
-    openRequest(req, res);
+    const state = openRequest(req, res);
+    if (repeatsHost(req)) {
+      state.errorShape = shapeAt(table, req.path);
+      throw new AppError('repeated_host', undefined, { headers: { connection: 'close' } });
+    }
     next();
   });
   if (options.prepare !== undefined) app.use(options.prepare);

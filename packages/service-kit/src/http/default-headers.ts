@@ -1,4 +1,5 @@
 import { type OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { discardBody } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 
 /** Handlers may replace any of these: pages set their own policy, public documents their own caching. */
@@ -45,6 +46,8 @@ type Headers = Readonly<Record<string, OutgoingHttpHeader | undefined>>;
 
 /** Node calls it too, where a handler has not. Any of its overloads. */
 function writeHead(this: ServerResponse & WithDefaults, status: number, ...rest: unknown[]): ServerResponse {
+  // A connection that closes with its answer is not read to its end.
+  if (!this.hasHeader('connection')) discardBody(this.req);
   const defaults = takeDefaults(this);
   if (hasHeadersAlone(rest) && this.getHeaderNames().length === 0) {
     // One list, written as it is: headers that are set one by one take several times as long.

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../app-error.ts';
+import { freeBuffer } from './free-buffer.ts';
 
 /** Says whether a request announces a body (RFC 9112 section 6.3). */
 export const hasBody = (req: IncomingMessage): boolean =>
@@ -30,6 +32,13 @@ const checkCharset = (req: IncomingMessage): void => {
 
 /** A caller may be slow, but not silent. */
 const IDLE_TIMEOUT_MS = 60_000;
+/** After so many bytes other connections get their turn on the event loop. */
+const TURN_BYTES = 128 * 1024;
+/** So many pieces may be of any length. Millions of tiny ones would cost a thousand times their bytes. */
+const PIECES_FREE = 4_096;
+const PIECE_BYTES_MEAN_MIN = 64;
+/** Between two turns of a discarded body: 16 MB/s, so that one of 30 MB ends before its connection is closed. */
+const DISCARD_PAUSE_MS = 8;
 
 /** How a body is read. */
 export interface BodyReading {
@@ -37,11 +46,13 @@ export interface BodyReading {
   readonly idleTimeoutMs?: number;
   /** Takes the next bytes; a promise holds the caller back until it resolves. What it throws ends the reading. */
   readonly onChunk: (chunk: Buffer) => void | Promise<void>;
+  /** Called before the first piece of a body that comes in pieces, with the function that ends the reading early. */
+  readonly onPieces?: (fail: (error: AppError) => void) => void;
 }
 
 /**
  * Reads a body of at most `bytesMax` bytes piece by piece. Throws `payload_too_large` as soon as it is known to be longer,
- * and `request_timeout` when nothing more of it arrives.
+ * `payload_too_complex` if it comes in millions of pieces, and `request_timeout` when nothing more of it arrives.
  */
 export const consumeBody = async (req: IncomingMessage, reading: BodyReading): Promise<void> => {
   const { bytesMax } = reading;
@@ -56,26 +67,36 @@ export const consumeBody = async (req: IncomingMessage, reading: BodyReading): P
 
 const consumePieces = (
   req: IncomingMessage,
-  { bytesMax, idleTimeoutMs = IDLE_TIMEOUT_MS, onChunk }: BodyReading,
+  { bytesMax, idleTimeoutMs = IDLE_TIMEOUT_MS, onChunk, onPieces }: BodyReading,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     let bytes = 0;
+    let pieces = 0;
+    let turnEndsAt = TURN_BYTES;
     const settle = (act: () => void): void => {
       clearTimeout(idle);
-      req.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+      req.pause().off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
       act();
     };
     const fail = (error: unknown): void => settle(() => reject(error));
     const onData = (chunk: Buffer): void => {
       idle.refresh();
       bytes += chunk.length;
+      pieces += 1;
       if (bytes > bytesMax) {
         fail(tooLarge(bytesMax));
         return;
       }
+      if (pieces > PIECES_FREE + bytes / PIECE_BYTES_MEAN_MIN) {
+        // Discarding the rest would cost as much as reading it.
+        fail(new AppError('payload_too_complex', undefined, { headers: { connection: 'close' } }));
+        return;
+      }
       try {
-        const held = onChunk(chunk);
-        if (held !== undefined) holdBack(held);
+        const held = onChunk(chunk) ?? (bytes >= turnEndsAt ? nextTurn() : undefined);
+        if (held === undefined) return;
+        turnEndsAt = bytes + TURN_BYTES;
+        holdBack(held);
       } catch (error) {
         fail(error);
       }
@@ -93,8 +114,30 @@ const consumePieces = (
       if (req.isPaused()) idle.refresh();
       else fail(new RequestTimeout());
     }, idleTimeoutMs);
+    onPieces?.(fail);
     req.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });
+
+/**
+ * Discards the rest of a body that no handler reads, as its sender may read the answer only after sending all of it. Pauses
+ * between turns, and closes the connection if the body comes in millions of pieces.
+ */
+export const discardBody = (req: IncomingMessage): void => {
+  if (req.complete || req.destroyed || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0) return;
+  let turnEndsAt = TURN_BYTES;
+  let bytes = 0;
+  consumePieces(req, {
+    bytesMax: Number.POSITIVE_INFINITY,
+    onChunk: (chunk) => {
+      bytes += chunk.length;
+      freeBuffer(chunk);
+      if (bytes < turnEndsAt) return undefined;
+      turnEndsAt = bytes + TURN_BYTES;
+      return sleep(DISCARD_PAUSE_MS);
+    },
+  }).catch(() => req.socket.destroy());
+  req.resume();
+};
 
 /** Reads a whole body into memory. Throws as `consumeBody` does. */
 export const readBodyBytes = async (

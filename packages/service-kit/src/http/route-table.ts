@@ -51,6 +51,22 @@ export const allowedMethods = (entry: PathEntry): string => {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
 
+/** The error shape of the route at a path, or of its neighbours where there is no route. */
+export const shapeAt = (table: readonly PathEntry[], path: string): ErrorShape => {
+  const entry = table.find((each) => fits(each.path, path));
+  const [route] = entry?.routes.values() ?? [];
+  return route?.errorShape ?? shapeNear(table, path);
+};
+
+const fits = (template: string, path: string): boolean => {
+  const segments = path.split('/');
+  const wanted = template.split('/');
+  return (
+    segments.length === wanted.length &&
+    wanted.every((segment, index) => segment.startsWith('{') || segment === segments[index])
+  );
+};
+
 /** The shape in which errors at an unknown path go out: that of its neighbours, where they all agree. */
 export const shapeNear = (table: readonly PathEntry[], path: string): ErrorShape => {
   const prefix = firstSegments(path);

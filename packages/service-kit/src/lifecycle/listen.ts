@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { boundPipelining } from './bound-pipelining.ts';
 import { type Drain, makeDrainable } from './drain.ts';
 
 export interface ListenOptions {
@@ -27,7 +28,10 @@ const BACKLOG = 4_096;
 
 /** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
 export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 }, handler);
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 },
+    boundPipelining(handler),
+  );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

@@ -1,7 +1,8 @@
 -- Judges the presentation of a refresh token by a client: 'first', 'again' (a predecessor within the grace of its app) or
 -- 'reuse' (RFC 9700 section 4.14.2). Tokens of one generation of a grant are siblings, handed out for one predecessor.
 -- Once one of them has been presented, the predecessor and the other siblings are spent. NULL if the token is unknown.
-CREATE OR REPLACE FUNCTION refresh_use(p_digest bytea, p_client_id text, p_now timestamptz)
+-- Time is the database's, as the clocks of replicas differ.
+CREATE OR REPLACE FUNCTION refresh_use(p_digest bytea, p_client_id text)
 RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_token refresh_tokens;
@@ -24,9 +25,9 @@ BEGIN
   SELECT a.refresh_grace_seconds INTO v_grace_seconds
   FROM grants g JOIN apps a ON a.client_id = g.client_id
   WHERE g.id = v_token.grant_id AND a.client_id = p_client_id;
-  -- p_now was read before the lock was held, and may be earlier than consumed_at: without a grace that means nothing.
+  -- Without a grace a repetition is reuse even if the clock was set back in between.
   IF v_grace_seconds > 0 AND v_token.replays < 4
-    AND p_now < v_token.consumed_at + v_grace_seconds * interval '1 second'
+    AND clock_timestamp() < v_token.consumed_at + v_grace_seconds * interval '1 second'
   THEN
     RETURN 'again';
   END IF;

@@ -1,16 +1,16 @@
 import type { Account, AccountType, Locale } from '@svc/contracts';
 
-/** An account as it is stored, without its password. */
+/** An account as stored, without its password. */
 export interface AccountRecord {
-  id: string;
-  email: string;
-  accountType: AccountType;
-  businessName: string | null;
-  displayName: string | null;
-  locale: Locale;
-  createdAt: Date;
-  /** The last session that signing out everywhere has ended; null where that never happened. */
-  sessionsRevokedThrough: string | null;
+  readonly id: string;
+  readonly email: string;
+  readonly accountType: AccountType;
+  readonly businessName: string | null;
+  readonly displayName: string | null;
+  readonly locale: Locale;
+  readonly createdAt: Date;
+  /** The newest session that signing out everywhere has ended; null if that never happened. */
+  readonly sessionsRevokedThrough: string | null;
 }
 
 /** Addresses are compared without surrounding blanks and regardless of case; stored so, and unique so. */

@@ -1,7 +1,6 @@
 import type { AccountType, Locale, newId } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
-import { AppError, invalidField } from '@svc/service-kit';
-import type { Clock } from '../clock.ts';
+import { AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
@@ -11,22 +10,22 @@ import { findAccountByEmail } from './queries.ts';
 import type { SignUps } from './sign-ups.ts';
 
 export interface CreateAccountDeps {
-  database: Executor;
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
-  signUps: SignUps;
-  throttle: AttemptThrottle;
+  readonly database: Executor;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  readonly signUps: SignUps;
+  readonly throttle: AttemptThrottle;
 }
 
 /** Fields of a sign-up, checked by the contract. */
 export interface NewAccount {
-  email: string;
-  password: string;
-  accountType: AccountType;
-  businessName: string | null;
-  displayName: string | null;
-  locale: Locale;
+  readonly email: string;
+  readonly password: string;
+  readonly accountType: AccountType;
+  readonly businessName: string | null;
+  readonly displayName: string | null;
+  readonly locale: Locale;
 }
 
 /**

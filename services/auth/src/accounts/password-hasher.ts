@@ -11,9 +11,9 @@ const WAITING_PER_RUNNING_MAX = 64;
 /** Hashes passwords on other threads, a bounded number at a time. */
 export interface PasswordHasher {
   /** Throws `service_unavailable` when too many are waiting already. */
-  hash: (password: string) => Promise<string>;
+  readonly hash: (password: string) => Promise<string>;
   /** Says whether the password fits. Without a hash it works just as long and says no. */
-  verify: (passwordHash: string | undefined, password: string) => Promise<boolean>;
+  readonly verify: (passwordHash: string | undefined, password: string) => Promise<boolean>;
 }
 
 /** Creates a hasher; `concurrency` bounds memory (19 MiB each) and the threads that others need too. */

@@ -7,11 +7,11 @@ const WAITING_MAX = 256;
 
 /** Keeps sign-ups apart from sign-ins, so that no crowd of new accounts delays a person who signs in. */
 export interface SignUps {
-  limit: SignUpLimit;
+  readonly limit: SignUpLimit;
   /** Runs one sign-up at a time, from its first query to its last. */
-  queue: BoundedQueue;
+  readonly queue: BoundedQueue;
   /** Hashes on a thread that sign-ins do not use. */
-  passwords: PasswordHasher;
+  readonly passwords: PasswordHasher;
 }
 
 /** Creates the lane of sign-ups. */

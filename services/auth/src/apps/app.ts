@@ -1,58 +1,54 @@
-import type { App } from '@svc/contracts';
+import { type App, type AppFields, appFieldsSchema, type registerAppRequestSchema } from '@svc/contracts';
 import { invalidRequest } from '@svc/service-kit';
+import type { z } from 'zod';
+import { type CamelKeys, snakeKeys } from '../key-case.ts';
 import { type ClientType, findRedirectUriFault } from './redirect-uri.ts';
 
-/** What its owner says of an app. */
-export interface AppFields {
-  name: string;
-  description: string | null;
-  redirectUris: readonly string[];
-  homepageUrl: string | null;
-  privacyPolicyUrl: string | null;
-  refreshGraceSeconds: number;
-  /** RFC 9126 section 6: only what was pushed is asked of anybody. */
-  requiresPushedRequests: boolean;
-  /** RFC 9449 section 5.2: no token without a key that it is bound to. */
-  requiresBoundTokens: boolean;
-}
+/** Fields of a registration; those that the owner leaves out become null. */
+export type RegistrationFields = CamelKeys<Omit<z.output<typeof registerAppRequestSchema>, 'client_type'>>;
 
 /** An app as stored. */
-export interface AppRecord extends AppFields {
-  clientId: string;
-  ownerUserId: string;
-  clientType: ClientType;
-  active: boolean;
-  version: number;
-  createdAt: Date;
-  updatedAt: Date;
-  secretRotatedAt: Date | null;
+export interface AppRecord extends CamelKeys<AppFields> {
+  readonly clientId: string;
+  readonly ownerUserId: string;
+  readonly clientType: ClientType;
+  readonly active: boolean;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly secretRotatedAt: Date | null;
 }
 
-/** Where the icon of an app is; wants a console session. */
+/** An app to store. */
+export type NewAppRecord = RegistrationFields & Omit<AppRecord, keyof AppRecord & keyof RegistrationFields>;
+
+/** Returns the address of an app's icon, which requires a console session. */
 export const iconUrl = (publicBaseUrl: string, clientId: string): string =>
   `${publicBaseUrl}/v1/integrations/apps/${clientId}/icon`;
 
-/** The app as its owner sees it. */
+/** Returns the app as its owner sees it. */
 export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connectionsCount: number }): App => ({
+  ...toFieldsJson(app),
   client_id: app.clientId,
-  name: app.name,
-  description: app.description,
   client_type: app.clientType,
-  redirect_uris: [...app.redirectUris],
-  homepage_url: app.homepageUrl,
-  privacy_policy_url: app.privacyPolicyUrl,
   icon_url: iconUrl(extra.publicBaseUrl, app.clientId),
   active: app.active,
-  refresh_grace_seconds: app.refreshGraceSeconds,
-  require_pushed_authorization_requests: app.requiresPushedRequests,
-  dpop_bound_access_tokens: app.requiresBoundTokens,
   created_at: app.createdAt.toISOString(),
   updated_at: app.updatedAt.toISOString(),
   secret_rotated_at: app.secretRotatedAt?.toISOString() ?? null,
   connections_count: extra.connectionsCount,
 });
 
-/** What every fact about an app says. */
+/** The schema gives the names only: a stored value may break a rule that is newer than it is. */
+const FIELD_NAMES = appFieldsSchema.keyof().options;
+
+const toFieldsJson = (app: AppRecord): AppFields => {
+  const row = snakeKeys(app);
+  // The names are the keys of AppFields, and a row has them all.
+  return Object.fromEntries(FIELD_NAMES.map((name) => [name, row[name]])) as AppFields;
+};
+
+/** Returns the data of a fact about an app. */
 export const appFact = (app: AppRecord) => ({
   client_id: app.clientId,
   owner_user_id: app.ownerUserId,
@@ -60,14 +56,14 @@ export const appFact = (app: AppRecord) => ({
   active: app.active,
 });
 
-/** The aggregate that facts about an app are about. */
+/** Returns the aggregate of facts about an app. */
 export const appAggregate = (clientId: string): string => `app:${clientId}`;
 
-/** Throws 422 naming every redirect URI that cannot be registered, or that stands twice. */
+/** Throws 422 naming every redirect URI that cannot be registered, or that is repeated. */
 export const checkRedirectUris = (uris: readonly string[], clientType: ClientType): void => {
   const issues = uris.flatMap((uri, index) => {
     const isRepeated = uris.indexOf(uri) < index;
-    const fault = isRepeated ? 'the redirect URI stands twice' : findRedirectUriFault(uri, clientType);
+    const fault = isRepeated ? 'the redirect URI is repeated' : findRedirectUriFault(uri, clientType);
     return fault === undefined
       ? []
       : [{ loc: ['body', 'redirect_uris', index], type: 'value_error', msg: `Value error, ${fault}` }];

@@ -12,8 +12,8 @@ export const digestClientSecret = (secret: string): Buffer => hash('sha256', sec
 
 /** A stored secret; `expiresAt` is set once it was rotated out. */
 export interface StoredSecret {
-  digest: Buffer;
-  expiresAt: Date | null;
+  readonly digest: Buffer;
+  readonly expiresAt: Date | null;
 }
 
 /** Says whether a presented secret is one of the live ones, in the same time whatever it is. */

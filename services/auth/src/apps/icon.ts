@@ -5,8 +5,8 @@ export type IconType = 'image/png' | 'image/jpeg' | 'image/webp';
 
 /** An icon to show. */
 export interface Icon {
-  contentType: IconType | 'image/svg+xml';
-  bytes: Buffer;
+  readonly contentType: IconType | 'image/svg+xml';
+  readonly bytes: Buffer;
 }
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

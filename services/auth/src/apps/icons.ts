@@ -1,5 +1,4 @@
-import { AppError, invalidField } from '@svc/service-kit';
-import type { Clock } from '../clock.ts';
+import { AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
 import { drawMonogram, type Icon, sniffIconType } from './icon.ts';
 import { findIcon, upsertIcon } from './icon-queries.ts';
@@ -23,6 +22,6 @@ export const putIcon = async (
   if (contentType === undefined) throw new AppError('unsupported_media_type', 'An icon is a PNG, JPEG or WebP image.');
   await deps.transact(async (trx) => {
     if ((await lockAppOfOwner(trx, key)) === undefined) throw new AppError('not_found');
-    await upsertIcon(trx, { clientId: key.clientId, contentType, bytes, now: deps.clock() });
+    await upsertIcon(trx, { clientId: key.clientId, contentType, bytes, updatedAt: deps.clock() });
   });
 };

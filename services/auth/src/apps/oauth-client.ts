@@ -1,35 +1,29 @@
+import { type CamelKeys, camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { AppRecord } from './app.ts';
 import type { StoredSecret } from './client-secret.ts';
 
-/** An app as the token endpoint needs it. */
+/** Members that `oauthClientJson` reads of an app. */
+const MEMBERS = ['client_id', 'name', 'client_type', 'redirect_uris', 'dpop_bound_access_tokens'] as const;
+
+/** An app as the token endpoint reads it. */
 export interface OauthClient {
-  app: Pick<
-    AppRecord,
-    'clientId' | 'name' | 'clientType' | 'redirectUris' | 'refreshGraceSeconds' | 'requiresBoundTokens'
-  >;
-  /** None where the app is public. */
-  secrets: readonly StoredSecret[];
+  readonly app: Pick<AppRecord, keyof CamelKeys<Record<(typeof MEMBERS)[number], never>>>;
+  /** Empty for a public app. */
+  readonly secrets: readonly StoredSecret[];
 }
 
-/** What `oauthClientJson` makes of an app. */
-export interface OauthClientJson {
-  client_id: string;
-  name: string;
-  client_type: AppRecord['clientType'];
-  redirect_uris: string[];
-  refresh_grace_seconds: number;
-  dpop_bound_access_tokens: boolean;
-  secrets: { digest: string; expires_at: string | null }[] | null;
-}
+/** JSON that `oauthClientJson` makes of an app. */
+export type OauthClientJson = SnakeKeys<OauthClient['app']> & {
+  readonly secrets: readonly { readonly digest: string; readonly expires_at: string | null }[] | null;
+};
 
 /**
- * SQL for the active app that an expression names, with its secrets, as one JSON value: for statements that read it along
- * with something else. Null where there is none, or it is deactivated.
+ * Returns SQL for the active app that an expression names, with its secrets, as one JSON value. A statement can so read it
+ * along with other things. The value is null if the app is unknown or deactivated.
  */
 export const oauthClientJson = (clientId: string): string => `(
   SELECT json_build_object(
-    'client_id', a.client_id, 'name', a.name, 'client_type', a.client_type, 'redirect_uris', a.redirect_uris,
-    'refresh_grace_seconds', a.refresh_grace_seconds, 'dpop_bound_access_tokens', a.dpop_bound_access_tokens,
+    ${MEMBERS.map((name) => `'${name}', a.${name}`).join(', ')},
     'secrets', CASE a.client_type WHEN 'confidential' THEN (
       SELECT json_agg(json_build_object('digest', encode(s.digest, 'base64'), 'expires_at', s.expires_at) ORDER BY s.created_at)
       FROM app_secrets s WHERE s.client_id = a.client_id
@@ -37,17 +31,10 @@ export const oauthClientJson = (clientId: string): string => `(
   ) FROM apps a WHERE a.client_id = ${clientId} AND a.active AND a.deleted_at IS NULL
 )`;
 
-/** Reads what `oauthClientJson` has made. */
-export const toOauthClient = (json: OauthClientJson): OauthClient => ({
-  app: {
-    clientId: json.client_id,
-    name: json.name,
-    clientType: json.client_type,
-    redirectUris: json.redirect_uris,
-    refreshGraceSeconds: json.refresh_grace_seconds,
-    requiresBoundTokens: json.dpop_bound_access_tokens,
-  },
-  secrets: (json.secrets ?? []).map(({ digest, expires_at: expiresAt }) => ({
+/** Reads the JSON that `oauthClientJson` has made. */
+export const toOauthClient = ({ secrets, ...app }: OauthClientJson): OauthClient => ({
+  app: camelKeys(app),
+  secrets: (secrets ?? []).map(({ digest, expires_at: expiresAt }) => ({
     digest: Buffer.from(digest, 'base64'),
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
   })),

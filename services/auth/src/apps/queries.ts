@@ -1,77 +1,23 @@
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import type { AppRecord } from './app.ts';
-import type { ClientType } from './redirect-uri.ts';
+import type { AppRecord, NewAppRecord } from './app.ts';
 
-interface Row {
-  client_id: string;
-  owner_user_id: string;
-  name: string;
-  description: string | null;
-  client_type: ClientType;
-  redirect_uris: string[];
-  homepage_url: string | null;
-  privacy_policy_url: string | null;
-  active: boolean;
-  refresh_grace_seconds: number;
-  require_pushed_authorization_requests: boolean;
-  dpop_bound_access_tokens: boolean;
-  version: number;
-  created_at: Date;
-  updated_at: Date;
-  secret_rotated_at: Date | null;
-  deleted_at: Date | null;
-}
+type Row = SnakeKeys<AppRecord> & { readonly deleted_at: Date | null };
 
-const toRecord = (row: Row): AppRecord => ({
-  clientId: row.client_id,
-  ownerUserId: row.owner_user_id,
-  name: row.name,
-  description: row.description,
-  clientType: row.client_type,
-  redirectUris: row.redirect_uris,
-  homepageUrl: row.homepage_url,
-  privacyPolicyUrl: row.privacy_policy_url,
-  active: row.active,
-  refreshGraceSeconds: row.refresh_grace_seconds,
-  requiresPushedRequests: row.require_pushed_authorization_requests,
-  requiresBoundTokens: row.dpop_bound_access_tokens,
-  version: row.version,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  secretRotatedAt: row.secret_rotated_at,
-});
-
-const toColumns = (app: AppRecord) => ({
-  name: app.name,
-  description: app.description,
-  redirect_uris: [...app.redirectUris],
-  homepage_url: app.homepageUrl,
-  privacy_policy_url: app.privacyPolicyUrl,
-  active: app.active,
-  refresh_grace_seconds: app.refreshGraceSeconds,
-  require_pushed_authorization_requests: app.requiresPushedRequests,
-  dpop_bound_access_tokens: app.requiresBoundTokens,
-  version: app.version,
-  updated_at: app.updatedAt,
-  secret_rotated_at: app.secretRotatedAt,
-});
+const toRecord = ({ deleted_at: _deletedAt, ...row }: Row): AppRecord => camelKeys(row);
 
 const present = (executor: Executor) => executor<Row>('apps').whereNull('deleted_at');
 
-/** Stores a new app. */
-export const insertApp = async (trx: Transaction, app: AppRecord): Promise<void> => {
-  await trx('apps').insert({
-    client_id: app.clientId,
-    owner_user_id: app.ownerUserId,
-    client_type: app.clientType,
-    created_at: app.createdAt,
-    ...toColumns(app),
-  });
+/** Stores a new app and returns it; columns without a value get their defaults. */
+export const insertApp = async (trx: Transaction, app: NewAppRecord): Promise<AppRecord> => {
+  const [row] = await trx('apps').insert(snakeKeys(app)).returning<Row[]>('*');
+  if (row === undefined) throw new Error('an insert returned no row');
+  return toRecord(row);
 };
 
 /** Writes a locked app back. */
 export const updateAppRow = async (trx: Transaction, app: AppRecord): Promise<void> => {
-  await trx('apps').where({ client_id: app.clientId }).update(toColumns(app));
+  await trx('apps').where({ client_id: app.clientId }).update(snakeKeys(app));
 };
 
 /** The app of an id, unless it was deleted. */

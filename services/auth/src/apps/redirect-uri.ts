@@ -33,10 +33,10 @@ export const findRedirectUriFault = (uri: string, clientType: ClientType): strin
 };
 
 interface Parsed {
-  uri: string;
-  scheme: string;
-  url: URL;
-  clientType: ClientType;
+  readonly uri: string;
+  readonly scheme: string;
+  readonly url: URL;
+  readonly clientType: ClientType;
 }
 
 const findSchemeFault = ({ uri, scheme, url, clientType }: Parsed): string | undefined => {

@@ -1,57 +1,60 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
-import { type AppFields, type AppRecord, appAggregate, appFact, checkRedirectUris } from './app.ts';
+import { type AppRecord, appAggregate, appFact, checkRedirectUris, type RegistrationFields } from './app.ts';
 import { digestClientSecret, newClientSecret } from './client-secret.ts';
 import { insertApp } from './queries.ts';
 import type { ClientType } from './redirect-uri.ts';
 import { insertSecret } from './secret-queries.ts';
 
-/** What registering needs. */
 export interface RegisterAppDeps {
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
 }
 
-/** A new app of an owner. */
-export interface NewApp extends AppFields {
-  ownerUserId: string;
-  clientType: ClientType;
+export interface Registration {
+  readonly ownerUserId: string;
+  readonly clientType: ClientType;
+  readonly fields: RegistrationFields;
 }
 
-/** The app, and for a confidential one its secret, which nobody can read again. */
 export interface RegisteredApp {
-  app: AppRecord;
-  clientSecret: string | undefined;
+  readonly app: AppRecord;
+  /** Plaintext of a confidential app's secret. Shown once; only its digest is stored. */
+  readonly clientSecret: string | undefined;
 }
 
 /** Registers an app and leaves the fact `auth.app.registered`. Throws 422 on redirect URIs that cannot be registered. */
-export const registerApp = async (deps: RegisterAppDeps, input: NewApp): Promise<RegisteredApp> => {
-  checkRedirectUris(input.redirectUris, input.clientType);
+export const registerApp = async (
+  deps: RegisterAppDeps,
+  { fields, ...owner }: Registration,
+): Promise<RegisteredApp> => {
+  checkRedirectUris(fields.redirectUris, owner.clientType);
   const now = deps.clock();
-  const clientSecret = input.clientType === 'confidential' ? newClientSecret() : undefined;
-  const app: AppRecord = {
-    ...input,
-    clientId: deps.newId('app'),
-    active: true,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-    secretRotatedAt: null,
-  };
-  await deps.transact(async (trx) => {
-    await insertApp(trx, app);
+  const clientSecret = owner.clientType === 'confidential' ? newClientSecret() : undefined;
+  const app = await deps.transact(async (trx) => {
+    const stored = await insertApp(trx, {
+      ...fields,
+      ...owner,
+      clientId: deps.newId('app'),
+      active: true,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+      secretRotatedAt: null,
+    });
     if (clientSecret !== undefined) {
-      await insertSecret(trx, { digest: digestClientSecret(clientSecret), clientId: app.clientId, createdAt: now });
+      await insertSecret(trx, { digest: digestClientSecret(clientSecret), clientId: stored.clientId, createdAt: now });
     }
     await appendToOutbox(trx, {
       subject: authEvents.appRegistered.subject,
-      aggregate: appAggregate(app.clientId),
-      version: app.version,
-      data: appFact(app),
+      aggregate: appAggregate(stored.clientId),
+      version: stored.version,
+      data: appFact(stored),
     });
+    return stored;
   });
   return { app, clientSecret };
 };

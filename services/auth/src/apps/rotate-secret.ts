@@ -1,5 +1,5 @@
-import { AppError } from '@svc/service-kit';
-import { type Clock, later, SECOND_MS } from '../clock.ts';
+import { AppError, type Clock } from '@svc/service-kit';
+import { later, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
 import { digestClientSecret, newClientSecret } from './client-secret.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
@@ -7,10 +7,10 @@ import { deleteSecrets, expireSecrets, insertSecret } from './secret-queries.ts'
 
 /** The new secret, which nobody can read again. */
 export interface RotatedSecret {
-  clientId: string;
-  clientSecret: string;
-  secretRotatedAt: Date;
-  previousSecretExpiresAt: Date | null;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly secretRotatedAt: Date;
+  readonly previousSecretExpiresAt: Date | null;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { ICON_BYTES_MAX, routes } from '@svc/contracts';
 import { type Binding, bind, readBodyBytes } from '@svc/service-kit';
 import { countStandingConnections } from '../connections/index.ts';
+import { camelKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
-import { type AppFields, type AppRecord, toAppJson } from './app.ts';
+import { type AppRecord, toAppJson } from './app.ts';
 import { deleteApp } from './delete-app.ts';
 import { getIcon, putIcon } from './icons.ts';
 import { listAppsByOwner } from './queries.ts';
@@ -12,8 +13,8 @@ import { type UpdateAppDeps, updateApp } from './update-app.ts';
 
 /** What the app endpoints need. */
 export interface AppRoutesDeps extends UpdateAppDeps {
-  database: Executor;
-  publicBaseUrl: string;
+  readonly database: Executor;
+  readonly publicBaseUrl: string;
 }
 
 /** Serves the management of apps. */
@@ -25,24 +26,16 @@ const recordRoutes = (deps: AppRoutesDeps): Binding[] => [
     return { status: 200, body: { data: await toJson(deps, apps) } };
   }),
   bind(routes.registerApp, async ({ body, caller }) => {
-    const { app, clientSecret } = await registerApp(deps, {
-      ownerUserId: caller.userId,
-      clientType: body.client_type,
-      name: body.name,
-      description: body.description ?? null,
-      redirectUris: body.redirect_uris,
-      homepageUrl: body.homepage_url ?? null,
-      privacyPolicyUrl: body.privacy_policy_url ?? null,
-      refreshGraceSeconds: body.refresh_grace_seconds,
-      requiresPushedRequests: body.require_pushed_authorization_requests,
-      requiresBoundTokens: body.dpop_bound_access_tokens,
-    });
+    const { client_type: clientType, ...fields } = body;
+    const registration = { ownerUserId: caller.userId, clientType, fields: camelKeys(fields) };
+    const { app, clientSecret } = await registerApp(deps, registration);
     const record = toAppJson(app, { publicBaseUrl: deps.publicBaseUrl, connectionsCount: 0 });
     return { status: 201, body: clientSecret === undefined ? record : { ...record, client_secret: clientSecret } };
   }),
   bind(routes.updateApp, async ({ params, body, caller }) => {
     const key = { clientId: params.client_id, ownerUserId: caller.userId };
-    const app = await updateApp(deps, key, { active: body.active, fields: toFields(body) });
+    const { active, ...fields } = body;
+    const app = await updateApp(deps, key, { active, fields: camelKeys(fields) });
     const [record] = await toJson(deps, [app]);
     return { status: 200, body: record };
   }),
@@ -83,30 +76,6 @@ const secretAndIconRoutes = (deps: AppRoutesDeps): Binding[] => [
     return { status: 204 };
   }),
 ];
-
-interface ChangeBody {
-  name?: string | undefined;
-  description?: string | null | undefined;
-  redirect_uris?: readonly string[] | undefined;
-  homepage_url?: string | null | undefined;
-  privacy_policy_url?: string | null | undefined;
-  refresh_grace_seconds?: number | undefined;
-  require_pushed_authorization_requests?: boolean | undefined;
-  dpop_bound_access_tokens?: boolean | undefined;
-}
-
-const toFields = (body: ChangeBody): Partial<AppFields> => ({
-  ...(body.name === undefined ? {} : { name: body.name }),
-  ...(body.description === undefined ? {} : { description: body.description }),
-  ...(body.redirect_uris === undefined ? {} : { redirectUris: body.redirect_uris }),
-  ...(body.homepage_url === undefined ? {} : { homepageUrl: body.homepage_url }),
-  ...(body.privacy_policy_url === undefined ? {} : { privacyPolicyUrl: body.privacy_policy_url }),
-  ...(body.refresh_grace_seconds === undefined ? {} : { refreshGraceSeconds: body.refresh_grace_seconds }),
-  ...(body.require_pushed_authorization_requests === undefined
-    ? {}
-    : { requiresPushedRequests: body.require_pushed_authorization_requests }),
-  ...(body.dpop_bound_access_tokens === undefined ? {} : { requiresBoundTokens: body.dpop_bound_access_tokens }),
-});
 
 const toJson = async (deps: AppRoutesDeps, apps: readonly AppRecord[]) => {
   const counts = await countStandingConnections(

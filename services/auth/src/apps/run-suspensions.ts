@@ -1,8 +1,8 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '../connections/index.ts';
+import { SECOND_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { appAggregate, appFact } from './app.ts';
 import { deleteAppRow, findDeletedApp } from './queries.ts';
@@ -10,10 +10,10 @@ import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
 
 /** What the worker needs. */
 export interface SuspensionsDeps {
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
-  logger: Logger;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  readonly logger: Logger;
 }
 
 /** Finds what a crashed replica left, and what failed. */

@@ -1,3 +1,4 @@
+import { snakeKeys } from '../key-case.ts';
 import type { Transaction } from '../transact.ts';
 
 /** Stores the digest of a new current secret. */
@@ -5,12 +6,7 @@ export const insertSecret = async (
   trx: Transaction,
   secret: { digest: Buffer; clientId: string; createdAt: Date },
 ): Promise<void> => {
-  await trx('app_secrets').insert({
-    digest: secret.digest,
-    client_id: secret.clientId,
-    created_at: secret.createdAt,
-    expires_at: null,
-  });
+  await trx('app_secrets').insert(snakeKeys({ ...secret, expiresAt: null }));
 };
 
 /** Ends the current secret at an instant, and those before it at once. */

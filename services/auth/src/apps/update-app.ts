@@ -1,27 +1,31 @@
-import { authEvents, type newId } from '@svc/contracts';
+import { type AppFields, authEvents, type newId, type updateAppRequestSchema } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import { AppError } from '@svc/service-kit';
-import type { Clock } from '../clock.ts';
+import { AppError, type Clock } from '@svc/service-kit';
+import type { z } from 'zod';
 import { cutOffApp } from '../connections/index.ts';
+import type { CamelKeys } from '../key-case.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import { type AppFields, type AppRecord, appAggregate, appFact, checkRedirectUris } from './app.ts';
+import { type AppRecord, appAggregate, appFact, checkRedirectUris } from './app.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
 import { insertSuspension } from './suspension-queries.ts';
 
-/** What changing an app needs. */
 export interface UpdateAppDeps {
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
   /** Wakes the worker that ends the connections of suspended apps. */
-  wakeSuspensions: () => void;
+  readonly wakeSuspensions: () => void;
 }
 
 /** A change; a field that is left out stays as it is. */
 export interface AppChange {
-  active: boolean;
-  fields: Partial<AppFields>;
+  readonly active: boolean;
+  readonly fields: FieldChanges;
 }
+
+type FieldChanges = CamelKeys<Omit<z.output<typeof updateAppRequestSchema>, 'active'>>;
+/** Fields of a record that a change replaces. */
+type ChangedFields = Partial<CamelKeys<AppFields>>;
 
 const nameOfFact = {
   updated: authEvents.appUpdated.subject,
@@ -59,18 +63,18 @@ export const updateApp = async (
 
 type Fact = keyof typeof nameOfFact;
 
-const changedFields = (before: AppRecord, fields: Partial<AppFields>): Partial<AppFields> => {
-  const current: AppFields = before;
+const changedFields = (before: AppRecord, fields: FieldChanges): ChangedFields => {
+  const current: CamelKeys<AppFields> = before;
   return Object.fromEntries(
     Object.entries(fields).filter(
       ([name, value]) =>
-        // The keys of a partial AppFields are keys of AppFields.
-        value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name as keyof AppFields]),
+        // The keys of the changes are keys of AppFields.
+        value !== undefined && JSON.stringify(value) !== JSON.stringify(current[name as keyof typeof current]),
     ),
   );
 };
 
-const factsOf = (before: AppRecord, active: boolean, fields: Partial<AppFields>): Fact[] => [
+const factsOf = (before: AppRecord, active: boolean, fields: ChangedFields): Fact[] => [
   ...(Object.keys(fields).length > 0 ? ['updated' as const] : []),
   ...(before.active && !active ? ['suspended' as const] : []),
   ...(!before.active && active ? ['activated' as const] : []),

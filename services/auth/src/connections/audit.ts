@@ -6,18 +6,18 @@ export type ConnectionAction = ConnectionAuditEntry['action'];
 
 /** Where something was asked for: kept in coarse form only. */
 export interface Origin {
-  network: string | null;
-  clientKind: ConnectionAuditEntry['client_kind'];
+  readonly network: string | null;
+  readonly clientKind: ConnectionAuditEntry['client_kind'];
 }
 
 /** An entry of a user's audit trail, as stored. */
 export interface AuditRecord extends Origin {
-  id: string;
-  userId: string;
-  clientId: string;
-  action: ConnectionAction;
-  scope: string | null;
-  happenedAt: Date;
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly action: ConnectionAction;
+  readonly scope: string | null;
+  readonly happenedAt: Date;
 }
 
 /** The origin of a request that came from this address. */

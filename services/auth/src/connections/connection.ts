@@ -1,24 +1,24 @@
-import { DAY_MS } from '../clock.ts';
+import { DAY_MS } from '../time.ts';
 
-/** A user's standing connection to an app, as stored. It outlives its end, so that the versions of its facts keep growing. */
+/** A user's connection to an app, as stored. The row outlives the connection, so that the versions of its facts keep growing. */
 export interface ConnectionRecord {
-  userId: string;
-  clientId: string;
-  scope: string;
-  connectedAt: Date;
-  lastUsedAt: Date | null;
-  /** The newest grant; a connection whose newest grant an app's suspension covers has ended, even before its fact is written. */
-  lastGrantId: string;
-  version: number;
-  endedAt: Date | null;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly connectedAt: Date;
+  readonly lastUsedAt: Date | null;
+  /** The newest grant. If a suspension of the app covers it, the connection has ended, even before its fact is written. */
+  readonly lastGrantId: string;
+  readonly version: number;
+  readonly endedAt: Date | null;
 }
 
-/** What one consent allowed. */
+/** The permission that one consent gave. */
 export interface GrantRecord {
-  id: string;
-  userId: string;
-  clientId: string;
-  scope: string;
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scope: string;
 }
 
 /** Why a connection ended. */

@@ -1,7 +1,6 @@
 import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import { AppError } from '@svc/service-kit';
-import type { Clock } from '../clock.ts';
+import { AppError, type Clock } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
 import { auditRecord, type Origin } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';

@@ -1,21 +1,17 @@
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { GrantRecord } from './connection.ts';
 
-/** A grant as stored, and as `grantJson` gives it. */
-export interface GrantJson {
-  id: string;
-  user_id: string;
-  client_id: string;
-  scope: string;
-}
+/** JSON that `grantJson` makes of a grant; `camelKeys` reads it. */
+export type GrantJson = SnakeKeys<GrantRecord>;
 
-/** Reads what is stored. */
-export const toGrant = (row: GrantJson): GrantRecord => ({
-  id: row.id,
-  userId: row.user_id,
-  clientId: row.client_id,
-  scope: row.scope,
-});
+/** Columns of a record; the row has others beside them. */
+const COLUMNS = Object.keys({
+  id: true,
+  user_id: true,
+  client_id: true,
+  scope: true,
+} satisfies Record<keyof GrantJson, true>);
 
 const NOT_CUT_OFF = `NOT EXISTS (
   SELECT FROM app_cutoffs k WHERE k.client_id = grants.client_id AND k.revoked_through >= grants.id
@@ -27,30 +23,22 @@ export const insertGrant = async (
   grant: GrantRecord,
   times: { createdAt: Date; expiresAt: Date },
 ): Promise<void> => {
-  await trx('grants').insert({
-    id: grant.id,
-    user_id: grant.userId,
-    client_id: grant.clientId,
-    scope: grant.scope,
-    created_at: times.createdAt,
-    expires_at: times.expiresAt,
-  });
+  await trx('grants').insert(snakeKeys({ ...grant, ...times }));
 };
 
-/** A grant that still holds. */
+/** Finds a grant that has not ended. */
 export const findGrant = async (executor: Executor, id: string): Promise<GrantRecord | undefined> => {
-  const row = await executor<GrantJson>('grants').where({ id }).whereRaw(NOT_CUT_OFF).first();
-  return row === undefined ? undefined : toGrant(row);
+  const row = await executor('grants').where({ id }).whereRaw(NOT_CUT_OFF).first<GrantJson | undefined>(COLUMNS);
+  return row === undefined ? undefined : camelKeys(row);
 };
 
 /**
- * SQL for the grant that an expression names, where it still holds, as one JSON value: for statements that read it along with
- * what hangs on it. `toGrant` reads it.
+ * Returns SQL for the grant that an expression names, as one JSON value. A statement can so read it along with other things.
+ * The value is null if the grant has ended.
  */
 export const grantJson = (id: string): string => `(
-  SELECT json_build_object(
-    'id', grants.id, 'user_id', grants.user_id, 'client_id', grants.client_id, 'scope', grants.scope
-  ) FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
+  SELECT json_build_object(${COLUMNS.map((name) => `'${name}', grants.${name}`).join(', ')})
+  FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
 )`;
 
 /** Removes grants of one connection, all or those named, with their codes and refresh tokens. Locks them in the order of their ids. */

@@ -1,11 +1,10 @@
 export { type Origin, originOf } from './audit.ts';
 export { deleteAuditEntriesBefore } from './audit-queries.ts';
-export type { GrantRecord } from './connection.ts';
+export { GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';
 export { endConnectionsOfUser } from './end-user-connections.ts';
-export { grantExpiry } from './grant-expiry.ts';
-export { deleteGrantsExpiredBefore, type GrantJson, grantJson, toGrant } from './grant-queries.ts';
+export { deleteGrantsExpiredBefore, type GrantJson, grantJson } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
 export type { ConnectedApp } from './list-connections.ts';
 export { openGrant } from './open-grant.ts';

@@ -4,15 +4,15 @@ import { listStandingConnections } from './queries.ts';
 
 /** What a list of connections shows of an app. */
 export interface ConnectedApp {
-  name: string;
-  iconUrl: string;
-  homepageUrl: string | null;
+  readonly name: string;
+  readonly iconUrl: string;
+  readonly homepageUrl: string | null;
 }
 
 /** What listing needs; apps are another slice's, so their look-up is passed in. */
 export interface ListConnectionsDeps {
-  database: Executor;
-  findConnectedApps: (clientIds: readonly string[]) => Promise<ReadonlyMap<string, ConnectedApp>>;
+  readonly database: Executor;
+  readonly findConnectedApps: (clientIds: readonly string[]) => Promise<ReadonlyMap<string, ConnectedApp>>;
 }
 
 /** The apps that a user is connected to, newest first. */

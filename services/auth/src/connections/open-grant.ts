@@ -1,6 +1,6 @@
 import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import { later } from '../clock.ts';
+import { later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
@@ -17,12 +17,12 @@ import { insertConnection, lockConnection, updateConnection } from './queries.ts
 
 /** What a consent allows, and when. */
 export interface Consent {
-  userId: string;
-  clientId: string;
-  scope: string;
-  now: Date;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly now: Date;
   /** Where it was given. */
-  origin: Origin;
+  readonly origin: Origin;
 }
 
 /**
@@ -78,8 +78,8 @@ const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | u
 };
 
 interface Connecting extends Consent {
-  grantId: string;
-  cutoff: string | undefined;
+  readonly grantId: string;
+  readonly cutoff: string | undefined;
 }
 
 const connect = async (
@@ -89,8 +89,14 @@ const connect = async (
 ): Promise<ConnectionRecord> => {
   const { userId, clientId, scope, now, grantId, cutoff } = input;
   const first: ConnectionRecord = {
-    ...{ userId, clientId, scope, connectedAt: now, lastUsedAt: null },
-    ...{ lastGrantId: grantId, version: 1, endedAt: null },
+    userId,
+    clientId,
+    scope,
+    connectedAt: now,
+    lastUsedAt: null,
+    lastGrantId: grantId,
+    version: 1,
+    endedAt: null,
   };
   const known = await lockConnection(trx, { userId, clientId });
   if (known === undefined && (await insertConnection(trx, first))) return first;

@@ -1,27 +1,8 @@
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { ConnectionRecord } from './connection.ts';
 
-interface Row {
-  user_id: string;
-  client_id: string;
-  scope: string;
-  connected_at: Date;
-  last_used_at: Date | null;
-  last_grant_id: string;
-  version: number;
-  ended_at: Date | null;
-}
-
-const toRecord = (row: Row): ConnectionRecord => ({
-  userId: row.user_id,
-  clientId: row.client_id,
-  scope: row.scope,
-  connectedAt: row.connected_at,
-  lastUsedAt: row.last_used_at,
-  lastGrantId: row.last_grant_id,
-  version: row.version,
-  endedAt: row.ended_at,
-});
+type Row = SnakeKeys<ConnectionRecord>;
 
 /** True for a connection `c` that stands: not ended, and not covered by a suspension of its app. */
 const STANDING = `c.ended_at IS NULL
@@ -33,7 +14,7 @@ export const findConnection = async (
   key: { userId: string; clientId: string },
 ): Promise<ConnectionRecord | undefined> => {
   const row = await executor<Row>('connections').where({ user_id: key.userId, client_id: key.clientId }).first();
-  return row === undefined ? undefined : toRecord(row);
+  return row === undefined ? undefined : camelKeys(row);
 };
 
 /** The same, locked until the transaction ends: whoever changes a connection or its set of grants does this first. */
@@ -42,13 +23,13 @@ export const lockConnection = async (
   key: { userId: string; clientId: string },
 ): Promise<ConnectionRecord | undefined> => {
   const row = await trx<Row>('connections').where({ user_id: key.userId, client_id: key.clientId }).forUpdate().first();
-  return row === undefined ? undefined : toRecord(row);
+  return row === undefined ? undefined : camelKeys(row);
 };
 
 /** Stores a first connection; false where another transaction has just done so. */
 export const insertConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<boolean> => {
   const rows = await trx('connections')
-    .insert({ user_id: connection.userId, client_id: connection.clientId, ...toColumns(connection) })
+    .insert(snakeKeys(connection))
     .onConflict(['user_id', 'client_id'])
     .ignore()
     .returning('version');
@@ -59,17 +40,8 @@ export const insertConnection = async (trx: Transaction, connection: ConnectionR
 export const updateConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   await trx('connections')
     .where({ user_id: connection.userId, client_id: connection.clientId })
-    .update(toColumns(connection));
+    .update(snakeKeys(connection));
 };
-
-const toColumns = (connection: ConnectionRecord) => ({
-  scope: connection.scope,
-  connected_at: connection.connectedAt,
-  last_used_at: connection.lastUsedAt,
-  last_grant_id: connection.lastGrantId,
-  version: connection.version,
-  ended_at: connection.endedAt,
-});
 
 /** The standing connections of a user, newest first, with the last use of any of their grants. */
 export const listStandingConnections = async (executor: Executor, userId: string): Promise<ConnectionRecord[]> => {
@@ -83,7 +55,7 @@ export const listStandingConnections = async (executor: Executor, userId: string
      ORDER BY c.connected_at DESC, c.client_id`,
     [userId],
   );
-  return result.rows.map(toRecord);
+  return result.rows.map(camelKeys);
 };
 
 /** How many connections stand, by app; an app without any is left out. */

@@ -1,6 +1,5 @@
 import { type newId, routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
-import type { Clock } from '../clock.ts';
+import { type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
 import { originOf } from './audit.ts';
 import { endConnection } from './end-connection.ts';
@@ -9,9 +8,9 @@ import { type ListConnectionsDeps, listConnections } from './list-connections.ts
 
 /** What the connection endpoints need. */
 export interface ConnectionRoutesDeps extends ListConnectionsDeps {
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
 }
 
 /** Serves a user's connections. */

@@ -5,14 +5,14 @@ import { parseScope } from './scope.ts';
 
 /** What an app asks for; formally right, but nothing of it is believed before it was judged. */
 export interface AuthorizeRequest {
-  clientId: string;
-  redirectUri: string;
-  scope: string;
-  codeChallenge: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly scope: string;
+  readonly codeChallenge: string;
   /** Thumbprint of the key that the code is bound to, where the app names one (RFC 9449 section 10). */
-  dpopThumbprint: string | undefined;
+  readonly dpopThumbprint: string | undefined;
   /** Whether the app itself has sent it here beforehand (RFC 9126), and not the browser. */
-  isPushed: boolean;
+  readonly isPushed: boolean;
 }
 
 /** Why a request cannot be asked of anybody. */
@@ -25,8 +25,8 @@ export type AuthorizeFault =
 
 /** A request of a known, active app that may get its answer at the named redirect URI, or what is wrong with it. */
 export type JudgedAuthorizeRequest =
-  | { isValid: true; app: AppRecord; scopes: Scope[] }
-  | { isValid: false; faults: readonly AuthorizeFault[] };
+  | { readonly isValid: true; readonly app: AppRecord; readonly scopes: Scope[] }
+  | { readonly isValid: false; readonly faults: readonly AuthorizeFault[] };
 
 /** Judges a request by the app that it names. */
 export const judgeAuthorizeRequest = (
@@ -35,7 +35,8 @@ export const judgeAuthorizeRequest = (
 ): JudgedAuthorizeRequest => {
   if (app === undefined) return { isValid: false, faults: ['unknown_app'] };
   if (!app.active) return { isValid: false, faults: ['app_inactive'] };
-  if (app.requiresPushedRequests && !request.isPushed) return { isValid: false, faults: ['pushed_request_required'] };
+  if (app.requirePushedAuthorizationRequests && !request.isPushed)
+    return { isValid: false, faults: ['pushed_request_required'] };
   const scopes = parseScope(request.scope);
   const isRegistered = isRegisteredRedirectUri(app.redirectUris, request.redirectUri);
   if (isRegistered && scopes !== undefined) return { isValid: true, app, scopes };

@@ -1,7 +1,6 @@
 import type { newId } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
+import { AppError, type Clock } from '@svc/service-kit';
 import { addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
-import type { Clock } from '../clock.ts';
 import { type Origin, openGrant } from '../connections/index.ts';
 import { issueCode, newOpaqueValue } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';
@@ -9,20 +8,20 @@ import type { Executor, Transact } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
 
 export interface DecideConsentDeps {
-  database: Executor;
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
-  publicBaseUrl: string;
+  readonly database: Executor;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  readonly publicBaseUrl: string;
 }
 
 /** A decision of a signed-in person. */
 export interface Decision {
-  userId: string;
-  sessionId: string;
-  request: AuthorizeRequest;
-  state: string;
-  origin: Origin;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly request: AuthorizeRequest;
+  readonly state: string;
+  readonly origin: Origin;
 }
 
 /** The code of this decision exists: the decision was sent twice. */

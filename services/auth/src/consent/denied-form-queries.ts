@@ -1,3 +1,4 @@
+import { snakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 
 /** Remembers that a form was denied, for as long as it could be sent. */
@@ -5,10 +6,7 @@ export const insertDeniedForm = async (
   executor: Executor,
   form: { readonly digest: Buffer; readonly expiresAt: Date },
 ): Promise<void> => {
-  await executor('denied_forms')
-    .insert({ digest: form.digest, expires_at: form.expiresAt })
-    .onConflict('digest')
-    .ignore();
+  await executor('denied_forms').insert(snakeKeys(form)).onConflict('digest').ignore();
 };
 
 /** Says whether a form was denied. */

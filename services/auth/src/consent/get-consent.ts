@@ -10,8 +10,8 @@ import { scopeText } from './scope.ts';
 
 /** What the consent details need. */
 export interface GetConsentDeps {
-  database: Executor;
-  publicBaseUrl: string;
+  readonly database: Executor;
+  readonly publicBaseUrl: string;
 }
 
 /** What a person needs to know to decide on a request. Throws as `checkAuthorizeRequest`. */

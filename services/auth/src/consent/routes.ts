@@ -20,11 +20,11 @@ export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
 ];
 
 interface WireRequest {
-  client_id: string;
-  redirect_uri: string;
-  scope: string;
-  code_challenge: string;
-  dpop_jkt?: string | undefined;
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  readonly scope: string;
+  readonly code_challenge: string;
+  readonly dpop_jkt?: string | undefined;
 }
 
 const toRequest = (wire: WireRequest) => ({

@@ -2,8 +2,8 @@ import { type Locale, type Scope, scopes } from '@svc/contracts';
 
 /** A scope as a person reads it. */
 export interface ScopeText {
-  title: string;
-  description: string;
+  readonly title: string;
+  readonly description: string;
 }
 
 const texts: Readonly<Record<Scope, Readonly<Record<Locale, ScopeText>>>> = {

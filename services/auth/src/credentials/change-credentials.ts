@@ -16,7 +16,7 @@ import { endAccountAccess } from './end-account-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
 export interface ChangeCredentialsDeps extends ProveOwnerDeps, BeginSessionDeps {
-  transact: Transact;
+  readonly transact: Transact;
 }
 
 /**
@@ -70,10 +70,10 @@ const changeToFreeEmail = async (
 };
 
 interface Change {
-  email?: string;
-  passwordHash?: string;
-  claim: OwnerClaim;
-  keepAccess: boolean;
+  readonly email?: string;
+  readonly passwordHash?: string;
+  readonly claim: OwnerClaim;
+  readonly keepAccess: boolean;
 }
 
 const change = (

@@ -8,12 +8,12 @@ import type { Transaction } from '../transact.ts';
 
 /** An account whose access ends. The caller has locked it. */
 export interface EndedAccess {
-  account: AccountRecord;
+  readonly account: AccountRecord;
   /** Where the request came from, for the audit trail of each connection. */
-  origin: Origin;
-  now: Date;
+  readonly origin: Origin;
+  readonly now: Date;
   /** Keeps connections and API keys; sessions end in any case. */
-  keepAccess: boolean;
+  readonly keepAccess: boolean;
 }
 
 /**

@@ -1,28 +1,28 @@
-import { AppError, type ConsoleSessionCaller, invalidField } from '@svc/service-kit';
+import { AppError, type Clock, type ConsoleSessionCaller, invalidField } from '@svc/service-kit';
 import { type AccountWithPassword, findCredentialsById, type PasswordHasher } from '../accounts/index.ts';
-import { type Clock, later, MINUTE_MS } from '../clock.ts';
 import { findSessionById } from '../sessions/index.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
+import { later, MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 
 /** Age of a session that may set the first password of an account. */
 const FRESH_MS = 10 * MINUTE_MS;
 
 export interface ProveOwnerDeps {
-  database: Executor;
-  clock: Clock;
-  passwords: PasswordHasher;
-  throttle: AttemptThrottle;
+  readonly database: Executor;
+  readonly clock: Clock;
+  readonly passwords: PasswordHasher;
+  readonly throttle: AttemptThrottle;
 }
 
 /** A caller's claim to own the account of its session. */
 export interface OwnerClaim {
-  caller: ConsoleSessionCaller;
-  password: string | undefined;
+  readonly caller: ConsoleSessionCaller;
+  readonly password: string | undefined;
   /** Network address of the request. */
-  source: string;
+  readonly source: string;
   /** Device token that the request brought. */
-  deviceToken: string | undefined;
+  readonly deviceToken: string | undefined;
 }
 
 /**

@@ -10,8 +10,8 @@ export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris'];
 
 /** A secret in the form that the library can hash and cache. */
 export interface SecretMetadata {
-  digest: string;
-  expires_at: number | null;
+  readonly digest: string;
+  readonly expires_at: number | null;
 }
 
 /** An app as the library wants to see its client (RFC 7591 section 2). */
@@ -24,7 +24,7 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   scope: 'inference usage:read',
   token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
   ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
-  dpop_bound_access_tokens: app.requiresBoundTokens,
+  dpop_bound_access_tokens: app.dpopBoundAccessTokens,
   svc_secrets: secrets.map(
     ({ digest, expiresAt }): SecretMetadata => ({
       digest: digest.toString('base64url'),

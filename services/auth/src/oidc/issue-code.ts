@@ -1,4 +1,4 @@
-import { later } from '../clock.ts';
+import { later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 import { CODE_MS } from './lifetimes.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
@@ -6,12 +6,12 @@ import { insertCode } from './queries.ts';
 
 /** A code to issue under a grant of the same transaction. */
 export interface CodeToIssue {
-  value: string;
-  grantId: string;
-  redirectUri: string;
-  codeChallenge: string;
-  dpopThumbprint: string | undefined;
-  now: Date;
+  readonly value: string;
+  readonly grantId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly dpopThumbprint: string | undefined;
+  readonly now: Date;
 }
 
 /** Stores a code, by digest only. False where the same one was issued before. */
@@ -21,7 +21,7 @@ export const issueCode = async (trx: Transaction, code: CodeToIssue): Promise<bo
     grantId: code.grantId,
     redirectUri: code.redirectUri,
     codeChallenge: code.codeChallenge,
-    dpopThumbprint: code.dpopThumbprint ?? null,
+    dpopJkt: code.dpopThumbprint ?? null,
     issuedAt: code.now,
     expiresAt: later(code.now, CODE_MS),
   });

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '../clock.ts';
+import { DAY_MS, MINUTE_MS } from '../time.ts';
 
 /** Milliseconds that an authorization code lives. */
 export const CODE_MS = 5 * MINUTE_MS;

@@ -1,21 +1,18 @@
+import { camelKeys, snakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 
 /** An authorization request that an app pushed, as stored. */
 export interface PushedRequestRecord {
-  digest: Buffer;
-  clientId: string;
-  parameters: Record<string, unknown>;
-  expiresAt: Date;
+  readonly digest: Buffer;
+  readonly clientId: string;
+  readonly parameters: Record<string, unknown>;
+  readonly expiresAt: Date;
 }
 
 /** Stores a pushed request under the digest of its `request_uri`. */
 export const insertPushedRequest = async (executor: Executor, request: PushedRequestRecord): Promise<void> => {
-  await executor('pushed_requests').insert({
-    digest: request.digest,
-    client_id: request.clientId,
-    parameters: JSON.stringify(request.parameters),
-    expires_at: request.expiresAt,
-  });
+  const parameters = JSON.stringify(request.parameters);
+  await executor('pushed_requests').insert(snakeKeys({ ...request, parameters }));
 };
 
 /** Takes a pushed request of an app out, for good: of two parallel callers, one gets it. */
@@ -27,13 +24,13 @@ export const takePushedRequest = async (
     .where({ digest, client_id: clientId })
     .delete()
     .returning<{ parameters: Record<string, unknown>; expires_at: Date }[]>(['parameters', 'expires_at']);
-  return row === undefined ? undefined : { parameters: row.parameters, expiresAt: row.expires_at };
+  return row === undefined ? undefined : camelKeys(row);
 };
 
 /** Stores a proof of possession; returns false if it was presented before. */
 export const insertProof = async (executor: Executor, proof: { digest: Buffer; expiresAt: Date }): Promise<boolean> => {
   const rows = await executor('dpop_proofs')
-    .insert({ digest: proof.digest, expires_at: proof.expiresAt })
+    .insert(snakeKeys(proof))
     .onConflict('digest')
     .ignore()
     .returning('expires_at');

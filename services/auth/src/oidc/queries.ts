@@ -1,71 +1,60 @@
 import { runPrepared } from '@svc/database';
-import { grantExpiry } from '../connections/index.ts';
+import { GRANT_UNUSED_MS } from '../connections/index.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import type { Consumption, NewRefreshToken } from './token-work.ts';
+import { REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
 
-/** An authorization code as stored: what it allows stands in its grant. */
+/** An authorization code as stored; its grant says what it allows. */
 export interface CodeRecord {
-  grantId: string;
-  redirectUri: string;
-  codeChallenge: string;
+  readonly grantId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
   /** Thumbprint of the key that it is bound to. */
-  dpopThumbprint: string | null;
-  issuedAt: Date;
-  expiresAt: Date;
-  consumedAt: Date | null;
+  readonly dpopJkt: string | null;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+  readonly consumedAt: Date | null;
 }
 
-interface CodeRow {
-  digest: Buffer;
-  grant_id: string;
-  redirect_uri: string;
-  code_challenge: string;
-  dpop_jkt: string | null;
-  issued_at: Date;
-  expires_at: Date;
-  consumed_at: Date | null;
-}
-
-/** Stores the digest of a new code; false where it is there already. */
+/** Stores the digest of a new code. Returns false if it was stored before. */
 export const insertCode = async (
   trx: Transaction,
   code: Omit<CodeRecord, 'consumedAt'> & { digest: Buffer },
 ): Promise<boolean> => {
   const rows = await trx('authorization_codes')
-    .insert({
-      digest: code.digest,
-      grant_id: code.grantId,
-      redirect_uri: code.redirectUri,
-      code_challenge: code.codeChallenge,
-      dpop_jkt: code.dpopThumbprint,
-      issued_at: code.issuedAt,
-      expires_at: code.expiresAt,
-    })
+    .insert(snakeKeys(code))
     .onConflict('digest')
     .ignore()
     .returning('grant_id');
   return rows.length > 0;
 };
 
-/** The code of a digest, used up or not. */
+/** Finds a code by its digest, used or not. */
 export const findCode = async (executor: Executor, digest: Buffer): Promise<CodeRecord | undefined> => {
-  const row = await executor<CodeRow>('authorization_codes').where('digest', digest).first();
-  if (row === undefined) return undefined;
-  return {
-    grantId: row.grant_id,
-    redirectUri: row.redirect_uri,
-    codeChallenge: row.code_challenge,
-    dpopThumbprint: row.dpop_jkt,
-    issuedAt: row.issued_at,
-    expiresAt: row.expires_at,
-    consumedAt: row.consumed_at,
-  };
+  const row = await executor('authorization_codes')
+    .where('digest', digest)
+    .first<SnakeKeys<CodeRecord> | undefined>('*');
+  return row === undefined ? undefined : camelKeys(row);
 };
 
-/** A code or token, and the refresh token that it is to be exchanged for. */
+/** An authorization code or refresh token that a client presents. */
+export interface Presented {
+  readonly kind: 'authorization_code' | 'refresh_token';
+  readonly digest: Buffer;
+  readonly grantId: string;
+}
+
+/** A refresh token to store under the grant of what was presented. */
+export interface NewRefreshToken {
+  readonly digest: Buffer;
+  readonly generation: number;
+  /** Thumbprint of the key that it is bound to (RFC 9449 section 5). */
+  readonly jkt: string | null;
+}
+
 export interface Exchange {
-  consumption: Consumption;
-  refreshToken: NewRefreshToken;
+  readonly presented: Presented;
+  readonly refreshToken: NewRefreshToken;
 }
 
 /** Outcome of an exchange. `reused`: the code or token has been used before, or a sibling of the token has. */
@@ -73,30 +62,27 @@ export type ExchangeOutcome = 'issued' | 'grant_ended' | 'reused';
 
 const EXCHANGE_TOKENS = {
   name: 'exchange_tokens',
-  text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS outcomes',
+  text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8) AS outcomes',
 };
 
 /** Makes many exchanges in one round trip and one commit; returns the outcome of each. */
 export const exchangeTokens = async (
   executor: Executor,
   exchanges: readonly Exchange[],
-  now: Date,
 ): Promise<ExchangeOutcome[]> => {
-  const consumptions = exchanges.map(({ consumption }) => consumption);
+  const presented = exchanges.map((exchange) => exchange.presented);
   const tokens = exchanges.map(({ refreshToken }) => refreshToken);
-  const digestsOf = (wanted: Consumption['kind']) =>
-    consumptions.map(({ kind, digest }) => (kind === wanted ? digest : null));
+  const digestsOf = (wanted: Presented['kind']) =>
+    presented.map(({ kind, digest }) => (kind === wanted ? digest : null));
   const [row] = await runPrepared<{ outcomes: ExchangeOutcome[] }>(executor, EXCHANGE_TOKENS, [
-    now,
-    grantExpiry(now),
-    consumptions.map(({ grantId }) => grantId),
+    presented.map(({ grantId }) => grantId),
     digestsOf('authorization_code'),
     digestsOf('refresh_token'),
     tokens.map(({ digest }) => digest),
     tokens.map(({ generation }) => generation),
-    tokens.map(({ keyThumbprint }) => keyThumbprint),
-    tokens.map(({ issuedAt }) => issuedAt),
-    tokens.map(({ expiresAt }) => expiresAt),
+    tokens.map(({ jkt }) => jkt),
+    `${REFRESH_TOKEN_SECONDS} seconds`,
+    `${GRANT_UNUSED_MS} milliseconds`,
   ]);
   return row?.outcomes ?? [];
 };

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { takePushedRequest } from './pushed-request-queries.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routes } from '@svc/contracts';
-import { type Binding, bind, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
+import { type Binding, bind, type Clock, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
 import type { Express, RequestHandler } from 'express';
-import type { Clock } from '../clock.ts';
 import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
 import { resolvePushedRequest } from './resolve-pushed-request.ts';
@@ -12,9 +11,9 @@ import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
 const METADATA_SECONDS = 3600;
 
 interface Handed {
-  req: IncomingMessage;
-  res: ServerResponse;
-  clientAddress: string;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly clientAddress: string;
 }
 
 /** Serves the token, revocation and metadata endpoints. */
@@ -54,10 +53,10 @@ export const isPushedRequest = (req: IncomingMessage): boolean => pushedRequests
 
 /** What reading pushed requests needs. */
 export interface PreparePushedRequestDeps {
-  database: Executor;
-  clock: Clock;
+  readonly database: Executor;
+  readonly clock: Clock;
   /** Answers a `request_uri` behind which there is nothing, or nothing any more. */
-  refuse: (req: IncomingMessage) => ReplyContent;
+  readonly refuse: (req: IncomingMessage) => ReplyContent;
 }
 
 /** Lets the authorize page read a pushed request as if the browser had brought it. */

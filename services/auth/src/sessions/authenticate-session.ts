@@ -7,7 +7,7 @@ import { readSessionToken, type SessionTokenDeps } from './session-token.ts';
 
 /** What recognising a session needs. */
 export interface AuthenticateSessionDeps extends SessionTokenDeps {
-  database: Executor;
+  readonly database: Executor;
 }
 
 /**
@@ -41,8 +41,8 @@ export const findStoredSession = async (
 
 /** A signed-in person in a browser. */
 export interface BrowserSession {
-  session: SessionRecord;
-  account: AccountRecord;
+  readonly session: SessionRecord;
+  readonly account: AccountRecord;
 }
 
 /** Who is signed in by this cookie's token, or undefined. */

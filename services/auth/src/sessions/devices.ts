@@ -16,9 +16,9 @@ const FORM = new RegExp(`^[A-Za-z0-9_-]{22}(\\.[A-Za-z0-9_-]{22}){0,${ACCOUNTS_M
  */
 export interface Devices {
   /** Returns the id of the device if its token proves an earlier sign-in to this account. */
-  recognise: (token: string | undefined, account: AccountRecord) => string | undefined;
+  readonly recognise: (token: string | undefined, account: AccountRecord) => string | undefined;
   /** Returns the device's token with a proof for this account. A device without a token becomes a new one. */
-  remember: (token: string | undefined, account: AccountRecord) => string;
+  readonly remember: (token: string | undefined, account: AccountRecord) => string;
 }
 
 /** Creates the registry; `key` signs the proofs. */

@@ -1,12 +1,6 @@
+import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { SessionRecord } from './session.ts';
-
-interface Row {
-  id: string;
-  user_id: string;
-  created_at: Date;
-  expires_at: Date;
-}
 
 /**
  * Stores a new session; false where the account was signed out everywhere since it was read. A change of password that is
@@ -29,9 +23,8 @@ export const insertSession = async (
 
 /** The session of an id, unless it was ended. */
 export const findSessionById = async (executor: Executor, id: string): Promise<SessionRecord | undefined> => {
-  const row = await executor<Row>('console_sessions').where({ id }).first();
-  if (row === undefined) return undefined;
-  return { id: row.id, userId: row.user_id, createdAt: row.created_at, expiresAt: row.expires_at };
+  const row = await executor<SnakeKeys<SessionRecord>>('console_sessions').where({ id }).first();
+  return row === undefined ? undefined : camelKeys(row);
 };
 
 /**

@@ -9,7 +9,7 @@ import { toSessionJson } from './session-json.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
 export interface SessionRoutesDeps extends StartSessionDeps {
-  transact: Transact;
+  readonly transact: Transact;
 }
 
 /** Serves sign-in, the current session and sign-out. */

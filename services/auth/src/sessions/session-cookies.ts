@@ -10,8 +10,8 @@ const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', same
 const DEVICE: Cookie = { name: 'svc_device', path: '/v1', sameSite: 'Lax' };
 
 interface Tokens {
-  token: string;
-  deviceToken: string;
+  readonly token: string;
+  readonly deviceToken: string;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toAccountJson } from '../accounts/index.ts';
-import { SECOND_MS } from '../clock.ts';
+import { SECOND_MS } from '../time.ts';
 import type { StartedSession } from './start-session.ts';
 
 /** Returns a session as its owner sees it, with its tokens. */

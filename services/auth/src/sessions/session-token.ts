@@ -1,24 +1,24 @@
 import type { AccountType } from '@svc/contracts';
-import { AppError, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
+import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { type Clock, toUnixSeconds } from '../clock.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+import { toUnixSeconds } from '../time.ts';
 import type { SessionRecord } from './session.ts';
 
 /** What signing and checking session tokens need. */
 export interface SessionTokenDeps {
-  keys: KeyRing;
-  publicBaseUrl: string;
-  clock: Clock;
+  readonly keys: KeyRing;
+  readonly publicBaseUrl: string;
+  readonly clock: Clock;
 }
 
 /** What a valid session token says. */
 export interface SessionClaims {
-  userId: string;
-  sessionId: string;
-  accountType: AccountType;
-  expiresAt: Date;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly accountType: AccountType;
+  readonly expiresAt: Date;
 }
 
 const claimsSchema = z.object({

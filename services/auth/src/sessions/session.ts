@@ -1,5 +1,5 @@
 import type { newId } from '@svc/contracts';
-import { HOUR_MS } from '../clock.ts';
+import { HOUR_MS } from '../time.ts';
 
 /** Seconds that a console session lives. */
 export const SESSION_SECONDS = 12 * 3600;
@@ -8,10 +8,10 @@ export const SESSION_MS = 12 * HOUR_MS;
 
 /** A signed-in person, as stored. */
 export interface SessionRecord {
-  id: string;
-  userId: string;
-  createdAt: Date;
-  expiresAt: Date;
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
 }
 
 /** Clocks of replicas differ, but a new session must sort after every one that signing out everywhere has ended. */

@@ -1,8 +1,8 @@
 import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
-import { later } from '../clock.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
+import { later } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
@@ -10,32 +10,32 @@ import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
 import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
 
 export interface BeginSessionDeps extends SessionTokenDeps {
-  database: Executor;
-  newId: typeof newId;
-  devices: Devices;
+  readonly database: Executor;
+  readonly newId: typeof newId;
+  readonly devices: Devices;
 }
 
 export interface StartSessionDeps extends BeginSessionDeps {
-  passwords: PasswordHasher;
-  throttle: AttemptThrottle;
+  readonly passwords: PasswordHasher;
+  readonly throttle: AttemptThrottle;
 }
 
 /** A session that has just begun. */
 export interface StartedSession {
-  session: SessionRecord;
-  account: AccountRecord;
+  readonly session: SessionRecord;
+  readonly account: AccountRecord;
   /** Shown to its owner only; not stored. */
-  token: string;
+  readonly token: string;
   /** Makes this device known to the account. */
-  deviceToken: string;
+  readonly deviceToken: string;
 }
 
 /** Origin of a request that begins a session. */
 export interface SignInOrigin {
   /** Network address. */
-  source: string;
+  readonly source: string;
   /** Device token that the request brought. */
-  deviceToken: string | undefined;
+  readonly deviceToken: string | undefined;
 }
 
 /**

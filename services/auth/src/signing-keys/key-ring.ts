@@ -1,6 +1,6 @@
 import { type Logger, runPeriodically } from '@svc/service-kit';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { listSigningKeys } from './queries.ts';
 import { type RotateSigningKeysDeps, rotateSigningKeys } from './rotate-signing-keys.ts';
@@ -11,26 +11,26 @@ const REFRESH_MS = MINUTE_MS;
 
 /** The keys of this process: what signs now, and what verifiers are told. */
 export interface KeyRing {
-  active: () => SigningKey;
+  readonly active: () => SigningKey;
   /** Every published key. */
-  publicKeys: () => JSONWebKeySet;
+  readonly publicKeys: () => JSONWebKeySet;
   /** Finds the published key that a token names, for `jwtVerify`. */
-  resolve: JWTVerifyGetKey;
+  readonly resolve: JWTVerifyGetKey;
   /** Rotates if it is time, and reads what the database holds. */
-  refresh: () => Promise<void>;
-  stop: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** What the ring needs. */
 export interface KeyRingDeps extends RotateSigningKeysDeps {
-  database: Executor;
-  logger: Logger;
+  readonly database: Executor;
+  readonly logger: Logger;
 }
 
 interface Loaded {
-  active: SigningKey;
-  published: JSONWebKeySet;
-  resolve: JWTVerifyGetKey;
+  readonly active: SigningKey;
+  readonly published: JSONWebKeySet;
+  readonly resolve: JWTVerifyGetKey;
 }
 
 /** Opens the ring, making the first keys if there are none, and keeps it fresh until it is stopped. */

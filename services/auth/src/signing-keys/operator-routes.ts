@@ -24,7 +24,9 @@ export const signingKeyOperatorRoutes = (deps: SigningKeyOperatorDeps): Binding[
 const listKeys = async ({ database }: SigningKeyOperatorDeps) => {
   const keys = await listSigningKeys(database);
   return keys.map(({ kid, state, createdAt, activatedAt, retiredAt }) => ({
-    ...{ kid, state, created_at: createdAt.toISOString() },
+    kid,
+    state,
+    created_at: createdAt.toISOString(),
     activated_at: activatedAt?.toISOString() ?? null,
     retired_at: retiredAt?.toISOString() ?? null,
   }));

@@ -1,5 +1,5 @@
-import { AppError } from '@svc/service-kit';
-import { type Clock, DAY_MS, HOUR_MS } from '../clock.ts';
+import { AppError, type Clock } from '@svc/service-kit';
+import { DAY_MS, HOUR_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import {
   activateSigningKey,
@@ -16,10 +16,10 @@ const PUBLISHED_BEFORE_USE_MS = HOUR_MS;
 
 /** What rotation needs. */
 export interface RotateSigningKeysDeps {
-  transact: Transact;
-  clock: Clock;
-  sealingKey: Buffer;
-  rotationDays: number;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly sealingKey: Buffer;
+  readonly rotationDays: number;
 }
 
 /**
@@ -43,11 +43,11 @@ export const rotateSigningKeys = async (
   });
 
 interface Replacement {
-  active: StoredSigningKey | undefined;
-  next: StoredSigningKey | undefined;
-  now: Date;
-  deps: RotateSigningKeysDeps;
-  replaceActiveKid: string | undefined;
+  readonly active: StoredSigningKey | undefined;
+  readonly next: StoredSigningKey | undefined;
+  readonly now: Date;
+  readonly deps: RotateSigningKeysDeps;
+  readonly replaceActiveKid: string | undefined;
 }
 
 /** Says whether the next key became the active one. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { SECOND_MS } from '../clock.ts';
 import { seal, unseal } from '../encryption-key.ts';
+import { SECOND_MS } from '../time.ts';
 
 /** The one signature algorithm: ES256 signs three times as fast as RS256, and every verifier knows it (RFC 7518 section 3.4). */
 export const SIGNING_ALGORITHM = 'ES256';
@@ -14,20 +14,20 @@ export type SigningKeyState = 'next' | 'active' | 'retired';
 
 /** A key as it is stored: its private part only sealed. */
 export interface StoredSigningKey {
-  kid: string;
-  state: SigningKeyState;
-  publicJwk: JWK;
-  sealedPrivateKey: Buffer;
-  createdAt: Date;
-  activatedAt: Date | null;
-  retiredAt: Date | null;
+  readonly kid: string;
+  readonly state: SigningKeyState;
+  readonly publicJwk: JWK;
+  readonly sealedPrivateKey: Buffer;
+  readonly createdAt: Date;
+  readonly activatedAt: Date | null;
+  readonly retiredAt: Date | null;
 }
 
 /** A key that can sign. */
 export interface SigningKey {
-  kid: string;
-  publicJwk: JWK;
-  privateKey: KeyObject;
+  readonly kid: string;
+  readonly publicJwk: JWK;
+  readonly privateKey: KeyObject;
 }
 
 /** Seconds that a retired key stays published: the longest token's life (12 h) and an hour for clocks. */

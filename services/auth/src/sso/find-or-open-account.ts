@@ -1,5 +1,6 @@
 import { createAccountRequestSchema, type newId } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
+import type { Clock } from '@svc/service-kit';
 import {
   type AccountRecord,
   EMAIL_KEY,
@@ -10,7 +11,6 @@ import {
   openAccount,
   updateCredentials,
 } from '../accounts/index.ts';
-import type { Clock } from '../clock.ts';
 import { originOf } from '../connections/index.ts';
 import { endAccountAccess } from '../credentials/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
@@ -18,10 +18,10 @@ import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './
 import type { UpstreamIdentity } from './upstream-provider.ts';
 
 export interface FindOrOpenAccountDeps {
-  database: Executor;
-  transact: Transact;
-  clock: Clock;
-  newId: typeof newId;
+  readonly database: Executor;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
 }
 
 const { email: emailSchema, display_name: displayNameSchema } = createAccountRequestSchema.shape;
@@ -69,7 +69,7 @@ const linkAccount = async (
     locked === undefined
       ? await openPersonal(deps, trx, { identity, email })
       : await takeOver(deps, trx, { account: locked.account, source });
-  await insertIdentity(trx, { ...identity, userId: account.id, linkedAt: deps.clock() });
+  await insertIdentity(trx, identity, { userId: account.id, linkedAt: deps.clock() });
   return account;
 };
 
@@ -82,7 +82,10 @@ const openPersonal = async (
   const now = deps.clock();
   const account: AccountRecord = {
     id: deps.newId('usr', now.getTime()),
-    ...{ email, accountType: 'personal', businessName: null, locale: 'it' },
+    email,
+    accountType: 'personal',
+    businessName: null,
+    locale: 'it',
     displayName: displayName.success ? (displayName.data ?? null) : null,
     createdAt: now,
     sessionsRevokedThrough: null,

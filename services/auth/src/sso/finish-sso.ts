@@ -5,7 +5,7 @@ import type { SsoAttempt } from './sso-cookie.ts';
 import { UpstreamFailed, type UpstreamProvider } from './upstream-provider.ts';
 
 export interface FinishSsoDeps extends FindOrOpenAccountDeps, BeginSessionDeps {
-  provider: UpstreamProvider;
+  readonly provider: UpstreamProvider;
 }
 
 /**

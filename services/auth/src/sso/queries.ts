@@ -1,9 +1,10 @@
+import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** Who somebody is to the OpenID provider. */
 export interface IdentityKey {
-  issuer: string;
-  subject: string;
+  readonly issuer: string;
+  readonly subject: string;
 }
 
 /** The account that an identity signs in to. */
@@ -14,17 +15,13 @@ export const findUserIdByIdentity = async (executor: Executor, key: IdentityKey)
   return row?.user_id;
 };
 
-/** Links an identity to an account. Violates `sso_identities_pkey` where another request has just linked it. */
+/** Links an identity to an account. Violates `sso_identities_pkey` if another request has just linked it. */
 export const insertIdentity = async (
   trx: Transaction,
-  identity: IdentityKey & { userId: string; linkedAt: Date },
+  { issuer, subject }: IdentityKey,
+  link: { userId: string; linkedAt: Date },
 ): Promise<void> => {
-  await trx('sso_identities').insert({
-    issuer: identity.issuer,
-    subject: identity.subject,
-    user_id: identity.userId,
-    linked_at: identity.linkedAt,
-  });
+  await trx('sso_identities').insert(snakeKeys({ issuer, subject, ...link }));
 };
 
 /** Removes every identity of an account. */

@@ -7,9 +7,9 @@ import { createUpstreamProvider, type SsoSettings, UpstreamFailed } from './upst
 
 /** What single sign-on needs; without settings it is off. */
 export interface SsoRoutesDeps extends Omit<FinishSsoDeps, 'provider'> {
-  sso: SsoSettings | undefined;
-  ssoCookieKey: Buffer;
-  logger: Logger;
+  readonly sso: SsoSettings | undefined;
+  readonly ssoCookieKey: Buffer;
+  readonly logger: Logger;
 }
 
 const CALLBACK_PATH = '/v1/console/sso/callback';

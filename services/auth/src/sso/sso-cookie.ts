@@ -1,7 +1,8 @@
+import type { Clock } from '@svc/service-kit';
 import { z } from 'zod';
-import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
 import { SealBroken, seal, unseal } from '../encryption-key.ts';
+import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { SsoChecks } from './upstream-provider.ts';
 
 const COOKIE: Cookie = { name: 'svc_sso', path: '/v1/console/sso', sameSite: 'Lax' };
@@ -11,17 +12,17 @@ const SEAL_CONTEXT = 'sso-attempt';
 
 /** A sign-in that this browser has begun. */
 export interface SsoAttempt extends SsoChecks {
-  returnTo: string;
+  readonly returnTo: string;
 }
 
 /** The cookie that ties an answer of the provider to the browser that asked (RFC 9700 section 4.7). */
 export interface SsoCookie {
   /** `Set-Cookie` header for an attempt. */
-  make: (attempt: SsoAttempt) => string;
+  readonly make: (attempt: SsoAttempt) => string;
   /** `Set-Cookie` header that forgets it: an attempt has one answer. */
-  clear: () => string;
+  readonly clear: () => string;
   /** The attempt of a `Cookie` header; undefined where there is none of ours, or it took too long. */
-  read: (header: string | undefined) => SsoAttempt | undefined;
+  readonly read: (header: string | undefined) => SsoAttempt | undefined;
 }
 
 const payloadSchema = z.object({

@@ -1,5 +1,6 @@
+import type { Clock } from '@svc/service-kit';
 import * as client from 'openid-client';
-import { type Clock, HOUR_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, SECOND_MS } from '../time.ts';
 
 /** How long any call to the OpenID provider may take. */
 const TIMEOUT_MS = 5 * SECOND_MS;
@@ -9,28 +10,28 @@ const SCOPE = 'openid email profile';
 
 /** The OpenID provider that people may sign in with, and who we are to it. */
 export interface SsoSettings {
-  issuer: string;
-  clientId: string;
-  clientSecret: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
   /** What people call it. */
-  name: string | undefined;
+  readonly name: string | undefined;
 }
 
 /** What a request to the provider is checked by when the answer comes. */
 export interface SsoChecks {
-  state: string;
-  nonce: string;
-  codeVerifier: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
 }
 
 /** Whom the provider has signed in. */
 export interface UpstreamIdentity {
-  issuer: string;
-  subject: string;
-  email: string | undefined;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | undefined;
   /** Only `true` says that the address is this person's (OpenID Connect Core 1.0 section 5.1). */
-  isEmailVerified: boolean;
-  name: string | undefined;
+  readonly isEmailVerified: boolean;
+  readonly name: string | undefined;
 }
 
 /** The provider's answer is not one that signs anybody in; `isRefusal` means that it says so itself. */
@@ -47,9 +48,9 @@ export class UpstreamFailed extends Error {
 /** The OpenID provider, through openid-client. Both throw UpstreamFailed. */
 export interface UpstreamProvider {
   /** Where to send the browser, and what to remember until it is back. */
-  begin: () => Promise<{ url: URL; checks: SsoChecks }>;
+  readonly begin: () => Promise<{ url: URL; checks: SsoChecks }>;
   /** Checks the answer in this URL and asks who it is. */
-  finish: (url: URL, checks: SsoChecks) => Promise<UpstreamIdentity>;
+  readonly finish: (url: URL, checks: SsoChecks) => Promise<UpstreamIdentity>;
 }
 
 /** Reads the provider's metadata when it is first needed, so that its absence holds nothing else up. */

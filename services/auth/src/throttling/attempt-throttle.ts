@@ -1,5 +1,5 @@
-import { AppError } from '@svc/service-kit';
-import { type Clock, later, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { AppError, type Clock } from '@svc/service-kit';
+import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
 import { digest, sourceDigest } from './attempt-digest.ts';
 import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
@@ -16,9 +16,9 @@ const WINDOW_MS = 15 * MINUTE_MS;
  * session, spend budgets that no stranger can touch.
  */
 export type AttemptSubject =
-  | { email?: string; source: string }
-  | { deviceId: string; userId: string }
-  | { sessionId: string; email: string };
+  | { readonly email?: string; readonly source: string }
+  | { readonly deviceId: string; readonly userId: string }
+  | { readonly sessionId: string; readonly email: string };
 
 /**
  * An attempt that was let in. Its outcome is judged by the quotas again before it is told: a hundred parallel guesses get
@@ -26,26 +26,26 @@ export type AttemptSubject =
  */
 export interface Attempt {
   /** Counts it as failed. */
-  fail: () => Promise<void>;
+  readonly fail: () => Promise<void>;
   /** Lets it pass; the caller gets nothing before this has resolved. */
-  succeed: () => Promise<void>;
+  readonly succeed: () => Promise<void>;
 }
 
 /** Counts failed attempts in the database, for all replicas and across restarts. */
 export interface AttemptThrottle {
   /** Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
-  begin: (subject: AttemptSubject) => Promise<Attempt>;
+  readonly begin: (subject: AttemptSubject) => Promise<Attempt>;
 }
 
 export interface AttemptThrottleDeps {
-  transact: Transact;
-  clock: Clock;
+  readonly transact: Transact;
+  readonly clock: Clock;
 }
 
 interface Quota {
-  column: 'address_digest' | 'source_digest';
-  value: Buffer;
-  max: number;
+  readonly column: 'address_digest' | 'source_digest';
+  readonly value: Buffer;
+  readonly max: number;
 }
 
 /** Creates the throttle. */
@@ -60,29 +60,37 @@ export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottl
           const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -WINDOW_MS) });
           if (oldest !== undefined) throw tooManyAttempts(later(oldest, WINDOW_MS), now);
         }
-        if (hasFailed) await insertAttempt(trx, { ...digests, now });
+        if (hasFailed) await insertAttempt(trx, { ...digests, attemptedAt: now });
       });
     await judge(false);
     return { fail: () => judge(true), succeed: () => judge(false) };
   },
 });
 
+interface AttemptDigests {
+  readonly addressDigest: Buffer;
+  readonly sourceDigest: Buffer;
+}
+
 /** Digests that a failure is stored under, and the quotas that decide; a row of the table can count for two of them. */
-const budgetOf = (subject: AttemptSubject): { digests: { address: Buffer; source: Buffer }; quotas: Quota[] } => {
+const budgetOf = (subject: AttemptSubject): { digests: AttemptDigests; quotas: Quota[] } => {
   const perAddress = (value: Buffer): Quota => ({ column: 'address_digest', value, max: FAILURES_PER_SUBJECT_MAX });
   if ('deviceId' in subject) {
     const address = digest(`device:${subject.userId}.${subject.deviceId}`);
-    return { digests: { address, source: digest('source:') }, quotas: [perAddress(address)] };
+    return { digests: { addressDigest: address, sourceDigest: digest('source:') }, quotas: [perAddress(address)] };
   }
   if ('sessionId' in subject) {
     // Guesses with a session also close the address to strangers; strangers' guesses do not close it to the session.
-    const digests = { address: digest(`address:${subject.email}`), source: digest(`session:${subject.sessionId}`) };
-    return { digests, quotas: [{ column: 'source_digest', value: digests.source, max: FAILURES_PER_SUBJECT_MAX }] };
+    const session = digest(`session:${subject.sessionId}`);
+    return {
+      digests: { addressDigest: digest(`address:${subject.email}`), sourceDigest: session },
+      quotas: [{ column: 'source_digest', value: session, max: FAILURES_PER_SUBJECT_MAX }],
+    };
   }
   const { email, source } = subject;
-  const digests = { address: digest(`address:${email ?? ''}`), source: sourceDigest('source', source) };
-  const perSource: Quota = { column: 'source_digest', value: digests.source, max: FAILURES_PER_SOURCE_MAX };
-  return { digests, quotas: email === undefined ? [perSource] : [perAddress(digests.address), perSource] };
+  const digests = { addressDigest: digest(`address:${email ?? ''}`), sourceDigest: sourceDigest('source', source) };
+  const perSource: Quota = { column: 'source_digest', value: digests.sourceDigest, max: FAILURES_PER_SOURCE_MAX };
+  return { digests, quotas: email === undefined ? [perSource] : [perAddress(digests.addressDigest), perSource] };
 };
 
 /** Makes the refusal, with the seconds until a place is free. */

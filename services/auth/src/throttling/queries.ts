@@ -1,3 +1,4 @@
+import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** Attempts on one quota take turns until the transaction ends, so that none slips in between counting and storing. */
@@ -7,10 +8,10 @@ export const lockQuota = async (trx: Transaction, digest: Buffer): Promise<void>
 
 /** The quota to look at. */
 export interface Quota {
-  column: 'address_digest' | 'source_digest';
-  value: Buffer;
-  max: number;
-  since: Date;
+  readonly column: 'address_digest' | 'source_digest';
+  readonly value: Buffer;
+  readonly max: number;
+  readonly since: Date;
 }
 
 /** When the oldest of the last `max` attempts was made, or undefined while there are fewer: once it is too old, one is free. */
@@ -27,13 +28,9 @@ export const findAttemptThatFillsQuota = async (executor: Executor, quota: Quota
 /** Stores an attempt that failed. */
 export const insertAttempt = async (
   trx: Transaction,
-  attempt: { address: Buffer; source: Buffer; now: Date },
+  attempt: { addressDigest: Buffer; sourceDigest: Buffer; attemptedAt: Date },
 ): Promise<void> => {
-  await trx('sign_in_attempts').insert({
-    address_digest: attempt.address,
-    source_digest: attempt.source,
-    attempted_at: attempt.now,
-  });
+  await trx('sign_in_attempts').insert(snakeKeys(attempt));
 };
 
 /** Removes at most `limit` attempts made before an instant, and answers how many. */

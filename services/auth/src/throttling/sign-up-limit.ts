@@ -1,4 +1,4 @@
-import { HOUR_MS, later } from '../clock.ts';
+import { HOUR_MS, later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { digest, sourceDigest } from './attempt-digest.ts';
 import { type AttemptThrottleDeps, tooManyAttempts } from './attempt-throttle.ts';
@@ -7,9 +7,9 @@ import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.t
 /** Limits how many accounts one source opens in an hour, over all replicas. Both methods throw `too_many_attempts`. */
 export interface SignUpLimit {
   /** Checks that the source has a sign-up left, without taking it. */
-  check: (source: string) => Promise<void>;
+  readonly check: (source: string) => Promise<void>;
   /** Takes one sign-up of the source. */
-  take: (source: string) => Promise<void>;
+  readonly take: (source: string) => Promise<void>;
 }
 
 /** Creates the limit. */
@@ -25,7 +25,7 @@ export const createSignUpLimit = (
     const now = deps.clock();
     await lockQuota(trx, source);
     await judge(trx, source, now);
-    await insertAttempt(trx, { address: digest('sign-up'), source, now });
+    await insertAttempt(trx, { addressDigest: digest('sign-up'), sourceDigest: source, attemptedAt: now });
   };
   return {
     check: (source) => judge(deps.database, sourceDigest('sign-up', source), deps.clock()),

@@ -40,8 +40,11 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     chromium = await startChromium([service.url, partner.origin]);
     owner = await newPerson(service, 'business');
     app = await newApp(service, owner, {
-      ...{ name: 'Quaderno', client_type: 'confidential', redirect_uris: [partner.redirectUri] },
-      ...{ homepage_url: 'https://quaderno.example/', privacy_policy_url: 'https://quaderno.example/privacy' },
+      name: 'Quaderno',
+      client_type: 'confidential',
+      redirect_uris: [partner.redirectUri],
+      homepage_url: 'https://quaderno.example/',
+      privacy_policy_url: 'https://quaderno.example/privacy',
     });
   });
   beforeEach(async () => {
@@ -59,8 +62,12 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
 
   const address = (over: Record<string, string> = {}): string => {
     const query = {
-      ...{ client_id: app.clientId, redirect_uri: partner.redirectUri, code_challenge: challengeOf(verifier) },
-      ...{ state: STATE, locale: 'en', ...over },
+      client_id: app.clientId,
+      redirect_uri: partner.redirectUri,
+      code_challenge: challengeOf(verifier),
+      state: STATE,
+      locale: 'en',
+      ...over,
     };
     return `${service.url}/v1/integrations/oauth/authorize?${new URLSearchParams(query)}`;
   };
@@ -217,8 +224,13 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
   test('a pushed request that was opened before is refused in words, and nothing is redirected', async () => {
     const pushed = await call(`${service.url}/v1/integrations/oauth/par`, {
       form: {
-        ...{ client_id: app.clientId, client_secret: app.secret ?? '', response_type: 'code', state: STATE },
-        ...{ redirect_uri: partner.redirectUri, code_challenge: challengeOf(verifier), code_challenge_method: 'S256' },
+        client_id: app.clientId,
+        client_secret: app.secret ?? '',
+        response_type: 'code',
+        state: STATE,
+        redirect_uri: partner.redirectUri,
+        code_challenge: challengeOf(verifier),
+        code_challenge_method: 'S256',
       },
     });
     const query = new URLSearchParams({ client_id: app.clientId, request_uri: textAt(pushed, 'request_uri') });
@@ -292,7 +304,8 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
 
   test('names as long as they may be break nothing', async () => {
     const long = await newApp(service, owner, {
-      ...{ name: 'W'.repeat(80), redirect_uris: [`https://${'long-label-of-a-host.'.repeat(9)}example/callback`] },
+      name: 'W'.repeat(80),
+      redirect_uris: [`https://${'long-label-of-a-host.'.repeat(9)}example/callback`],
     });
     const page = await chromium.open(
       address({ client_id: long.clientId, redirect_uri: long.redirectUri, locale: 'it' }),

@@ -10,11 +10,11 @@ import { freePort, internalCredentials, waitFor } from '@svc/testing';
 export interface AuthProcess {
   readonly url: string;
   /** Kills it as the kernel does: nothing of it runs any more. */
-  kill: () => Promise<void>;
+  readonly kill: () => Promise<void>;
   /** Starts it and waits until it is ready. */
-  start: () => Promise<void>;
+  readonly start: () => Promise<void>;
   /** Kills it for good. */
-  stop: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

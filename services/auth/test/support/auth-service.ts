@@ -1,39 +1,39 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
-import { createInternalApp, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
+import { type Clock, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
 import { freePort, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
-import { type Application, createApplication } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
 
 /** A moving clock: real time plus what a test adds. */
 export interface ShiftedClock {
   (): Date;
-  advanceMs: (milliseconds: number) => void;
+  readonly advanceMs: (milliseconds: number) => void;
 }
 
 /** The service on real sockets, with a database of its own. */
 export interface AuthService {
   /** Base URL, which is also the issuer. */
-  url: string;
-  internalUrl: string;
-  database: Knex;
-  databaseUrl: string;
-  environment: Record<string, string>;
-  application: Application;
-  clock: ShiftedClock;
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly database: Knex;
+  readonly databaseUrl: string;
+  readonly environment: Record<string, string>;
+  readonly application: App;
+  readonly clock: ShiftedClock;
   /** Everything that was logged, as text. */
-  logs: () => string;
+  readonly logs: () => string;
   /** Facts and revocations left in the outbox, oldest first. */
-  outbox: (aggregate?: string) => Promise<OutboxRow[]>;
-  stop: () => Promise<void>;
+  readonly outbox: (aggregate?: string) => Promise<OutboxRow[]>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface OutboxRow {
-  subject: string;
-  aggregate: string;
-  version: number;
-  payload: Record<string, unknown>;
+  readonly subject: string;
+  readonly aggregate: string;
+  readonly version: number;
+  readonly payload: Record<string, unknown>;
 }
 
 /** Starts the service; `environment` overrides its configuration. */
@@ -76,24 +76,17 @@ const startOn = async (
   });
   const metrics = createMetrics('auth');
   const clock = shiftedClock();
-  const application = await createApplication({
+  const application = await createApp({
     config,
     database: testDb.knex,
-    hint,
+    relay: { hint },
+    operatorBindings: [],
     clock,
     logger,
     metrics,
   });
-  const internalApp = createInternalApp({
-    service: 'auth',
-    bindings: application.internalBindings,
-    tokens: config.INTERNAL_API_TOKENS,
-    logger,
-    metrics,
-    ready: async () => ({ database: true }),
-  });
-  const publicListener = await listen(application.public, { port, host: '127.0.0.1' });
-  const internalListener = await listen(internalApp, { port: 0, host: '127.0.0.1' });
+  const publicListener = await listen(application.publicApp, { port, host: '127.0.0.1' });
+  const internalListener = await listen(application.internalApp, { port: 0, host: '127.0.0.1' });
   return {
     url,
     internalUrl: internalListener.url,
@@ -118,22 +111,26 @@ const startOn = async (
 
 /** Another process on the same database, as after a restart; it does not listen. */
 export const restartAuthService = async (
-  service: AuthService,
+  service: Pick<AuthService, 'environment' | 'database'> & { readonly clock: Clock },
   environment: Record<string, string> = {},
-): Promise<Application> =>
-  await createApplication({
+): Promise<App> =>
+  await createApp({
     config: loadConfig(configSchema, { ...service.environment, ...environment }),
     database: service.database,
-    hint: () => undefined,
+    relay: { hint: () => undefined },
+    operatorBindings: [],
     clock: service.clock,
     logger: createLogger({ service: 'auth', level: 'silent' }),
     metrics: createMetrics('auth'),
   });
 
 /** Another process on the same database that serves beside the first one. */
-export const startReplica = async (service: AuthService): Promise<{ url: string; stop: () => Promise<void> }> => {
-  const application = await restartAuthService(service);
-  const listener = await listen(application.public, { port: 0, host: '127.0.0.1' });
+export const startReplica = async (
+  service: AuthService,
+  clock: Clock = service.clock,
+): Promise<{ url: string; stop: () => Promise<void> }> => {
+  const application = await restartAuthService({ ...service, clock });
+  const listener = await listen(application.publicApp, { port: 0, host: '127.0.0.1' });
   return {
     url: listener.url,
     stop: async () => {

@@ -2,23 +2,23 @@ import type { AuthService } from './auth-service.ts';
 
 /** What a browser shows, and what it would send back. */
 export interface Shown {
-  status: number;
-  headers: Headers;
-  text: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
   /** Where a redirect leads. */
-  location: string | undefined;
+  readonly location: string | undefined;
 }
 
 /** Keeps cookies and sends forms as a browser does; follows redirects within the service only. */
 export interface Browser {
-  cookies: Map<string, string>;
-  open: (pathOrUrl: string, headers?: Record<string, string>) => Promise<Shown>;
+  readonly cookies: Map<string, string>;
+  readonly open: (pathOrUrl: string, headers?: Record<string, string>) => Promise<Shown>;
   /** The same, but stops at the first redirect. */
-  openOnce: (pathOrUrl: string) => Promise<Shown>;
+  readonly openOnce: (pathOrUrl: string) => Promise<Shown>;
   /** Sends the form of the page whose action ends so, with these values typed in. */
-  submit: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
+  readonly submit: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
   /** The same, but stops at the first redirect. */
-  submitOnce: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
+  readonly submitOnce: (page: Shown, action: string, values?: Record<string, string>) => Promise<Shown>;
 }
 
 export const newBrowser = (service: AuthService): Browser => {

@@ -9,12 +9,12 @@ import { expect } from 'vitest';
 /** A real browser, and what it holds against the pages that it has shown. */
 export interface Chromium {
   /** Opens a window of its own, with its own cookies, at an address. */
-  open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
+  readonly open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
   /** Another tab of the same window's browser. */
-  openTab: (beside: Page, url: string) => Promise<Page>;
+  readonly openTab: (beside: Page, url: string) => Promise<Page>;
   /** Violations of the pages' own policy, and addresses beyond these origins that were asked for. */
-  complaints: string[];
-  close: () => Promise<void>;
+  readonly complaints: string[];
+  readonly close: () => Promise<void>;
 }
 
 /** Where a Chromium is; said loudly where there is none. */
@@ -51,10 +51,10 @@ export const startChromium = async (origins: readonly string[]): Promise<Chromiu
 
 /** The page of an app to which browsers come back, and which remembers with what. */
 export interface CallbackPage {
-  redirectUri: string;
-  origin: string;
-  callbacks: URL[];
-  close: () => void;
+  readonly redirectUri: string;
+  readonly origin: string;
+  readonly callbacks: URL[];
+  readonly close: () => void;
 }
 
 /** Starts it on a port of its own. */

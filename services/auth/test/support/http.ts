@@ -1,10 +1,10 @@
 /** An answer, its body read. */
 export interface Answer {
-  status: number;
-  headers: Headers;
+  readonly status: number;
+  readonly headers: Headers;
   /** What it says as JSON, or undefined. */
-  body: unknown;
-  text: string;
+  readonly body: unknown;
+  readonly text: string;
 }
 
 /** The text at a path of an answer's body, such as `textAt(answer, 'account', 'email')`. Throws where there is none. */
@@ -16,12 +16,12 @@ export const textAt = (answer: Answer, ...path: (string | number)[]): string => 
 };
 
 export interface CallOptions {
-  method?: string;
-  token?: string | undefined;
-  json?: unknown;
-  form?: Record<string, string> | string;
-  headers?: Record<string, string>;
-  body?: Uint8Array<ArrayBuffer> | string;
+  readonly method?: string;
+  readonly token?: string | undefined;
+  readonly json?: unknown;
+  readonly form?: Record<string, string> | string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Uint8Array<ArrayBuffer> | string;
 }
 
 /** Calls over a real socket; redirects are not followed. */

@@ -10,9 +10,9 @@ export const REDIRECT_URI = 'https://app.example/callback';
 
 /** Somebody who signed up and in. */
 export interface Person {
-  email: string;
-  userId: string;
-  token: string;
+  readonly email: string;
+  readonly userId: string;
+  readonly token: string;
 }
 
 /** Signs somebody up and in. */
@@ -37,9 +37,9 @@ export const newPerson = async (
 
 /** A registered app. */
 export interface RegisteredApp {
-  clientId: string;
-  secret: string | undefined;
-  redirectUri: string;
+  readonly clientId: string;
+  readonly secret: string | undefined;
+  readonly redirectUri: string;
 }
 
 /** Registers an app of this business. */

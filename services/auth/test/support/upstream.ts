@@ -3,19 +3,19 @@ import { type Configuration, Provider } from 'oidc-provider';
 
 /** What the upstream provider says of somebody. */
 export interface UpstreamPerson {
-  sub: string;
-  email?: string;
-  email_verified?: boolean;
-  name?: string;
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
 }
 
 /** A second OpenID provider, on a real socket; it signs in whoever `person` is, or refuses. */
 export interface Upstream {
-  issuer: string;
+  readonly issuer: string;
   person: UpstreamPerson | undefined;
   /** While true, nothing is answered at all. */
   isHanging: boolean;
-  stop: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export const UPSTREAM_CLIENT = { id: 'svc', secret: 'secret-of-the-upstream-client-of-the-tests' };
@@ -23,11 +23,19 @@ export const UPSTREAM_CLIENT = { id: 'svc', secret: 'secret-of-the-upstream-clie
 /** Starts the provider for one client, whose callback is here. */
 export const startUpstream = async (port: number, redirectUri: string): Promise<Upstream> => {
   const issuer = `http://127.0.0.1:${port}`;
-  const upstream: Upstream = { issuer, person: undefined, isHanging: false, stop: async () => undefined };
   const people = new Map<string, UpstreamPerson>();
   const provider = new Provider(issuer, configuration(redirectUri, people));
   provider.silent = true;
   const handle = provider.callback();
+  const upstream: Upstream = {
+    issuer,
+    person: undefined,
+    isHanging: false,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
   const server = createServer(async (req, res) => {
     if (upstream.isHanging) return;
     if (!req.url?.startsWith('/interaction/')) return await handle(req, res);
@@ -46,10 +54,6 @@ export const startUpstream = async (port: number, redirectUri: string): Promise<
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  upstream.stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
   return upstream;
 };
 

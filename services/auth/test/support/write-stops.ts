@@ -7,13 +7,13 @@ export type Fate = 'lost' | 'lands';
 /** Stops the service's own writes one by one, however they come about: statements, and the commit of a transaction. */
 export interface WriteStops {
   /** From now on the n-th write waits; undefined lets all of them pass. */
-  arm: (n: number | undefined) => Promise<void>;
+  readonly arm: (n: number | undefined) => Promise<void>;
   /** What has passed since `arm(undefined)`, in order: the table and the operation of each write, and commits. */
-  passed: () => Promise<string[]>;
+  readonly passed: () => Promise<string[]>;
   /** Whether a write waits. */
-  isReached: () => Promise<boolean>;
+  readonly isReached: () => Promise<boolean>;
   /** Ends the wait: the write is lost with its connection, or goes on though nobody waits for its answer. */
-  release: (fate: Fate) => Promise<void>;
+  readonly release: (fate: Fate) => Promise<void>;
 }
 
 const LOCK = 4_242;

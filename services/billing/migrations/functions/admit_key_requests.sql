@@ -3,7 +3,7 @@
 -- nothing more. Locks: wallets in the order of their accounts, each before its key.
 CREATE OR REPLACE FUNCTION admit_key_requests(
   p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute int[],
-  p_monthly_limits bigint[], p_holder_ids text[]
+  p_monthly_limits bigint[], p_holder_ids text[], p_estimates bigint[]
 ) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, rate_remaining int, rate_reset_ms int)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '1s' AS $$
 DECLARE
@@ -14,8 +14,9 @@ DECLARE
   available bigint;
 BEGIN
   FOR q IN
-    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids)
-      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, place)
+    SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids,
+        p_estimates)
+      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, estimate, place)
     ORDER BY t.svc_user_id, t.key_id, t.place
   LOOP
     SELECT w.balance_micros - w.held_micros INTO available
@@ -33,8 +34,9 @@ BEGIN
       ELSE 'insufficient_balance'
     END);
     IF verdict IS NULL THEN
-      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, holder_id, month_start, created_at)
-        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.holder_id, k.month_start, at)
+      INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, reported_micros, holder_id,
+          month_start, created_at)
+        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.estimate, q.holder_id, k.month_start, at)
         ON CONFLICT DO NOTHING;
       verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
       IF FOUND THEN

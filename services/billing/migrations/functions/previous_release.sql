@@ -33,7 +33,7 @@ CREATE OR REPLACE FUNCTION admit_keyed(
 ) LANGUAGE sql AS $$
   SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
     FROM admit_key_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_key_id], ARRAY[p_hold_micros],
-      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL) AS a
+      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL) AS a
 $$;
 
 CREATE OR REPLACE FUNCTION admit_one_keyed(
@@ -49,7 +49,7 @@ CREATE OR REPLACE FUNCTION admit_keyed_many(
 ) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, rate_remaining int, rate_reset_ms int)
 LANGUAGE sql AS $$
   SELECT * FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
-    NULL)
+    NULL, NULL)
 $$;
 
 CREATE OR REPLACE FUNCTION settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)

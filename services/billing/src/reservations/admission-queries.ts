@@ -30,6 +30,8 @@ export interface KeyQuestion {
   readonly requestsPerMinute: number | null;
   readonly monthlyLimitMicros: number | null;
   readonly holderId: string | null;
+  /** Cost of the input; null if only the hold is known. */
+  readonly estimateMicros: number | null;
 }
 
 export interface KeyDecision {
@@ -71,7 +73,7 @@ export const admitDelegatedRequests = async (
 const ADMIT_KEYED = {
   name: 'admit_key_requests',
   text: `SELECT place, verdict, resets_at, rate_remaining, rate_reset_ms
-    FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7)`,
+    FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7, $8)`,
 };
 
 /** Decides on API-key requests in one round trip. Returns the decisions in the order of the questions. */
@@ -84,6 +86,7 @@ export const admitKeyRequests = async (database: Knex, questions: readonly KeyQu
     questions.map(({ requestsPerMinute }) => requestsPerMinute),
     questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
     questions.map(({ holderId }) => holderId),
+    questions.map(({ estimateMicros }) => estimateMicros),
   ]);
   return inOrder(rows);
 };

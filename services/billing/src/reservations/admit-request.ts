@@ -67,6 +67,7 @@ const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   requestsPerMinute: request.requests_per_minute,
   monthlyLimitMicros: request.monthly_limit_micros,
   holderId: request.holder_id ?? null,
+  estimateMicros: request.estimate_micros ?? null,
 });
 
 const toDelegatedAdmission = ({ verdict, resets_at, duplicate_of, duplicate_state }: DelegatedDecision): Admission => ({

@@ -1,6 +1,7 @@
 import { events, type UsageFact } from '@svc/contracts';
 import { type Consumer, type EventOf, type Messaging, startBatchConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
+import { type RequestEstimate, shrinkHolds } from './held-queries.ts';
 import type { Settlement } from './reservation.ts';
 import { type SettlementDeps, settleRequests } from './settle-requests.ts';
 import { insertUnadmitted } from './settlement-queries.ts';
@@ -31,6 +32,11 @@ const settleUsage = async (
 ): Promise<void> => {
   const told = usageEvents.flatMap(({ id, data }) => data.records.map((fact) => ({ eventId: id, fact })));
   if (told.length === 0) return;
+  // Committed by itself: the settlement locks all of its reservations before the first wallet. A repetition changes nothing.
+  await shrinkHolds(
+    deps.database,
+    told.flatMap(({ fact }) => toEstimate(fact)),
+  );
   const results = await settleRequests(
     { ...deps, database: trx },
     told.map(({ fact }) => toSettlement(fact)),
@@ -45,6 +51,10 @@ const settleUsage = async (
     unadmitted.map(({ eventId, fact }) => ({ requestId: fact.request_id, eventId, fact })),
   );
 };
+
+/** Of an API-key request with an unknown outcome, only what it has cost as far as its gateway knows stays on hold. */
+const toEstimate = ({ kind, outcome, request_id, cost_micros }: UsageFact): RequestEstimate[] =>
+  kind === 'api_key' && outcome === 'uncertain' ? [{ requestId: request_id, estimateMicros: cost_micros }] : [];
 
 const toSettlement = ({ request_id, outcome, cost_micros }: UsageFact): Settlement => ({
   request_id,

@@ -1,8 +1,8 @@
-import type { PlanServices, SubscriptionStatus } from '@svc/contracts';
+import type { Period, PlanServices, SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { findPlanById, type PlanTerms } from '../plans/index.ts';
 import { findAccount } from './account-queries.ts';
-import { monthlyWindow, usedPercent, type Window, weeklyWindow } from './windows.ts';
+import { monthlyWindow, usedPercent, weeklyWindow } from './windows.ts';
 
 /** Use of one window against its cap. */
 export interface WindowUse {
@@ -18,7 +18,7 @@ export interface AccountStanding {
   readonly plan: PlanTerms;
   /** What the plan includes while requests are let through, grace included; else none. */
   readonly services: PlanServices;
-  readonly period: Window;
+  readonly period: Period;
   readonly weekly: WindowUse;
   readonly monthly: WindowUse;
   readonly pending: number;

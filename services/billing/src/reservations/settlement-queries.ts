@@ -45,10 +45,10 @@ export const settleReservations = async (
     }));
 };
 
-/** Lists requests that have had no outcome for longer than this, oldest first. */
+/** Lists requests without a holder that have had no outcome for longer than this, oldest first. */
 export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
   return await database('reservations')
-    .where({ state: 'reserved' })
+    .where({ state: 'reserved', holder_id: null })
     .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
     .orderBy('created_at')
     .limit(limit)

@@ -1,43 +1,26 @@
-/** A half-open span of time: `start` belongs to it, `end` to the next one. */
-export interface Window {
-  readonly start: Date;
-  readonly end: Date;
-}
+import { anniversaryPeriod, type Period } from '@svc/contracts';
 
-/** What the windows of an account follow from. */
+/** The facts from which an account's windows follow. */
 export interface WindowTerms {
   readonly anchor: Date;
   readonly interval: 'month' | 'year';
-  readonly period: Window;
+  readonly period: Period;
 }
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
-/** Consecutive 7 x 24 hours from the anchor. The same rule as the database function `weekly_window`. */
-export const weeklyWindow = (anchor: Date, at: Date): Window => {
+/** Returns the 7 x 24 hours from the anchor that contain `at`. The database function `weekly_window` has the same rule. */
+export const weeklyWindow = (anchor: Date, at: Date): Period => {
   const weeks = Math.floor((at.getTime() - anchor.getTime()) / WEEK_MS);
   const start = anchor.getTime() + weeks * WEEK_MS;
   return { start: new Date(start), end: new Date(start + WEEK_MS) };
 };
 
-/** The paid month while it lasts, otherwise the monthly anniversaries. The same rule as `monthly_window`. */
-export const monthlyWindow = ({ anchor, interval, period }: WindowTerms, at: Date): Window => {
-  if (interval === 'month' && at >= period.start && at < period.end) return period;
-  const months = (at.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + at.getUTCMonth() - anchor.getUTCMonth();
-  const begun = monthlyAnniversary(anchor, months) > at ? months - 1 : months;
-  return { start: monthlyAnniversary(anchor, begun), end: monthlyAnniversary(anchor, begun + 1) };
-};
+/** Returns the paid month while it lasts, else the month between anniversaries. `monthly_window` has the same rule. */
+export const monthlyWindow = ({ anchor, interval, period }: WindowTerms, at: Date): Period =>
+  interval === 'month' && at >= period.start && at < period.end ? period : anniversaryPeriod(anchor, 1, at);
 
-/** The anchor's day so many months later in UTC, clamped at month ends. The same rule as `monthly_anniversary`. */
-export const monthlyAnniversary = (anchor: Date, months: number): Date => {
-  const month = anchor.getUTCMonth() + months;
-  const daysInMonth = new Date(Date.UTC(anchor.getUTCFullYear(), month + 1, 0)).getUTCDate();
-  const date = new Date(anchor);
-  date.setUTCFullYear(anchor.getUTCFullYear(), month, Math.min(anchor.getUTCDate(), daysInMonth));
-  return date;
-};
-
-/** Percent of a limit that is used, rounded down: 100 means reached, and nothing less does. */
+/** Returns the used percentage of a limit, rounded down: only a limit that is reached gives 100. */
 export const usedPercent = (usedMicros: number, limitMicros: number): number => {
   if (usedMicros >= limitMicros) return 100;
   return Number((BigInt(usedMicros) * 100n) / BigInt(limitMicros));

@@ -11,23 +11,22 @@ import {
   testTokens,
 } from '@svc/testing';
 import type { Knex } from 'knex';
-import { type BillingApp, createBillingApp } from '../../src/app.ts';
-import { type BillingConfig, billingConfigSchema, planRulesOf } from '../../src/config.ts';
+import { type App, createApp } from '../../src/app.ts';
+import { type Config, configSchema, planRulesOf } from '../../src/config.ts';
 import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PLANS = fileURLToPath(new URL('./plans.yaml', import.meta.url));
 
-/** One answer, read whole. */
+/** An answer with its body read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed JSON; undefined for anything else. Tests know what they expect of it. */
+  /** Parsed JSON; undefined for other types. Tests know its shape. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** What a request carries. */
 export interface Sent {
   readonly token?: string;
   readonly json?: unknown;
@@ -35,22 +34,24 @@ export interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** The service on real sockets and a real database, with helpers that speak HTTP to it. */
+/** The service on real sockets and a real database, with helpers that call it over HTTP. */
 export interface TestBilling {
-  readonly app: BillingApp;
-  readonly config: BillingConfig;
+  readonly app: App;
+  readonly config: Config;
   readonly environment: Readonly<Record<string, string>>;
   readonly db: Knex;
   readonly tokens: TestTokens;
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** Calls a public route; redirects are not followed. */
+  /** Calls a public route. Redirects are not followed. */
   call(method: string, path: string, sent?: Sent): Promise<Answer>;
-  /** Calls an internal route with the service credential. */
+  /** Calls an internal route with the credential of an allowed caller. */
   internal(method: string, path: string, json?: unknown): Promise<Answer>;
-  /** Makes the database's clock stand at this time. */
+  /** The monotonic clock of the process, which only a test moves. */
+  readonly monotonic: { ms: number };
+  /** Stops the database's clock at this time. */
   setClock(at: string | Date): Promise<void>;
-  /** An account with a subscription bought through the checkout. */
+  /** Opens an account with a subscription that is bought through the checkout. */
   subscribe(planId?: string, userId?: string): Promise<{ userId: string; token: string; subscriptionId: string }>;
   admit(userId: string, more?: Record<string, unknown>): Promise<{ requestId: string; answer: Answer }>;
   settle(requestId: string, result: object): Promise<string | null>;
@@ -73,11 +74,16 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     RESPONSE_VALIDATION: 'true',
     ...settings,
   };
-  const config = loadConfig(billingConfigSchema, environment);
+  const config = loadConfig(configSchema, environment);
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
-  const app = createBillingApp({
+  const monotonic = { ms: 0 };
+  const app = await createApp({
+    monotonicMs: () => monotonic.ms,
+    config,
+    database: db,
+    offer,
+    relay: { hint: () => undefined },
     operatorBindings: [],
-    ...{ config, database: db, offer, relay: { hint: () => undefined } },
     logger: createLogger({ service: 'billing', level: 'silent' }),
     metrics: createMetrics('billing'),
     authenticate: createTokenAuthenticators({
@@ -92,8 +98,16 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   const internal: TestBilling['internal'] = (method, path, json) =>
     send(`${internalServer.url}${path}`, method, { token: internalCredentialFor(method, path), json });
   return {
-    ...{ app, config, environment, db, tokens, publicUrl: publicServer.url, call, internal },
+    app,
+    config,
+    environment,
+    db,
+    monotonic,
+    tokens,
+    publicUrl: publicServer.url,
     internalUrl: internalServer.url,
+    call,
+    internal,
     setClock: async (at) => {
       await db('test_clock').update({ at: new Date(at) });
     },
@@ -113,7 +127,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   };
 };
 
-/** A delegated admission request; everything in it can be replaced. */
+/** Returns a delegated admission request. `more` replaces any field. */
 export const delegatedRequest = (userId: string, more: Record<string, unknown> = {}) => ({
   kind: 'delegated',
   request_id: newId('req'),
@@ -124,22 +138,25 @@ export const delegatedRequest = (userId: string, more: Record<string, unknown> =
   ...more,
 });
 
-/** The app through which requests go unless a test says otherwise. */
+/** The app of delegated requests by default. */
 export const APP = newId('app');
 
-/** URLs that a purchase returns to. */
+/** Return URLs of a purchase. */
 export const RETURNS = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example/back' };
 
-/** A checkout session's id. */
+/** Pattern of a checkout session's id. */
 export const SESSION_ID = idPattern('cs');
 
-/** Replaces the clock of billing by one that stands, at the real time until it is set. */
+/** Replaces the clocks of billing and of the sandbox by one that runs until a test stops it. */
 const useTestClock = async (db: Knex): Promise<void> => {
   await db.raw(`
     CREATE TABLE test_clock (at timestamptz);
     INSERT INTO test_clock VALUES (NULL);
     CREATE OR REPLACE FUNCTION billing_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
       SELECT coalesce(at, clock_timestamp()) FROM test_clock
+    $$;
+    CREATE OR REPLACE FUNCTION sandbox_payments.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+      SELECT public.billing_now()
     $$;
   `);
 };

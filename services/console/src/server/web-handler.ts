@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
-import type { Logger, Metrics } from '@svc/service-kit';
+import { type Logger, type Metrics, repeatsHost } from '@svc/service-kit';
 import { type Asset, type AssetStore, type Encoding, INDEX_PATH } from './asset-store.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
@@ -58,6 +58,11 @@ export const createWebHandler = (options: WebHandlerOptions): RequestListener =>
 };
 
 const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetStore): Promise<Operation> => {
+  if (repeatsHost(req)) {
+    res.setHeader('Connection', 'close');
+    answerError(res, 400, { code: 'repeated_host', message: 'The request has more than one Host header.' });
+    return 'unmatched';
+  }
   if (req.method !== 'GET' && req.method !== 'HEAD') {
     res.setHeader('Allow', 'GET, HEAD');
     answerError(res, 405, { code: 'method_not_allowed', message: 'Pages are only read.' });

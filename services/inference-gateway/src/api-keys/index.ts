@@ -1,8 +1,8 @@
 export type { ApiKey } from './api-key.ts';
 export type { ApiKeyDeps } from './api-key-deps.ts';
+export { batchKeyFinds } from './batch-key-finds.ts';
 export { startAccessConsumer } from './consumer.ts';
 export { createKeyAuthenticator } from './create-key-authenticator.ts';
 export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
 export { newKeyText } from './key-text.ts';
-export { findApiKeyByHash } from './queries.ts';
 export { apiKeyRoutes } from './routes.ts';

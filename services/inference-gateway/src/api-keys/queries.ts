@@ -97,14 +97,17 @@ export const listApiKeysByUser = async (database: Knex, userId: string): Promise
   return rows.map(toApiKey);
 };
 
-/** The key with this hash, unless it is deleted. */
-export const findApiKeyByHash = async (database: Knex, hash: Buffer): Promise<ApiKey | undefined> => {
-  const row: Row | undefined = await database('api_keys')
-    .select(COLUMNS)
-    .where({ hash })
-    .whereNull('deleted_at')
-    .first();
-  return row === undefined ? undefined : toApiKey(row);
+/** Finds keys that are not deleted by their hashes, in that order. */
+export const findApiKeysByHash = async (
+  database: Knex,
+  hashes: readonly Buffer[],
+): Promise<readonly (ApiKey | undefined)[]> => {
+  const rows: (Row & { readonly hash: Buffer })[] = await database('api_keys')
+    .select([...COLUMNS, 'hash'])
+    .whereRaw('hash = ANY (?::bytea[])', [[...hashes]])
+    .whereNull('deleted_at');
+  const keys = new Map(rows.map((row) => [row.hash.toString('hex'), toApiKey(row)]));
+  return hashes.map((hash) => keys.get(hash.toString('hex')));
 };
 
 /** Marks a key of this account as deleted; answers whether there was one. */

@@ -20,6 +20,8 @@ export interface UpstreamNames {
 /** A JSON answer as the caller gets it, and its usage. */
 export interface ShapedAnswer extends UpstreamNames {
   readonly body: Buffer | readonly Buffer[];
+  /** The buffer that the body lies in. */
+  readonly memory: Buffer;
   readonly headers: OutgoingHttpHeaders;
   readonly usage: ReportedUsage;
   readonly outputBytes: number;

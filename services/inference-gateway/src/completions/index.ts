@@ -3,3 +3,4 @@ export { type CompletionMeters, createCompletionMeters } from './completion-mete
 export { holdTokens, outputTokensOf } from './hold-tokens.ts';
 export { type CompletionRequest, readRequest } from './read-request.ts';
 export { type FailureAnswer, serveCompletion } from './serve-completion.ts';
+export { costSoFar } from './usage-so-far.ts';

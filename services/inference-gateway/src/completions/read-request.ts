@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError, invalidRequest } from '@svc/service-kit';
+import { AppError, freeBuffer, invalidRequest } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readJsonBody } from '../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../providers/index.ts';
@@ -7,13 +7,14 @@ import type { RequestBody, RequestDigest, RequestKind } from '../wire/index.ts';
 
 /** A request in memory. */
 export interface CompletionRequest extends RequestDigest {
-  /** Throws once the request is released. */
-  readonly body: () => RequestBody;
-  /** Drops the bytes, when no route may be tried any more. */
+  /** Lends the body to a connection. Throws once the request is released. */
+  readonly lend: () => RequestBody;
+  /** Takes the body back from a connection. */
+  readonly giveBack: () => void;
+  /** Drops the body, when no route may be tried any more. */
   readonly release: () => void;
 }
 
-/** Whose request is read, and as what. */
 export interface RequestSource {
   readonly req: IncomingMessage;
   readonly userId: string;
@@ -25,30 +26,44 @@ export const readRequest = async (
   deps: Pick<InferenceDeps, 'json' | 'requestMemory'>,
   { req, userId, kind }: RequestSource,
 ): Promise<CompletionRequest> => {
-  const text = await readJsonBody(req, { budget: deps.requestMemory, account: userId });
+  const text = await readJsonBody(req, { memory: deps.requestMemory, account: userId });
   try {
-    if (text.bytes.length === 0) throw invalidRequest([{ loc: ['body'], type: 'missing', msg: 'Field required' }]);
-    const { bytes, result } = await deps.json.run('digestRequest', text, { kind, members: FORWARDED_MEMBERS });
+    if (text.length === 0) throw invalidRequest([{ loc: ['body'], type: 'missing', msg: 'Field required' }]);
+    const { bytes, result } = await deps.json.runAndKeep('digestRequest', text, { kind, members: FORWARDED_MEMBERS });
     if (!result.ok) throw invalidRequest(result.issues);
-    return holdRequest(result.digest, bytes, text.release);
+    return holdRequest(result.digest, bytes, () => text.room.release());
   } catch (error) {
-    text.release();
+    text.room.release();
     // The text is lost with the worker that had it.
     throw error instanceof AppError ? error : new AppError('service_unavailable', undefined, { cause: error });
   }
 };
 
-const holdRequest = (digest: RequestDigest, bytes: Buffer, giveBack: () => void): CompletionRequest => {
+/** Smaller bodies are left to the garbage collector. */
+const FREED_BYTES_MIN = 64 * 1024;
+
+const holdRequest = (digest: RequestDigest, bytes: Buffer, giveRoomBack: () => void): CompletionRequest => {
   let body: RequestBody | undefined = { bytes, span: digest.span, streamOptions: digest.streamOptions };
+  let connections = 0;
+  const freeIfUnused = (): void => {
+    if (body === undefined && connections === 0 && bytes.length >= FREED_BYTES_MIN) freeBuffer(bytes);
+  };
   return {
     ...digest,
-    body: () => {
+    lend: () => {
       if (body === undefined) throw new Error('the request is forwarded after its release');
+      connections += 1;
       return body;
     },
+    giveBack: () => {
+      connections -= 1;
+      freeIfUnused();
+    },
     release: () => {
+      if (body === undefined) return;
       body = undefined;
-      giveBack();
+      giveRoomBack();
+      freeIfUnused();
     },
   };
 };

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
-import { AppError, HANDLED, type Logger, type Reply } from '@svc/service-kit';
+import { AppError, freeBuffer, HANDLED, type Logger, type Reply } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer } from '../large-json/index.ts';
-import { bodyForRoute, kindOf, sendToRoute, tryInOrder } from '../providers/index.ts';
+import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
@@ -15,9 +15,10 @@ import {
   servedBy,
   tokenEnd,
 } from '../usage-records/index.ts';
-import { estimateInputTokens, estimateUsage, type ReportedUsage, sendJsonText } from '../wire/index.ts';
+import { type ReportedUsage, sendJsonText } from '../wire/index.ts';
 import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts';
 import type { CompletionRequest } from './read-request.ts';
+import { costSoFar, usageSoFar } from './usage-so-far.ts';
 
 /** An admitted request, and everything that serving it depends on. */
 export interface Completion {
@@ -27,7 +28,7 @@ export interface Completion {
   /** Below a provider's base URL. */
   readonly path: string;
   readonly shape: AnswerShape;
-  /** Answers a failure of the last provider, or throws the error that tells the caller. */
+  /** Maps the failure of the last provider to the caller's answer. */
   readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
 }
@@ -67,10 +68,12 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
 
 const attempt = async (deps: InferenceDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
   const { request, path, exchange, book } = completion;
+  book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
   const upstream = await sendToRoute(deps, {
     route,
     endpoint: path,
-    body: bodyForRoute(route, request.body(), request.isStreamed),
+    body: bodyForRoute(route, request.lend(), request.isStreamed),
+    onFlushed: request.giveBack,
     isStreamed: request.isStreamed,
     logging: exchange,
   });
@@ -88,7 +91,7 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
 
 const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
   const { book, shape, exchange } = completion;
-  const text = await collectAnswer(answer.upstream, { budget: deps.answerMemory, account: book.identity.userId });
+  const text = await collectAnswer(answer.upstream, { memory: deps.answerMemory, account: book.identity.userId });
   try {
     const shaped = await shape.shapeAnswer(answer, text);
     await book.finish(
@@ -101,10 +104,17 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
         firstEventMs: null,
       }),
     );
-    sendJsonText(exchange.res, shaped.body, { headers: shaped.headers });
+    // The caller has to take its answer while others wait for the memory.
+    text.room.move(() => exchange.res.destroy());
+    await sendJsonText(exchange.res, shaped.body, {
+      headers: shaped.headers,
+      idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,
+      onTaken: (bytes) => text.room.advance(bytes),
+    });
+    freeBuffer(shaped.memory);
     return HANDLED;
   } finally {
-    text.release();
+    text.room.release();
   }
 };
 
@@ -112,11 +122,13 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
   const { book, shape, exchange, request } = completion;
   const { route, upstream } = answer;
   const { editor, tally, names } = shape.shapeStream(answer);
+  book.measureBy(() => costSoFar(request, { route, reported: tally.usage, outputBytes: tally.outputBytes }));
   const stream = relayEvents({
     answer: upstream,
     res: exchange.res,
     editor,
     limits: deps.streamLimits,
+    owner: { memory: deps.answerMemory, account: book.identity.userId },
     // From here on no other route is tried.
     onOpen: request.release,
     beforeEnd: ({ failure, firstEventAtMs }) =>
@@ -150,19 +162,17 @@ interface ServedAnswer {
   readonly firstEventMs: number | null;
 }
 
-/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and the operator is told. */
+/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and an alert goes to the operator. */
 const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: ServedAnswer): RequestEnd => {
   const { route, reported, outputBytes } = served;
   if (reported === 'implausible') {
     deps.meters.implausibleUsage.inc({ route: route.id });
     exchange.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
   }
-  const isReported = typeof reported === 'object';
-  const estimate = () => estimateUsage(estimateInputTokens(request.input, kindOf(route.provider)), outputBytes);
   return tokenEnd({
     route,
-    usage: isReported ? reported : estimate(),
-    isEstimated: !isReported,
+    usage: usageSoFar(request, { route, reported, outputBytes }),
+    isEstimated: typeof reported !== 'object',
     isKnown: served.isWhole,
     upstreamModel: served.names.upstreamModel,
     upstreamRequestId: served.names.upstreamRequestId,

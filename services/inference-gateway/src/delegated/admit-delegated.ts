@@ -47,6 +47,7 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     client_id: caller.clientId,
     service,
     estimate_micros: estimateMicros,
+    holder_id: deps.holder.id,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
   const answer = await deps.billing.admit(request).catch((error: unknown) => {

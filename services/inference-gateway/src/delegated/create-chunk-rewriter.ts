@@ -1,26 +1,19 @@
-import { PUBLIC_MODEL } from '@svc/contracts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
 import {
   type Chunk,
   countChunk,
   createChunkPattern,
   emptyTally,
-  isRecord,
-  readChunk,
   recordableName,
   SAMPLE_TEXT,
   type StreamTally,
 } from '../wire/index.ts';
-import { publicDeltas, publicUsage } from './public-members.ts';
-import type { PublicIdentity } from './rewrite-completion.ts';
+import { type RewriteEventOptions, type RewrittenEvent, rewriteEvent, showChunk } from './rewrite-event.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
-/** How chunks are rewritten. */
-export interface ChunkRewriterOptions extends PublicIdentity {
-  /** The caller has asked for the usage chunk. */
-  readonly showsUsage: boolean;
-  /** Bounds the usage that is believed. */
-  readonly tokensMax: number;
+export interface ChunkRewriterOptions extends RewriteEventOptions {
+  /** Rewrites a large event off the event loop. */
+  readonly rewriteLarge: (data: Buffer) => Promise<RewrittenEvent>;
 }
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
@@ -29,31 +22,46 @@ const END = `data: ${DONE}\n\n`;
 const SAMPLE_IN_JSON = JSON.stringify(SAMPLE_TEXT).slice(1, -1);
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 
-/** An editor of streams, with what it has learnt of one. */
+/** An editor of streams, with the counts of one. */
 export interface ChunkRewriter extends StreamEditor {
   readonly tally: StreamTally;
-  /** The first id that the provider gave its answer; for the record only. */
+  /** The first id that the provider gave its answer, for the record only. */
   readonly upstreamId: () => string | null;
 }
 
-/** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of what it tells. */
+/** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of it. */
 export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
-  const tally = emptyTally(options.tokensMax);
+  const tally = emptyTally();
   const pattern = createChunkPattern();
-  /** What the caller sees of a chunk of the pattern, around its text. */
+  /** A chunk of the pattern as the caller sees it, around its text. */
   let frame: readonly string[] = [];
   let upstreamId: string | null = null;
-  /** The event that the answer opens with, and what was read from it, until it is passed on. */
-  let opening: { readonly data: Buffer; readonly chunk: Chunk } | undefined;
+  /** The event that the answer opens with, until it is passed on. */
+  let opening: { readonly data: Buffer; readonly event: RewrittenEvent } | undefined;
+
+  const learnFrom =
+    (data: Buffer) =>
+    (chunk: Chunk): void => {
+      const sample = pattern.learn(data, chunk);
+      if (sample !== undefined) frame = showChunk(sample, options)?.split(SAMPLE_IN_JSON) ?? [];
+    };
+  const open = (data: Buffer, event: RewrittenEvent): typeof HEADERS | undefined => {
+    if (event.digest === undefined) return undefined;
+    opening = { data, event };
+    return HEADERS;
+  };
+
+  const show = ({ digest, body }: RewrittenEvent): Edited => {
+    if (digest === undefined) return KEEP_ALIVE;
+    countChunk(tally, digest);
+    upstreamId ??= recordableName(digest.id);
+    return body;
+  };
+
   return {
     tally,
     upstreamId: () => upstreamId,
-    open: (data) => {
-      const chunk = readChunk(data);
-      if (chunk === undefined) return undefined;
-      opening = { data, chunk };
-      return HEADERS;
-    },
+    open: (data) => open(data, rewriteEvent(data, options)),
     edit: (_block, data): Edited => {
       // A provider's comments keep the connection alive, and may name it.
       if (data === undefined) return KEEP_ALIVE;
@@ -62,41 +70,17 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
         tally.outputBytes += text.length;
         return frame.join(text.toString());
       }
-      const first = opening?.data === data ? opening.chunk : undefined;
-      const chunk = first ?? readChunk(data);
-      // A sign of life that is the provider's own.
-      if (chunk === undefined) return KEEP_ALIVE;
-      countChunk(tally, chunk);
-      // The first chunk is waited for, and seldom like the others.
-      const sample = first === undefined ? pattern.learn(data, chunk) : undefined;
+      // The first chunk is waited for, and seldom like the others: no pattern is learnt from it.
+      const first = opening?.data === data ? opening.event : undefined;
       opening = undefined;
-      if (sample !== undefined) frame = showChunk(sample, options)?.split(SAMPLE_IN_JSON) ?? [];
-      upstreamId ??= recordableName(chunk.id);
-      return showChunk(chunk, options);
+      return show(first ?? rewriteEvent(data, options, learnFrom(data)));
+    },
+    readLarge: async (data) => {
+      const event = await options.rewriteLarge(data);
+      return { open: () => open(data, event), edit: () => show(event) };
     },
     isWhole: () => tally.isFinished,
     close: () => END,
     fail: () => BROKEN,
   };
-};
-
-/** A choice with neither delta nor end carries something of the provider's own, such as what a filter has found. */
-const isShown = (choice: unknown): boolean =>
-  isRecord(choice) && (isRecord(choice['delta']) || typeof choice['finish_reason'] === 'string');
-
-const showChunk = (chunk: Chunk, options: ChunkRewriterOptions): string | undefined => {
-  const { usage, created } = chunk;
-  const choices = chunk.choices.filter(isShown);
-  // Without choices a chunk carries only usage, or something of the provider's own.
-  const isWorthSending = choices.length > 0 || (options.showsUsage && isRecord(usage));
-  if (!isWorthSending) return undefined;
-  const shown = {
-    id: options.id,
-    object: 'chat.completion.chunk',
-    created: Number.isSafeInteger(created) ? created : options.created,
-    model: PUBLIC_MODEL,
-    choices: publicDeltas(choices),
-    ...(options.showsUsage && usage !== undefined ? { usage: publicUsage(usage) } : {}),
-  };
-  return `data: ${JSON.stringify(shown)}\n\n`;
 };

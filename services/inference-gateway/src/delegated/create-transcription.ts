@@ -97,7 +97,7 @@ const finishUpload = async (
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
   running.book.noteAsked(route);
   const account = running.book.identity.userId;
-  const text = await collectAnswer(answer, { budget: deps.answerMemory, account });
+  const text = await collectAnswer(answer, { memory: deps.answerMemory, account });
   const { body, audioMs } = await rewrite(deps, text);
   const knownMs = audioMs ?? (await running.meter.measure());
   const billedMs = knownMs ?? estimateAudioMs(running.bytes);
@@ -110,13 +110,13 @@ const finishUpload = async (
     outcome: 'settled',
     costMicros: costOfAudio(route.price.micros_per_second, billedMs),
   });
-  sendJsonText(res, body);
+  await sendJsonText(res, body, { idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs });
 };
 
 const rewrite = async (deps: InferenceDeps, text: HeldText): Promise<RewrittenTranscription> => {
   try {
-    return (await deps.json.run('rewriteTranscription', text, undefined)).result;
+    return await deps.json.run('rewriteTranscription', text, undefined);
   } finally {
-    text.release();
+    text.room.release();
   }
 };

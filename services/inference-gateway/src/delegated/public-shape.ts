@@ -1,10 +1,11 @@
 import type { AnswerShape, RoutedAnswer } from '../completions/index.ts';
 import { recordedRequestId } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { toText } from '../large-json/index.ts';
 import { createChunkRewriter } from './create-chunk-rewriter.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 
-/** Answers as apps see them: under the public identity `svc`, without a trace of the provider. */
+/** Shapes answers for apps: under the public identity `svc`, without a trace of the provider. */
 export const publicShape = (
   deps: Pick<InferenceDeps, 'clock' | 'json'>,
   { requestId, showsUsage }: { readonly requestId: string; readonly showsUsage: boolean },
@@ -18,14 +19,14 @@ export const publicShape = (
   return {
     shapeAnswer: async (routed, text) => {
       const options = { ...identity, contextTokensMax: routed.route.contextTokensMax };
-      const { result } = await deps.json.run('rewriteCompletion', text, options);
-      return { ...result, headers: {}, upstreamRequestId: requestIdOf(routed, result.upstreamId) };
+      const result = await deps.json.run('rewriteCompletion', text, options);
+      return { ...result, memory: result.body, headers: {}, upstreamRequestId: requestIdOf(routed, result.upstreamId) };
     },
     shapeStream: (routed) => {
+      const options = { ...identity, showsUsage, tokensMax: routed.route.contextTokensMax };
       const editor = createChunkRewriter({
-        ...identity,
-        showsUsage,
-        tokensMax: routed.route.contextTokensMax,
+        ...options,
+        rewriteLarge: (data) => deps.json.run('rewriteLargeEvent', toText(data), options),
       });
       return {
         editor,

@@ -7,7 +7,7 @@ import {
   type ReportedUsage,
   readUsage,
   recordableName,
-  tellsError,
+  reportsError,
 } from '../wire/index.ts';
 import { publicChoices, publicUsage } from './public-members.ts';
 
@@ -39,7 +39,7 @@ export const rewriteCompletion = (
   const answer = parseRecord(body);
   const choices = answer['choices'];
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) {
-    throw new UpstreamFailure(tellsError(answer) ? 'failed' : 'garbled');
+    throw new UpstreamFailure(reportsError(answer) ? 'failed' : 'garbled');
   }
   const { created, usage, model } = answer;
   const shown = {

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../upstream-failure/index.ts';
-import { isRecord, parseRecord, tellsError } from '../wire/index.ts';
+import { isRecord, parseRecord, reportsError } from '../wire/index.ts';
 import { listOf, objectOf, quantity, scalar } from './allow-list.ts';
 
 const publicTranscription = objectOf({
@@ -45,7 +45,7 @@ export interface RewrittenTranscription {
  */
 export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   const answer = parseRecord(body);
-  if (typeof answer['text'] !== 'string') throw new UpstreamFailure(tellsError(answer) ? 'failed' : 'garbled');
+  if (typeof answer['text'] !== 'string') throw new UpstreamFailure(reportsError(answer) ? 'failed' : 'garbled');
   const shown = publicTranscription({ ...answer, usage: publicUsage(answer['usage']) });
   return { body: Buffer.from(JSON.stringify(shown)), audioMs: audioMsOf(answer) };
 };

@@ -1,6 +1,6 @@
 import { type AdmissionRequest, costOfTokens } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
-import { type CompletionRequest, holdTokens } from '../completions/index.ts';
+import { type CompletionRequest, costSoFar, holdTokens } from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
@@ -32,6 +32,7 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
   const { requestId, caller, request, service } = admission;
   const holdMicros = holdOf(admission);
+  const estimateMicros = estimateOf(admission);
   const book = openRequestBook({
     identity: {
       requestId,
@@ -45,7 +46,7 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
       isStreamed: request.isStreamed,
       startedAtMs: deps.clock(),
     },
-    estimateMicros: holdMicros,
+    estimateMicros,
     usage: deps.usage,
     clock: deps.clock,
   });
@@ -55,6 +56,8 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     svc_user_id: caller.userId,
     key_id: caller.keyId,
     hold_micros: holdMicros,
+    estimate_micros: estimateMicros,
+    holder_id: deps.holder.id,
     requests_per_minute: caller.requestsPerMinute ?? null,
     monthly_limit_micros: caller.monthlyLimitMicros ?? null,
   };
@@ -68,8 +71,13 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     throw toRefusal(answer, answer.verdict);
   }
   deps.keyStandings.noteAdmitted(caller);
+  book.reportTo(deps.holder);
   return { book, headers: rateLimitHeaders(answer.rate_limit) };
 };
+
+/** The cost of the input on the preferred route: all that an answer is known to cost before it begins. */
+const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number =>
+  preferred === undefined ? 0 : costSoFar(request, { route: preferred, reported: undefined, outputBytes: 0 });
 
 /** The highest cost that the request can have with any of its routes. */
 const holdOf = ({ request, candidates }: KeyAdmission): number =>

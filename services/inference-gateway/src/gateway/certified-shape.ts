@@ -3,17 +3,17 @@ import { AppError } from '@svc/service-kit';
 import type { AnswerShape, RoutedAnswer } from '../completions/index.ts';
 import { attribute, type ComplianceMode, complianceHeadersOf, coversModel, stampBody } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { toText } from '../large-json/index.ts';
 import { kindOf } from '../providers/index.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';
 
-/** How a caller wants an answer to be certified. */
 export interface CertifiedShapeOptions {
   readonly mode: ComplianceMode;
   readonly requestId: string;
   readonly showsUsage: boolean;
 }
 
-/** Answers as API keys see them: byte for byte as the provider's, with proof of who has served them. */
+/** Shapes answers for holders of API keys: byte for byte as the provider's, with proof of who served them. */
 export const certifiedShape = (
   deps: Pick<InferenceDeps, 'ingressRegion' | 'clock' | 'json'>,
   { mode, requestId, showsUsage }: CertifiedShapeOptions,
@@ -29,11 +29,12 @@ export const certifiedShape = (
   return {
     shapeAnswer: async (routed, text) => {
       const { contextTokensMax } = routed.route;
-      const { bytes, result: answer } = await deps.json.run('readAnswer', text, { contextTokensMax });
+      const { bytes, result: answer } = await deps.json.runAndKeep('readAnswer', text, { contextTokensMax });
       if (answer.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
       const metadata = prove(routed, answer);
       return {
         body: mode === 'full' ? stampBody(bytes, answer, metadata) : bytes,
+        memory: bytes,
         headers: complianceHeadersOf(metadata),
         usage: answer.usage,
         outputBytes: answer.outputBytes,
@@ -43,13 +44,15 @@ export const certifiedShape = (
     },
     shapeStream: (routed) => {
       const { route } = routed;
+      const tokensMax = route.contextTokensMax;
       const editor = createChunkStamper({
         mode,
         showsUsage,
-        tokensMax: route.contextTokensMax,
+        tokensMax,
         namesModelLate: kindOf(route.provider).namesModelLate,
         attribute: (chunk) => prove(routed, chunk),
         covers: (model) => coversModel(route.upstreamModel, model),
+        readLarge: (data) => deps.json.run('readLargeEvent', toText(data), { tokensMax }),
       });
       return {
         editor,

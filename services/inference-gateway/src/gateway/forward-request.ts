@@ -41,7 +41,7 @@ export const forwardRequest = async (
       candidates,
       path: PATHS[service],
       shape: certifiedShape(deps, { mode, requestId, showsUsage: request.showsUsage }),
-      answerFailure: (failure) => answerFailure(context, failure),
+      answerFailure: (failure) => answerFailure(deps, context, failure),
       exchange: context,
     });
   } finally {
@@ -57,12 +57,12 @@ const findRoutes = (deps: InferenceDeps, service: keyof typeof PATHS, model: str
 };
 
 /** The provider's own refusal of a request passes with its message. */
-const answerFailure = ({ res }: Context, failure: UpstreamFailure): FailureAnswer => {
+const answerFailure = (deps: InferenceDeps, { res }: Context, failure: UpstreamFailure): FailureAnswer => {
   if (failure.reason === 'rejected') {
     return {
       status: failure.status ?? 400,
       send: () => {
-        sendRejection(res, failure);
+        sendRejection(res, failure, deps.streamLimits.clientIdleTimeoutMs);
         return HANDLED;
       },
     };

@@ -87,6 +87,19 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     );
   });
 
+  test('keeps little more memory than its bytes, however small its chunks', () => {
+    for (const size of ['1', `1;ext="${'x'.repeat(60)}"`, '10']) {
+      const data = 'x'.repeat(Number.parseInt(size, 16));
+      const chunk = `${size}\r\n${data}\r\n`;
+      const read = Buffer.from(chunk.repeat(Math.floor(lent.length / chunk.length)));
+      const decoder = createBodyDecoder('chunked');
+      const pieces = Array.from({ length: 100 }, () => take(decoder, read));
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      const kept = [...new Set(pieces.map((piece) => piece.buffer))].reduce((sum, each) => sum + each.byteLength, 0);
+      expect(kept).toBeLessThanOrEqual(2 * bytes + 2 * Buffer.poolSize);
+    }
+  });
+
   test('leaves one read as one piece', () => {
     expect(take(createBodyDecoder('chunked'), Buffer.from(WHOLE)).toString()).toBe(BODY);
   });

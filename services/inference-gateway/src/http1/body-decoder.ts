@@ -88,7 +88,9 @@ class ChunkedDecoder implements BodyDecoder {
       if (this.#left === 0) this.#place = 'data-cr';
     }
     this.#hasSurplus = position < bytes.length;
-    return length === 0 ? NOTHING : out.subarray(0, length);
+    if (length === 0) return NOTHING;
+    // A piece that is kept must not keep many times its bytes, as it would where chunks are tiny.
+    return length * 2 < out.length ? Buffer.from(out.subarray(0, length)) : out.subarray(0, length);
   }
 
   isDone(): boolean {

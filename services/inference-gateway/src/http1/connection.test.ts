@@ -41,6 +41,32 @@ describe('an answer', () => {
     expect(server.connections).toHaveLength(1);
   });
 
+  test('ends its connection if too many interim responses come before it', async () => {
+    const server = await start({ onRequest: () => 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(17) });
+    const exchange = ask(createClient(), server);
+    await exchange.over;
+    expect(exchange.calls).toEqual(['onStart', 'onSent', 'onError']);
+    expect(exchange.error()).toBeInstanceOf(BadResponseError);
+  });
+
+  test('takes no more of a turn of the event loop than two reads, however fast it comes', async () => {
+    const server = await start({ onRequest: () => answerOf('x'.repeat(16 * 1024 * 1024)) });
+    const bytesOfTurns = [0];
+    const countTurns = (): void => {
+      bytesOfTurns.push(0);
+      if (!exchange.isOver()) setImmediate(countTurns);
+    };
+    const exchange = ask(createClient(), server, {
+      onHead: countTurns,
+      onData: (piece) => {
+        bytesOfTurns[bytesOfTurns.length - 1] = (bytesOfTurns.at(-1) ?? 0) + piece.length;
+      },
+    });
+    await exchange.over;
+    expect(exchange.bytes()).toBe(16 * 1024 * 1024);
+    expect(Math.max(...bytesOfTurns)).toBeLessThanOrEqual(128 * 1024);
+  });
+
   test('of one connection does not mix with that of another one, byte by byte', async () => {
     const server = await start();
     const client = createClient();

@@ -16,11 +16,20 @@ export interface ConnectionOptions {
   readonly onClosed: (connection: Connection) => void;
 }
 
+/** A request whose body is there as a whole. */
+interface WrittenRequest extends Pick<HttpExchange, 'head' | 'handler'> {
+  readonly pieces: readonly Buffer[];
+}
+
 const HEAD_END = '\r\n\r\n';
 const HEAD_BYTES_MAX = 16 * 1024;
 /** Up to this size, head and body leave in one write, which costs less than copying the body. */
 const COPIED_BYTES_MAX = 12 * 1024;
 const NOTHING = Buffer.alloc(0);
+/** Responses that may come before the one proper (RFC 9110 section 15.2). */
+const INTERIM_MAX = 16;
+/** After so many bytes other connections get their turn on the event loop. */
+const TURN_BYTES = 64 * 1024;
 
 /** One connection of HTTP/1.1, one exchange at a time (RFC 9112). Bytes that nobody has asked for end it. */
 export class Connection implements HttpControl {
@@ -35,7 +44,10 @@ export class Connection implements HttpControl {
   #body: BodyDecoder | undefined;
   #stopSending: (() => void) | undefined;
   #error: Error | undefined;
+  #interimCount = 0;
+  #turnBytes = 0;
   #isPaused = false;
+  #isYielding = false;
   #isClosed = false;
 
   constructor(options: ConnectionOptions) {
@@ -70,8 +82,8 @@ export class Connection implements HttpControl {
     if (!isWanted) return this.#refuse(handler, new Error('the request was given up'));
     if (body === null) socket.write(head, 'latin1');
     else if (typeof body === 'string') socket.write(head + body);
-    else if (Buffer.isBuffer(body)) this.#write(socket, head, [body]);
-    else if (isPieces(body)) this.#write(socket, head, body);
+    else if (Buffer.isBuffer(body)) this.#write(socket, { head, pieces: [body], handler });
+    else if (isPieces(body)) this.#write(socket, { head, pieces: body, handler });
     // A stream that is over already would never tell.
     else if (!body.readable) return this.#refuse(handler, body.errored ?? new Error('the body of a request broke off'));
     else {
@@ -90,7 +102,7 @@ export class Connection implements HttpControl {
   readonly resume = (): void => {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#socket?.resume();
+    if (!this.#isYielding) this.#socket?.resume();
   };
 
   readonly abort = (reason: Error): void => {
@@ -110,6 +122,19 @@ export class Connection implements HttpControl {
     } catch (error) {
       this.abort(error instanceof Error ? error : new BadResponseError(String(error)));
     }
+    this.#turnBytes += bytes.length;
+    if (this.#turnBytes >= TURN_BYTES && this.#handler !== undefined) this.#yield();
+  }
+
+  /** Reads on in the next turn of the event loop. */
+  #yield(): void {
+    this.#turnBytes = 0;
+    this.#isYielding = true;
+    this.#socket?.pause();
+    setImmediate(() => {
+      this.#isYielding = false;
+      if (!this.#isPaused) this.#socket?.resume();
+    });
   }
 
   #refuse(handler: HttpHandler, error: Error): false {
@@ -118,17 +143,19 @@ export class Connection implements HttpControl {
     return false;
   }
 
-  #write(socket: Socket, head: string, pieces: readonly Buffer[]): void {
+  #write(socket: Socket, { head, pieces, handler }: WrittenRequest): void {
     if (lengthOf(pieces) <= COPIED_BYTES_MAX) {
       socket.write(
         pieces.reduce((text, piece) => text + piece.toString('latin1'), head),
         'latin1',
       );
+      handler.onFlushed?.();
       return;
     }
     socket.cork();
     socket.write(head, 'latin1');
-    for (const piece of pieces) socket.write(piece);
+    for (const piece of pieces.slice(0, -1)) socket.write(piece);
+    socket.write(pieces.at(-1) ?? NOTHING, () => handler.onFlushed?.());
     socket.uncork();
   }
 
@@ -178,8 +205,12 @@ export class Connection implements HttpControl {
     const rest = all.subarray(end + HEAD_END.length);
     const head = parseResponseHead(all.toString('latin1', 0, end));
     if (head.status === 101) throw new BadResponseError('the server switched to a protocol that it was not asked for');
-    // What comes before the response proper is passed over (RFC 9110 section 15.2).
-    if (head.status < 200) return rest.length === 0 ? undefined : rest;
+    if (head.status < 200) {
+      this.#interimCount += 1;
+      if (this.#interimCount > INTERIM_MAX) throw new BadResponseError('too many interim responses');
+      return rest.length === 0 ? undefined : rest;
+    }
+    this.#interimCount = 0;
     this.#head = head;
     this.#body = createBodyDecoder(head.framing);
     handler.onHead(head.status, head.headers);

@@ -32,6 +32,8 @@ export interface HttpHandler {
   readonly onStart: (control: HttpControl) => boolean;
   /** The whole request has been handed to the connection. */
   readonly onSent: () => void;
+  /** The connection has let go of a body in pieces. Not called for a body that was never sent. */
+  readonly onFlushed?: () => void;
   readonly onHead: (status: number, headers: IncomingHttpHeaders) => void;
   /** The piece is the handler's to keep. */
   readonly onData: (piece: Buffer) => void;

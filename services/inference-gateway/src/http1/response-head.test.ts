@@ -58,6 +58,12 @@ describe('RFC 9112 §5: the headers', () => {
     ['a NUL', ['a: 1\0']],
   ])('are refused with %s', (_name, lines) => expect(() => parse(lines)).toThrow(BadResponseError));
 
+  test('are refused if there are more than any server sends', () => {
+    const head = (count: number) => `HTTP/1.1 200 OK${'\r\na:'.repeat(count)}`;
+    expect(() => parseResponseHead(head(256))).not.toThrow();
+    expect(() => parseResponseHead(head(257))).toThrow(BadResponseError);
+  });
+
   test('never reach the prototype of what holds them, and find nothing there', () => {
     const { headers } = parse(['__proto__: x', 'constructor: y', 'toString: z']);
     expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);

@@ -24,6 +24,8 @@ const MISLEADING = /\0|\r(?!\n)|(?<!\r)\n/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LENGTH = /^\d{1,15}$/;
 const KEEP_ALIVE_SECONDS = /(?:^|,)[\t ]*timeout=(\d{1,6})(?:[\t ,]|$)/i;
+/** Far more than any server sends. */
+const HEADERS_MAX = 256;
 /** What the server says is shortened by this, so that a request never meets a connection that is just being closed. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
@@ -36,6 +38,7 @@ export const parseResponseHead = (text: string): ResponseHead => {
   const [statusLine = '', ...lines] = text.split('\r\n');
   const [, minor, status] = STATUS_LINE.exec(statusLine) ?? [];
   if (status === undefined) throw new BadResponseError('the response does not begin with a status line');
+  if (lines.length > HEADERS_MAX) throw new BadResponseError('the head of the response has too many headers');
   const headers: IncomingHttpHeaders = {};
   for (const line of lines) addHeader(headers, line);
   return {

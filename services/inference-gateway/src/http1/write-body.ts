@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { freeBuffer } from '@svc/service-kit';
 
 /** What is told of a body on its way. */
 export interface BodyWriting {
@@ -21,7 +22,7 @@ export const writeInChunks = (socket: Socket, body: Readable, { onSent, onError 
     if (bytes.length === 0) return;
     socket.cork();
     socket.write(`${bytes.length.toString(16)}${CRLF}`, 'latin1');
-    socket.write(bytes, () => giveBack(bytes));
+    socket.write(bytes, () => freeBuffer(bytes));
     const hasRoom = socket.write(CRLF, 'latin1');
     socket.uncork();
     if (!hasRoom) body.pause();
@@ -52,10 +53,4 @@ export const writeInChunks = (socket: Socket, body: Readable, { onSent, onError 
     stop();
     body.destroy();
   };
-};
-
-/** Frees what nothing else is in. The collector would let tens of megabytes come together first, as it counts objects, not their bytes. */
-const giveBack = (bytes: Buffer): void => {
-  const { buffer } = bytes;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) buffer.transfer(0);
 };

@@ -1,40 +1,40 @@
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
-import type { HeldText, TextMemory } from './read-json-body.ts';
+import type { HeldText, TextOwner } from './read-json-body.ts';
 import { TextCollector } from './text-collector.ts';
 
 /**
- * Reads the JSON answer of a provider within the bounds of a request. Throws UpstreamFailure, `too_complex` beyond those
- * bounds, and AppError `service_unavailable` if no memory gets free in time.
+ * Reads the JSON answer of a provider within the bounds of a request. Throws UpstreamFailure: `too_complex` beyond those bounds,
+ * `timeout` if the provider is so slow that it holds others up. Throws AppError `service_unavailable` if no memory gets free in
+ * time.
  */
-export const collectAnswer = (answer: UpstreamAnswer, { budget, account }: TextMemory): Promise<HeldText> =>
+export const collectAnswer = (answer: UpstreamAnswer, owner: TextOwner): Promise<HeldText> =>
   new Promise((resolve, reject) => {
+    const { status } = answer;
     const announced = Number(answer.headers['content-length'] ?? Number.NaN);
     const collector = new TextCollector({
+      ...owner,
       announcedBytes: Number.isSafeInteger(announced) ? announced : undefined,
       bytesMax: INFERENCE_JSON_BYTES_MAX,
-      takeRoom: (bytes) => budget.take(account, bytes),
     });
-    let bytes = 0;
+    const { room } = collector;
     const fail = (error: unknown): void => {
       answer.abort();
-      collector.release();
+      room.release();
       reject(error);
     };
-    if (announced > INFERENCE_JSON_BYTES_MAX) return fail(tooComplex(answer));
+    if (announced > INFERENCE_JSON_BYTES_MAX) return fail(new UpstreamFailure('too_complex', { status }));
+    room.move(() => fail(new UpstreamFailure('timeout', { status })));
     answer.read({
       onData: (piece) => {
-        bytes += piece.length;
-        const pushed = bytes > INFERENCE_JSON_BYTES_MAX ? 'too_complex' : collector.push(piece);
+        const pushed = collector.push(piece);
         if (pushed === undefined) return;
-        if (pushed === 'too_complex') return fail(tooComplex(answer));
+        if (pushed === 'too_complex') return fail(new UpstreamFailure('too_complex', { status }));
         answer.pause();
         pushed.then(answer.resume, fail);
       },
-      onEnd: () => resolve({ ...collector.take(), release: collector.release }),
+      onEnd: () => resolve({ ...collector.take(), room }),
       onFailure: fail,
     });
   });
-
-const tooComplex = ({ status }: UpstreamAnswer): UpstreamFailure => new UpstreamFailure('too_complex', { status });

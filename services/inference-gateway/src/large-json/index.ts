@@ -1,5 +1,7 @@
 export { collectAnswer } from './collect-answer.ts';
-export { JSON_SHAPE_LIMITS, JsonShape, type JsonShapeLimits } from './json-shape.ts';
-export { type JsonTasks, type JsonTaskTable, type JsonText, openJsonTasks, runInline } from './json-tasks.ts';
-export { createMemoryBudget, type MemoryBudget } from './memory-budget.ts';
-export { type HeldText, readJsonBody, type TextMemory } from './read-json-body.ts';
+export { JsonShape } from './json-shape.ts';
+export { isReadInline, type JsonTasks, type JsonTaskTable, openJsonTasks } from './json-tasks.ts';
+export { type JsonText, toText } from './json-text.ts';
+export { type HeldText, readJsonBody, type TextOwner } from './read-json-body.ts';
+export { openTextMemory, type TextMemory } from './text-memory.ts';
+export { TextRoom } from './text-room.ts';

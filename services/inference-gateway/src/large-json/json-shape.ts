@@ -1,4 +1,5 @@
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@svc/contracts';
+import { findStringEnd, UNENDED_IN_ESCAPE } from '../wire/index.ts';
 
 /** Largest number of values, and deepest nesting, of a JSON text. */
 export interface JsonShapeLimits {
@@ -22,11 +23,7 @@ for (const byte of Buffer.from('}]')) KINDS[byte] = CLOSE;
 KINDS[0x22] = STRING;
 KINDS[0x2c] = COMMA;
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const INSIDE_STRING = -1;
-/** Bytes of a string that are compared one by one before the native search takes over: most strings are shorter. */
-const SHORT_STRING_BYTES = 24;
 
 /**
  * Counts the values and the depth of a JSON text while it arrives, a few nanoseconds a byte at most. Text that is not
@@ -75,43 +72,12 @@ export class JsonShape {
     return this.#values <= this.#limits.valuesMax;
   }
 
-  /** Returns the offset behind the closing quote. */
+  /** Returns the offset behind the closing quote, or `INSIDE_STRING`. */
   #finishString(bytes: Buffer, from: number): number {
-    const { length } = bytes;
-    let at = from;
-    if (this.#isEscaped && length > from) {
-      this.#isEscaped = false;
-      at += 1;
-    }
-    while (at < length) {
-      const shortEnd = Math.min(length, at + SHORT_STRING_BYTES);
-      while (at < shortEnd) {
-        const byte = bytes[at];
-        if (byte === QUOTE) {
-          this.#isInString = false;
-          return at + 1;
-        }
-        at += byte === BACKSLASH ? 2 : 1;
-      }
-      if (at >= length) break;
-      const quote = bytes.indexOf(QUOTE, at);
-      const end = quote === -1 ? length : quote;
-      const isEscaped = countBackslashes(bytes, at, end) % 2 === 1;
-      if (quote !== -1 && !isEscaped) {
-        this.#isInString = false;
-        return quote + 1;
-      }
-      at = isEscaped ? end + 1 : end;
-    }
-    this.#isInString = true;
-    this.#isEscaped = at > length;
-    return INSIDE_STRING;
+    const isContinued = this.#isEscaped && bytes.length > from;
+    const end = findStringEnd(bytes, isContinued ? from + 1 : from);
+    this.#isInString = end < 0;
+    this.#isEscaped = end === UNENDED_IN_ESCAPE || (this.#isEscaped && !isContinued);
+    return this.#isInString ? INSIDE_STRING : end;
   }
 }
-
-/** Backslashes just before `end`. */
-const countBackslashes = (bytes: Buffer, start: number, end: number): number => {
-  let at = end;
-  while (at > start && bytes[at - 1] === BACKSLASH) at -= 1;
-  return end - at;
-};

@@ -1,45 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
-import { AppError, consumeBody } from '@svc/service-kit';
-import type { JsonText } from './json-tasks.ts';
-import type { MemoryBudget } from './memory-budget.ts';
+import { AppError, consumeBody, RequestTimeout } from '@svc/service-kit';
+import type { JsonText } from './json-text.ts';
 import { TextCollector } from './text-collector.ts';
+import type { TextMemory } from './text-memory.ts';
+import type { TextRoom } from './text-room.ts';
 
-/** A text in memory, and the room that it takes there. */
+/** A text in memory, and the room that it takes there until that is released. */
 export interface HeldText extends JsonText {
-  /** Gives the room back, when nothing refers to the text any more. */
-  readonly release: () => void;
+  readonly room: TextRoom;
 }
 
-/** Whose memory a text counts against. */
-export interface TextMemory {
-  readonly budget: MemoryBudget;
+/** The account that a text counts against, and the memory that it takes. */
+export interface TextOwner {
+  readonly memory: TextMemory;
   readonly account: string;
 }
 
 /**
- * Reads the JSON body of a request, as fast as there is memory for it. Throws `payload_too_large`, `payload_too_complex`, or
- * `service_unavailable` if no memory gets free in time.
+ * Reads the JSON body of a request, as fast as there is memory for it. Throws `payload_too_large`, `payload_too_complex`,
+ * `service_unavailable` if no memory gets free in time, or `request_timeout` if the caller is so slow that it holds others up.
  */
-export const readJsonBody = async (req: IncomingMessage, { budget, account }: TextMemory): Promise<HeldText> => {
+export const readJsonBody = async (req: IncomingMessage, owner: TextOwner): Promise<HeldText> => {
   const announced = req.headers['content-length'];
   const collector = new TextCollector({
+    ...owner,
     announcedBytes: announced === undefined ? undefined : Number(announced),
     bytesMax: INFERENCE_JSON_BYTES_MAX,
-    takeRoom: (bytes) => budget.take(account, bytes),
   });
+  const { room } = collector;
   try {
     await consumeBody(req, {
       bytesMax: INFERENCE_JSON_BYTES_MAX,
+      onPieces: (fail) => room.move(() => fail(new RequestTimeout())),
       onChunk: (chunk) => {
         const pushed = collector.push(chunk);
         if (pushed === 'too_complex') throw new AppError('payload_too_complex');
         return pushed;
       },
     });
-    return { ...collector.take(), release: collector.release };
+    return { ...collector.take(), room };
   } catch (error) {
-    collector.release();
+    room.release();
     throw error;
   }
 };

@@ -1,24 +1,43 @@
+import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import type { JsonTaskTable, SentTask, TaskAnswer } from './json-tasks.ts';
 
-/** Runs a task in a worker. The text goes back to the event loop with the result, as it is forwarded from there. */
+/** Runs a task in a worker. */
 export const createTaskRunner =
   (tasks: JsonTaskTable) =>
-  ({ name, bytes, options }: SentTask): object => {
+  ({ name, pieces, length, keepsText, options }: SentTask): object => {
     const task = tasks[name];
     if (task === undefined) throw new TypeError(`there is no task ${name}`);
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const text = join(pieces, length);
     try {
       // The event loop has sent the options of this very task.
       const result = task(text, options as never);
       const body = 'body' in result && result.body instanceof Uint8Array ? [result.body.buffer] : [];
-      return transfer({ bytes, result }, [bytes.buffer, ...body]);
+      return keepsText ? transfer({ text, result }, [text.buffer, ...body]) : transfer({ result }, body);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return transfer({ bytes, failure: error.reason }, [bytes.buffer]);
+      return { failure: error.reason } satisfies TaskAnswer;
+    } finally {
+      if (!keepsText) freeBuffer(text);
     }
   };
+
+/** Puts the pieces together and frees them. */
+const join = (pieces: readonly Uint8Array[], length: number): Buffer => {
+  const [first] = pieces;
+  if (pieces.length === 1 && first?.length === length) return asBuffer(first);
+  const whole = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece.subarray(0, length - at), at);
+    at += piece.length;
+    freeBuffer(asBuffer(piece));
+  }
+  return whole;
+};
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 const transfer = (answer: TaskAnswer, list: readonly ArrayBufferLike[]): object =>
   move({ [transferableSymbol]: list, [valueSymbol]: answer });

@@ -1,73 +1,60 @@
+import { freeBuffer } from '@svc/service-kit';
 import { JsonShape } from './json-shape.ts';
-import type { JsonText } from './json-tasks.ts';
-import type { GiveBack } from './memory-budget.ts';
+import type { JsonText } from './json-text.ts';
+import { TextRoom, type TextRoomOptions } from './text-room.ts';
 
-/** How a text is collected. */
-export interface TextCollectorOptions {
-  /** The length, if it is known before. */
-  readonly announcedBytes: number | undefined;
-  readonly bytesMax: number;
-  /** Takes room for so many bytes; resolves when there is room. */
-  readonly takeRoom: (bytes: number) => Promise<GiveBack>;
-}
+/** Each block is as long as all before it, within these bounds. */
+const BLOCK_BYTES_MIN = 16 * 1024;
+const BLOCK_BYTES_MAX = 1024 * 1024;
 
-/** Shorter texts are not counted: their number is bounded by that of the connections. */
-const UNCOUNTED_BYTES = 64 * 1024;
-/** Room for a text of unknown length is taken in steps, each when the one before is full. */
-const STEPS = [512 * 1024, 4 * 1024 * 1024];
-const NOTHING = Buffer.alloc(0);
-
-/** Collects a JSON text while it arrives, within the bounds of its shape and of the memory that all large texts share. */
+/** Collects a JSON text while it arrives, within the bounds of its shape and of the memory that all texts share. */
 export class TextCollector {
-  readonly #options: TextCollectorOptions;
+  readonly room: TextRoom;
+  readonly #bytesMax: number;
   readonly #shape = new JsonShape();
-  #pieces: Buffer[] = [];
-  /** A text of known length is written in place, so that it need not be put together at its end. */
-  #whole: Buffer | undefined;
+  /** The whole text so far while it is a single piece, which most texts are. */
+  #first: Buffer | undefined;
+  readonly #blocks: Buffer[] = [];
+  /** Bytes in the last block. */
+  #filled = 0;
   #length = 0;
-  #room = UNCOUNTED_BYTES;
-  #given: GiveBack[] = [];
-  #isReleased = false;
 
-  constructor(options: TextCollectorOptions) {
-    this.#options = options;
+  constructor(options: TextRoomOptions) {
+    this.room = new TextRoom(options);
+    this.#bytesMax = options.bytesMax;
   }
 
-  /** Takes the next bytes. Resolves when there is room for more; returns `too_complex` beyond the bounds of the shape. */
+  /** Takes the next bytes over. Returns `too_complex` beyond the bounds of size or shape, else resolves when there is room for more. */
   push(piece: Buffer): Promise<void> | 'too_complex' | undefined {
-    if (!this.#shape.push(piece)) return 'too_complex';
-    const { announcedBytes = 0 } = this.#options;
-    const at = this.#length;
     this.#length += piece.length;
-    if (announcedBytes > UNCOUNTED_BYTES) this.#whole ??= Buffer.allocUnsafeSlow(announcedBytes);
-    if (this.#whole === undefined) this.#pieces.push(piece);
-    else piece.copy(this.#whole, at);
-    const needed = Math.max(announcedBytes, this.#length);
-    return needed > this.#room ? this.#makeRoom(needed) : undefined;
+    if (this.#length > this.#bytesMax || !this.#shape.push(piece)) return 'too_complex';
+    this.room.advance(piece.length);
+    if (this.#first === undefined) this.#first = piece;
+    else this.#store(piece);
+    return this.room.reach(this.#length);
   }
 
   /** The whole text. */
   take(): JsonText {
-    const [first = NOTHING] = this.#pieces;
-    const bytes =
-      this.#whole?.subarray(0, this.#length) ?? (this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : first);
-    this.#pieces = [];
-    this.#whole = undefined;
-    return { bytes, values: this.#shape.values };
+    this.room.rest(this.#length);
+    const pieces = this.#first === undefined ? [] : [this.#first, ...this.#blocks];
+    return { pieces, length: this.#length, values: this.#shape.values };
   }
 
-  /** Gives the room back, when nothing refers to the text any more. */
-  readonly release = (): void => {
-    this.#isReleased = true;
-    for (const giveBack of this.#given.splice(0)) giveBack();
-  };
-
-  async #makeRoom(needed: number): Promise<void> {
-    const { announcedBytes, bytesMax, takeRoom } = this.#options;
-    const wanted = announcedBytes ?? STEPS.find((step) => step >= needed) ?? bytesMax;
-    const more = wanted - this.#room;
-    this.#room = wanted;
-    this.#given.push(await takeRoom(more));
-    if (this.#isReleased) this.release();
+  #store(piece: Buffer): void {
+    let at = 0;
+    while (at < piece.length) {
+      let block = this.#blocks.at(-1);
+      if (block === undefined || this.#filled === block.length) {
+        const bytes = Math.min(Math.max(this.#length, BLOCK_BYTES_MIN), BLOCK_BYTES_MAX);
+        block = Buffer.allocUnsafeSlow(bytes);
+        this.#blocks.push(block);
+        this.#filled = 0;
+      }
+      const copied = piece.copy(block, this.#filled, at);
+      this.#filled += copied;
+      at += copied;
+    }
+    freeBuffer(piece);
   }
 }

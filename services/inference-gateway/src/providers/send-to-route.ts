@@ -37,6 +37,8 @@ export interface RouteRequest {
   readonly isStreamed: boolean;
   /** Whose logger is made only when there is something to tell. */
   readonly logging: { readonly log: Logger };
+  /** Called when the connection has let go of a body in pieces. */
+  readonly onFlushed?: () => void;
   /** For a body that is still being written: decides instead of the first-byte timeout. */
   readonly giveUp?: AbortSignal;
 }
@@ -116,10 +118,10 @@ const writeAddress = ({ route, endpoint, contentType = 'application/json', isStr
 };
 
 const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
-  const { route, isStreamed, body, giveUp } = request;
+  const { route, isStreamed, body, giveUp, onFlushed } = request;
   const answer = await openUpstream(
     deps.providers,
-    { ...addressOf(request), body, giveUp, onOver },
+    { ...addressOf(request), body, giveUp, onOver, onFlushed },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;

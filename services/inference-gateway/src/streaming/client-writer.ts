@@ -1,11 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** What is sent in place of an event; undefined sends nothing. */
+/** The replacement of an event. Undefined sends nothing. */
 export type Edited = Buffer | string | undefined;
 
-/** What a writer tells, and how patient it is. */
 export interface ClientWriterOptions {
-  /** How long the caller may leave what was sent unread before it counts as gone. */
+  /** After so long without reading, the caller counts as gone. */
   readonly idleTimeoutMs: number;
   /** The caller reads more slowly than is written to it. */
   readonly onFull: () => void;
@@ -21,7 +20,7 @@ export interface ClientWriter {
   readonly flush: () => void;
   readonly end: (bytes: Edited) => void;
   readonly isGone: () => boolean;
-  /** Stops watching a response that somebody else will answer. */
+  /** Stops watching the response, which is then answered elsewhere. */
   readonly release: () => void;
 }
 
@@ -39,7 +38,7 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     clearTimeout(idleTimer);
     idleTimer = undefined;
   };
-  // A response whose turn on its connection has not come has none.
+  // A response behind another one on its connection has no socket yet.
   const { socket } = res;
   const unwatch = (): void => {
     stopWaiting();
@@ -60,10 +59,10 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     idleTimer ??= setTimeout(() => res.destroy(), options.idleTimeoutMs);
   };
   res.on('close', onClose).on('drain', onDrain);
-  // Tells of what was written past the response.
+  // Emitted for bytes that were written past the response.
   socket?.on('drain', onDrain);
 
-  /** Answers whether there is room for more. */
+  /** Returns true if there is room for more. */
   const send = (piece: Buffer | string): boolean => {
     const length = Buffer.byteLength(piece);
     if (socket === null || !res.chunkedEncoding || length > FRAMED_BYTES_MAX) return res.write(piece);

@@ -39,7 +39,7 @@ const lfFrom = (block: Buffer, from: number): number => {
   return position === -1 ? block.length : position;
 };
 
-/** Offset of the next CR or LF; a CRLF merely makes an empty line, which has no data. */
+/** Offset of the next CR or LF. A CRLF merely makes an empty line, which has no data. */
 const lineEnd = (block: Buffer, from: number): number => {
   const position = lfFrom(block, from);
   const cr = block.subarray(from, position).indexOf(CR);

@@ -1,3 +1,5 @@
+import { freeBuffer } from '@svc/service-kit';
+
 const LF = 0x0a;
 const CR = 0x0d;
 const INITIAL_BUFFER_BYTES = 4 * 1024;
@@ -15,8 +17,10 @@ export interface EventSplitter {
    * Blocks put together are the stream, byte for byte. Throws EventTooLongError.
    */
   push: (chunk: Buffer, onBlock: (block: Buffer) => void) => void;
-  /** The bytes after the last blank line; empty when the stream ended properly. */
+  /** Takes the bytes after the last blank line, which are none if the stream ended properly. */
   end: () => Buffer;
+  /** Bytes of an event that is not complete. */
+  heldBytes: () => number;
 }
 
 /**
@@ -40,6 +44,7 @@ export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
         Math.max(INITIAL_BUFFER_BYTES, length, Math.min(held.length * 2, eventBytesMax)),
       );
       held.copy(grown, 0, 0, heldLength);
+      freeBuffer(held);
       held = grown;
     }
     bytes.copy(held, heldLength);
@@ -101,5 +106,10 @@ export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
     keepRest(view, blockStart);
   };
 
-  return { push, end: () => held.subarray(0, heldLength) };
+  const end = (): Buffer => {
+    const rest = held.subarray(0, heldLength);
+    heldLength = 0;
+    return rest;
+  };
+  return { push, end, heldBytes: () => heldLength };
 };

@@ -1,6 +1,6 @@
 import type { Metrics } from '@svc/service-kit';
 
-/** Whose requests are streamed: those of apps, or those of API keys. */
+/** Kinds of callers: apps, or holders of API keys. */
 export type StreamKind = 'delegated' | 'api_key';
 
 /** Counts the streams that are open. */

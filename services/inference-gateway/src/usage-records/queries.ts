@@ -52,6 +52,18 @@ export const insertUsageRecords = async (
   await runPrepared(database, RECORD_USAGE, [JSON.stringify(records.map(toRow)), ...outboxValues(fact)]);
 };
 
+/** Lists those of the records' request ids that are recorded already. */
+export const listRecordedRequestIds = async (
+  database: Knex,
+  records: readonly Pick<UsageRecord, 'requestId' | 'startedAtMs'>[],
+): Promise<string[]> =>
+  await database('usage_records')
+    .whereIn(
+      ['request_id', 'started_at'],
+      records.map(({ requestId, startedAtMs }) => [requestId, new Date(startedAtMs).toISOString()]),
+    )
+    .pluck('request_id');
+
 const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   request_id: record.requestId,
   started_at: new Date(record.startedAtMs).toISOString(),

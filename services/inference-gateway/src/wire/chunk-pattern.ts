@@ -3,20 +3,20 @@ import { isRecord } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { type Chunk, parseChunk } from './stream-tally.ts';
 
-/** The bytes that chunks of one stream have in common which differ in nothing but their text. */
+/** Recognises chunks of one stream that differ in nothing but their text. */
 export interface ChunkPattern {
-  /** The text of a chunk that differs in its text alone from the one learnt, as UTF-8; undefined for any other chunk. */
+  /** Returns the text, as UTF-8, of a chunk that differs from the learnt one in its text alone. Undefined for any other chunk. */
   readonly textOf: (data: Buffer) => Buffer | undefined;
-  /** Learns from a chunk that was parsed. Answers the same chunk with `SAMPLE_TEXT` for its text; undefined where it is of no use. */
+  /** Learns from a parsed chunk. Returns the same chunk with `SAMPLE_TEXT` for its text, or undefined if it is of no use. */
   readonly learn: (data: Buffer, chunk: Chunk) => Chunk | undefined;
 }
 
-/** Stands for the text in what was learnt. */
+/** Replaces the text of a learnt chunk. */
 export const SAMPLE_TEXT = '\u0001sample\u0001';
 const SAMPLE = Buffer.from(JSON.stringify(SAMPLE_TEXT));
-/** A provider whose chunks differ in more than their text is not tried for ever. */
+/** After so many failures the stream is not tried again: its chunks differ in more than their text. */
 const TRIES_MAX = 4;
-/** Of a longer chunk the text is not what makes it long. */
+/** A longer chunk is not long because of its text. */
 const PATTERN_BYTES_MAX = 4 * 1024;
 const QUOTE = 0x22;
 const QUOTE_LENGTH = 1;
@@ -25,12 +25,11 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Most chunks of a stream differ from the one before in the text of their only choice. Whether one does is seen by comparing
- * bytes, at a fraction of what parsing it takes. A pattern is proved by parsing it with another text: whatever JSON string
- * stands there, the rest of the chunk is the same.
+ * Most chunks of a stream differ from the one before in the text of their only choice. Comparing bytes finds them at a fraction
+ * of the cost of parsing. A pattern is verified by parsing it with another text in the same place.
  */
 export const createChunkPattern = (): ChunkPattern => {
-  // What stands before the text and what stands after it, in one.
+  /** The bytes before the text and those after it, in one buffer. */
   let around: Buffer | undefined;
   let beforeLength = 0;
   let tries = 0;
@@ -54,7 +53,7 @@ export const createChunkPattern = (): ChunkPattern => {
     const end = at + Buffer.byteLength(written);
     const sample = parseSample(Buffer.concat([data.subarray(0, at), SAMPLE, data.subarray(end)]));
     if (sample === undefined || onlyTextOf(sample) !== SAMPLE_TEXT) return undefined;
-    // Quotes included. A copy of its own: what came is part of a buffer that is used again, and a share of a pool keeps all of it.
+    // Both parts include a quote. They are copied, as `data` is part of a buffer that is used again.
     beforeLength = at + QUOTE_LENGTH;
     around = Buffer.allocUnsafeSlow(beforeLength + data.length - end + QUOTE_LENGTH);
     data.copy(around, 0, 0, beforeLength);
@@ -64,7 +63,7 @@ export const createChunkPattern = (): ChunkPattern => {
   return { textOf, learn };
 };
 
-/** Where the text stands elsewhere too, such as `:` between two members, what it is exchanged for may not be JSON. */
+/** Returns undefined for a sample that is no JSON: a text such as `:` may have been replaced outside of its string. */
 const parseSample = (data: Buffer): Chunk | undefined => {
   try {
     return parseChunk(data);
@@ -73,7 +72,7 @@ const parseSample = (data: Buffer): Chunk | undefined => {
   }
 };
 
-/** The text of a chunk that tells of nothing else: no end, no usage, and no other text that counts. */
+/** Returns the text of a chunk that carries nothing else: no end, no usage, and no other text that counts. */
 const onlyTextOf = ({ choices, usage }: Chunk): string | undefined => {
   const [choice] = choices;
   if (choices.length !== 1 || !isRecord(choice) || typeof choice['finish_reason'] === 'string') return undefined;
@@ -82,7 +81,7 @@ const onlyTextOf = ({ choices, usage }: Chunk): string | undefined => {
   return outputBytesOf(choices) === Buffer.byteLength(text) ? text : undefined;
 };
 
-/** Whether these bytes mean themselves within a JSON string: no end of it, no escape, no control character, no broken UTF-8. */
+/** Returns true for bytes that stand for themselves in a JSON string: no quote, escape, control character or broken UTF-8. */
 const isPlain = (data: Buffer, start: number, end: number): boolean => {
   let isAscii = true;
   for (let at = start; at < end; at += 1) {

@@ -1,16 +1,13 @@
 import { isRecord } from './json-value.ts';
 
-/** Items that are told of; a body of 32 MiB could have millions, and each that is named takes a thousand times its own memory. */
+/** Faulty items that an answer names. Each takes a thousand times its own memory, and a body may have half a million. */
 const FAULTY_MAX = 100;
 
 const isText = (item: unknown): boolean => typeof item === 'string';
-/** The lists whose items the contract judges, and what they are to be. */
+/** Lists whose items the contract checks, each with the check. */
 const ITEMS = Object.entries({ messages: isRecord, tools: isRecord, stop: isText });
 
-/**
- * Cuts the lists of a request behind their hundredth item of a wrong type, so that judging them takes no more than that. The request
- * is refused in any case.
- */
+/** Cuts the lists of a request behind their hundredth faulty item, to bound the cost of checking a request that is refused anyway. */
 export const cutFaultyLists = (body: unknown): void => {
   if (!isRecord(body)) return;
   for (const [name, fits] of ITEMS) {

@@ -4,6 +4,7 @@ import {
   gatewayChatRequestSchema,
   gatewayCompletionRequestSchema,
   gatewayEmbeddingsRequestSchema,
+  MODEL_NAME_CHARACTERS_MAX,
   PUBLIC_MODEL,
   type ValidationIssue,
 } from '@svc/contracts';
@@ -14,10 +15,10 @@ import { chatSize, type InputSize, textSize } from './input-size.ts';
 import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
 import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
 
-/** Kinds of JSON requests, each with a schema of its own. */
+/** Kinds of JSON requests, one for each schema. */
 export type RequestKind = 'delegated_chat' | 'chat' | 'completions' | 'embeddings';
 
-/** Everything that the gateway needs of a request beside its bytes. Small, whatever the size of the request. */
+/** Everything that the gateway needs of a request beside its bytes. It is small, however large the request is. */
 export interface RequestDigest extends Omit<RequestBody, 'bytes'> {
   readonly model: string;
   readonly isStreamed: boolean;
@@ -25,7 +26,7 @@ export interface RequestDigest extends Omit<RequestBody, 'bytes'> {
   readonly showsUsage: boolean;
   /** The most output tokens of each answer; undefined if the request sets no limit. */
   readonly outputTokensMax: number | undefined;
-  /** Answers to generate; none by embeddings. */
+  /** Answers to generate. Embeddings generate none. */
   readonly answersCount: number;
   readonly input: InputSize;
 }
@@ -35,14 +36,15 @@ export type RequestReading =
   | { readonly ok: true; readonly digest: RequestDigest }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
-/** How a request is read. */
 export interface RequestReadingOptions {
   readonly kind: RequestKind;
   /** Names of the members whose offsets the digest lists. */
   readonly members: ReadonlySet<string>;
 }
 
-/** More answers than any provider gives to one request; the provider refuses a larger number. */
+/** Of a key that a fault names. */
+const KEY_CHARACTERS_MAX = 128;
+/** More answers than any provider gives to one request. */
 const ANSWERS_MAX = 2_048;
 
 /** Reads a JSON request. A property that stands twice is a fault, as the provider might read the other one. */
@@ -78,10 +80,10 @@ const findDuplicate = (bytes: Buffer, span: RequestDigest['span']): readonly str
 
 const faulty = (loc: readonly string[], type: ValidationIssue['type'], msg: string): RequestReading => ({
   ok: false,
-  issues: [{ loc: [...loc], type, msg }],
+  issues: [{ loc: loc.map((key) => key.slice(0, KEY_CHARACTERS_MAX)), type, msg }],
 });
 
-/** Undefined for text that is not JSON in UTF-8; which part of it is wrong is not repeated. */
+/** Returns undefined for text that is not JSON in UTF-8. The error would quote the text, so it is dropped. */
 const parseJson = (bytes: Buffer): unknown => {
   try {
     return isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;
@@ -90,7 +92,7 @@ const parseJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** A valid body; members that the schema does not name are of any kind. */
+/** A valid body. Members that the schema does not name may have any value. */
 type Body = Readonly<Record<string, unknown>>;
 
 type Request = Pick<RequestDigest, 'model' | 'isStreamed' | 'outputTokensMax' | 'answersCount' | 'input'>;
@@ -110,7 +112,7 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
   completions: {
     schema: gatewayCompletionRequestSchema,
     read: (body, bodyBytes) => ({
-      model: String(body['model']),
+      model: modelOf(body),
       isStreamed: body['stream'] === true,
       outputTokensMax: count(body['max_tokens']),
       answersCount: Math.min(
@@ -123,7 +125,7 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
   embeddings: {
     schema: gatewayEmbeddingsRequestSchema,
     read: (body, bodyBytes) => ({
-      model: String(body['model']),
+      model: modelOf(body),
       isStreamed: false,
       outputTokensMax: undefined,
       answersCount: 0,
@@ -132,22 +134,25 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
   },
 };
 
+/** A longer name than any model has is cut, as no route has that either. */
+const modelOf = (body: Body): string => String(body['model']).slice(0, MODEL_NAME_CHARACTERS_MAX + 1);
+
 const readChat = (body: Body, bodyBytes: number): Request => ({
-  model: String(body['model']),
+  model: modelOf(body),
   isStreamed: body['stream'] === true,
   outputTokensMax: largerLimit(count(body['max_completion_tokens']), count(body['max_tokens'])),
   answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
   input: chatSize(bodyBytes, body['messages']),
 });
 
-/** Of two limits for the same output it is not known which one a provider keeps. */
+/** Providers differ in which of two limits for the same output they keep. */
 const largerLimit = (first: number | undefined, second: number | undefined): number | undefined =>
   first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
 
-/** A number above 0, rounded up, as a lenient provider may read it from a text or a fraction; the provider refuses the rest. */
+/** A number above 0, rounded up, as a lenient provider may read it from a text or a fraction, even one beyond all numbers. */
 const count = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) && number > 0 ? Math.ceil(number) : undefined;
+  return typeof number === 'number' && number > 0 ? Math.ceil(number) : undefined;
 };
 
 /** A prompt is one text or one list of tokens, or a list of either. */

@@ -7,7 +7,7 @@ const BYTES_PER_TOKEN = 4;
 const FILE_BYTES_PER_TOKEN = 4;
 /** A file that the provider fetches by itself may be of any size: counts as the usual context window of a model. */
 const LINKED_FILE_TOKENS = 131_072;
-/** Tokens of an image for a provider without a rule of its own. */
+/** Tokens of an image for a provider without a rule for images. */
 export const IMAGE_TOKENS_MAX = 4_096;
 
 /** The part of a provider's rules that the estimates depend on. */

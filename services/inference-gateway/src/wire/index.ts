@@ -17,11 +17,21 @@ export {
   type JsonObjectSpan,
   scanObject,
 } from './json-members.ts';
+export { findStringEnd, UNENDED_IN_ESCAPE } from './json-string.ts';
 export { isRecord, parseRecord, recordableName } from './json-value.ts';
 export { outputBytesOf } from './output-bytes.ts';
+export { reportsError } from './reports-error.ts';
 export { type AnswerSpan, scanAnswer } from './scan-answer.ts';
 export { sendJsonText } from './send-json.ts';
-export { type Chunk, countChunk, emptyTally, parseChunk, readChunk, type StreamTally } from './stream-tally.ts';
-export { tellsError } from './tells-error.ts';
+export {
+  type Chunk,
+  type ChunkDigest,
+  countChunk,
+  digestChunk,
+  emptyTally,
+  parseChunk,
+  readChunk,
+  type StreamTally,
+} from './stream-tally.ts';
 export { type ReportedUsage, readUsage, type TokenUsage } from './token-usage.ts';
 export { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from './upstream-body.ts';

@@ -36,7 +36,7 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 const BASE64_MARK = ';base64,';
 
-/** The size of a body without media, as of every request that is not a chat. */
+/** Returns the size of a body without media, as of every request that is not a chat. */
 export const textSize = (bodyBytes: number): InputSize => ({
   textBytes: bodyBytes,
   images: 0,
@@ -45,8 +45,8 @@ export const textSize = (bodyBytes: number): InputSize => ({
 });
 
 /**
- * The size of a chat. Media count only where a provider reads them as such, as text may look like anything; a part of a
- * type that is not known to be text counts as an image beside its text.
+ * Measures a chat. Media count only in the places where providers read media, as text may look like anything. A part of an
+ * unknown type counts as an image beside its text.
  */
 export const chatSize = (bodyBytes: number, messages: unknown): InputSize => {
   const size: Media = { ...textSize(bodyBytes) };
@@ -68,7 +68,7 @@ const addPart = (size: Media, part: Record<string, unknown>): void => {
   else size.fileBytes += decodedBytes(carried);
 };
 
-/** The media within the body itself: a data URL or bare base64. Escapes in it, which no client writes, count as text. */
+/** Returns the media within the body itself: a data URL or bare base64. Escapes in it, which no client writes, count as text. */
 const carriedText = (media: unknown): string | undefined => {
   if (!isRecord(media)) return dataUrl(media);
   const { url, file_data: file, data } = media;

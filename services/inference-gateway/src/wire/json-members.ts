@@ -1,3 +1,5 @@
+import { findStringEnd } from './json-string.ts';
+
 /** One member of a JSON object, as byte offsets into the text. Ends are exclusive. */
 export interface JsonMember {
   readonly key: string;
@@ -11,7 +13,7 @@ export interface JsonMember {
   readonly commaAfter: number | undefined;
 }
 
-/** Offsets of an object and of its own members; members of nested objects are not listed. */
+/** Offsets of an object and of its direct members. */
 export interface JsonObjectSpan {
   /** Offset of `{`. */
   readonly open: number;
@@ -22,7 +24,7 @@ export interface JsonObjectSpan {
   readonly members: readonly JsonMember[];
 }
 
-/** A replacement of bytes; `start` equal to `end` inserts. */
+/** A replacement of bytes. If `start` equals `end`, the text is inserted. */
 export interface ByteEdit {
   readonly start: number;
   readonly end: number;
@@ -30,7 +32,6 @@ export interface ByteEdit {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
@@ -71,17 +72,17 @@ export const scanObject = (bytes: Buffer, from = 0, keys?: ReadonlySet<string>):
   return { open, close: position, lastValueEnd, members };
 };
 
-/** The same span with only the members in `keys`. */
+/** Returns the same span with only the members in `keys`. */
 export const narrowSpan = (span: JsonObjectSpan, keys: ReadonlySet<string>): JsonObjectSpan => ({
   ...span,
   members: span.members.filter(({ key }) => keys.has(key)),
 });
 
-/** The last member of that name: the one that `JSON.parse` believes. */
+/** Returns the last member of that name, as `JSON.parse` does. */
 export const findMember = (span: JsonObjectSpan, key: string): JsonMember | undefined =>
   span.members.findLast((member) => member.key === key);
 
-/** The first key that stands twice in the object, which two parsers could read in two ways. */
+/** Returns the first key that appears twice in the object: two parsers could read two different values. */
 export const findDuplicateKey = (span: JsonObjectSpan): string | undefined => {
   const seen = new Set<string>();
   for (const { key } of span.members) {
@@ -91,20 +92,20 @@ export const findDuplicateKey = (span: JsonObjectSpan): string | undefined => {
   return undefined;
 };
 
-/** An edit that adds members (`"key":value` texts) in front of all others. */
+/** Returns an edit that adds members (`"key":value` texts) in front of all others. */
 export const insertFirst = (span: JsonObjectSpan, members: readonly string[]): ByteEdit => ({
   start: span.open + 1,
   end: span.open + 1,
   text: members.join(',') + (span.lastValueEnd === undefined ? '' : ','),
 });
 
-/** An edit that adds a member (`"key":value`) behind all others. */
+/** Returns an edit that adds a member (`"key":value`) behind all others. */
 export const insertLast = (span: JsonObjectSpan, member: string): ByteEdit => {
   const at = span.lastValueEnd ?? span.open + 1;
   return { start: at, end: at, text: span.lastValueEnd === undefined ? member : `,${member}` };
 };
 
-/** Edits that remove members, each with one comma. */
+/** Returns edits that remove members, each with one comma. */
 export const removeMembers = (removed: readonly JsonMember[]): ByteEdit[] => {
   const edits: ByteEdit[] = [];
   /** The comma behind the members that were removed from the start of the object. */
@@ -119,7 +120,7 @@ export const removeMembers = (removed: readonly JsonMember[]): ByteEdit[] => {
   return edits;
 };
 
-/** Applies edits, which must be in order and must not overlap; returns the pieces of the new text, uncopied. */
+/** Applies edits and returns the pieces of the new text, uncopied. Throws RangeError if edits overlap or are out of order. */
 export const editPieces = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer[] => {
   const pieces: Buffer[] = [];
   let position = 0;
@@ -151,14 +152,9 @@ const skipBlank = (bytes: Buffer, from: number): number => {
 
 /** Offset behind the closing quote of the string that starts at `open`. */
 const skipString = (bytes: Buffer, open: number): number => {
-  let quote = open;
-  for (;;) {
-    quote = bytes.indexOf(QUOTE, quote + 1);
-    if (quote === -1) throw new RangeError('the JSON text is damaged');
-    let backslashes = 0;
-    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return quote + 1;
-  }
+  const end = findStringEnd(bytes, open + 1);
+  if (end < 0) throw new RangeError('the JSON text is damaged');
+  return end;
 };
 
 const skipValue = (bytes: Buffer, start: number): number => {

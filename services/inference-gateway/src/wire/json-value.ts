@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 
-/** Whether a value is an object that is no list. */
+/** Returns true for an object that is no list. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -17,6 +17,6 @@ export const parseRecord = (text: Buffer): Record<string, unknown> => {
   return value;
 };
 
-/** A name that a provider gives, if it is fit to be recorded: short and printable. */
+/** Returns a provider's name for something if it is short and printable, else null. */
 export const recordableName = (value: unknown): string | null =>
   typeof value === 'string' && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null;

@@ -12,7 +12,7 @@ export type ReportedUsage = TokenUsage | 'implausible' | undefined;
 /** Members of `usage` that are read. */
 export const USAGE_COUNTS: readonly string[] = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-/** Reads a `usage` object of the common wire format; `tokensMax` bounds the sum of input and output. */
+/** Reads a `usage` object of the common wire format. `tokensMax` bounds the sum of input and output. */
 export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   if (!isRecord(value)) return undefined;
   const counts = USAGE_COUNTS.map((name) => value[name]).filter((count) => count !== undefined && count !== null);
@@ -23,7 +23,7 @@ export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   return usage.input + usage.output > tokensMax ? 'implausible' : usage;
 };
 
-/** The output that the total implies if it is not reported by itself. Embeddings have none. */
+/** Returns the output that the total implies. Embeddings have none. */
 const outputOf = (total: unknown, input: number): number => (isCount(total) ? Math.max(0, total - input) : 0);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -24,7 +24,7 @@ export interface RequestBody {
   readonly streamOptions: StreamOptions;
 }
 
-/** The caller's `stream_options`: undefined if absent or null; the provider refuses those that are `unreadable`. */
+/** The caller's `stream_options`: undefined if absent or null, `unreadable` for values that the provider refuses. */
 export type StreamOptions = JsonObjectSpan | 'unreadable' | undefined;
 
 /** Changes that the gateway makes to a body that it forwards. */
@@ -35,7 +35,7 @@ export interface UpstreamBodyOptions {
   readonly memberNames: MemberNames;
 }
 
-/** The body for the provider, in pieces: the model is the route's, streams report their usage, every other byte is as it came. */
+/** Returns the body for the provider, in pieces: the route's model, usage asked for in streams, and every other byte as it came. */
 export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions): Buffer[] => {
   const { bytes, span, streamOptions } = body;
   const edits = renameMembers(body, options.memberNames);
@@ -64,7 +64,7 @@ export const wantsUsage = (bytes: Buffer, options: StreamOptions): boolean =>
 const asksForUsage = (bytes: Buffer, option: JsonMember | undefined): boolean =>
   option !== undefined && bytes.toString('latin1', option.valueStart, option.valueEnd) === 'true';
 
-/** Sets the option to `true`; the members beside it stay as they came. */
+/** Sets the option to `true` and leaves the members beside it as they came. */
 const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
   const option = findMember(nested, USAGE_OPTION);
   if (asksForUsage(bytes, option)) return [];
@@ -72,7 +72,7 @@ const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
   return [{ start: option.valueStart, end: option.valueEnd, text: 'true' }];
 };
 
-/** Reads the `stream_options` of a body; `keys` are the members to list, null for all. */
+/** Reads the `stream_options` of a body. `keys` are the members to list, null for all. */
 export const readStreamOptions = (
   bytes: Buffer,
   span: JsonObjectSpan,

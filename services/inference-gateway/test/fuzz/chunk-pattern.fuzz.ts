@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
+import { rewriteEvent } from '../../src/delegated/rewrite-event.ts';
 import { type Chunk, createChunkPattern, parseChunk } from '../../src/wire/index.ts';
 import { BOUND, damaged, damages } from './pieces.ts';
 
@@ -63,7 +64,8 @@ test('what is known by its bytes is what the parser would have read', () => {
 });
 
 test('a caller sees of chunks that follow each other what it would see of each alone', () => {
-  const open = () => createChunkRewriter({ id: 'chatcmpl-1', created: 1, showsUsage: true, tokensMax: 1_000_000 });
+  const options = { id: 'chatcmpl-1', created: 1, showsUsage: true, tokensMax: 1_000_000 };
+  const open = () => createChunkRewriter({ ...options, rewriteLarge: async (data) => rewriteEvent(data, options) });
   fc.assert(
     fc.property(template, fc.array(text, { maxLength: 6 }), (write, texts) => {
       const chunks = texts.map(write).filter((data) => parsed(data) !== undefined);

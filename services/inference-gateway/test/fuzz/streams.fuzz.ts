@@ -5,7 +5,10 @@ import { AppError } from '@svc/service-kit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
+import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
 import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
+import { readLargeEvent } from '../../src/gateway/read-event.ts';
+import { openTextMemory } from '../../src/large-json/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
 import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
 import { BOUND, damaged, damages, inPieces, sizes } from './pieces.ts';
@@ -72,6 +75,9 @@ class Caller extends EventEmitter {
   }
 }
 
+const TOKENS_MAX = 1_000_000;
+const REWRITE = { id: 'chatcmpl-1', created: 1, showsUsage: false, tokensMax: TOKENS_MAX };
+
 /** What a caller sees of a stream that arrives in these pieces, and how it ends. */
 const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
   const caller = new Caller();
@@ -96,6 +102,7 @@ const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
     ...{ answer, editor, limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000 } },
     // The relay uses nothing of a response beyond what this caller has.
     res: caller as unknown as ServerResponse,
+    owner: { memory: openTextMemory(), account: 'usr_1' },
     beforeEnd: () => Promise.resolve(),
     clock: () => 0,
   }).catch((error: unknown) => ({ failure: error }));
@@ -111,10 +118,11 @@ const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
   createChunkStamper({
     mode,
     showsUsage: true,
-    tokensMax: 1_000_000,
+    tokensMax: TOKENS_MAX,
     namesModelLate: false,
     attribute: () => metadata,
     covers: () => true,
+    readLarge: async (data) => readLargeEvent(data, { tokensMax: TOKENS_MAX }),
   });
 /** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */
 const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
@@ -122,7 +130,10 @@ const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line)
 const editors: [string, () => StreamEditor][] = [
   ['stamped', stamper('full')],
   ['as they came', stamper('headers')],
-  ['delegated', () => createChunkRewriter({ id: 'chatcmpl-1', created: 1, showsUsage: false, tokensMax: 1_000_000 })],
+  [
+    'delegated',
+    () => createChunkRewriter({ ...REWRITE, rewriteLarge: async (data) => rewriteLargeEvent(data, REWRITE) }),
+  ],
 ];
 
 test.each(editors)('any stream, in any pieces, passes alike or ends as decided: %s', async (name, editor) => {

@@ -3,6 +3,7 @@ import {
   type Admission,
   type AdmissionRequest,
   admissionRequestSchema,
+  holderRenewalSchema,
   internalRoutes,
   type RequestOutcome,
   type RequestState,
@@ -19,6 +20,9 @@ export interface BillingStandIn {
   /** The last outcome told for each request. */
   readonly outcomes: Map<string, RequestOutcome>;
   readonly states: Map<string, ReservationState>;
+  /** Renewals of leases, and holders that ended theirs. */
+  readonly renewals: { readonly holderId: string; readonly estimates: Readonly<Record<string, number>> }[];
+  readonly endedHolders: string[];
   /** How uncertain requests have ended, as nobody but billing knows. */
   readonly ended: Map<string, RequestState>;
   /** Decides about the next admissions; admits unless told otherwise. */
@@ -45,6 +49,8 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     admissions: [],
     outcomes: new Map(),
     states: new Map(),
+    renewals: [],
+    endedHolders: [],
     ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
     standing: () => ({ verdict: 'admitted' }),
@@ -85,6 +91,17 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
   if (path === internalRoutes.readRequestStates.path) return send(res, 200, statesOf(billing, JSON.parse(text)));
+  const holderId = /^\/internal\/holders\/([\w-]+)$/.exec(path)?.[1];
+  if (holderId !== undefined && req.method === 'DELETE') {
+    billing.endedHolders.push(holderId);
+    return void res.writeHead(204).end();
+  }
+  if (holderId !== undefined) {
+    const { in_flight } = holderRenewalSchema.parse(JSON.parse(text));
+    const estimates = in_flight.map(({ request_id, estimate_micros }) => [request_id, estimate_micros]);
+    billing.renewals.push({ holderId, estimates: Object.fromEntries(estimates) });
+    return send(res, 200, { lease_seconds: 10 });
+  }
   const account = /^\/internal\/accounts\/([^/]+)\/key-standing$/.exec(path)?.[1];
   if (account !== undefined) return send(res, 200, billing.standing(account));
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });

@@ -78,7 +78,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const life = createLifecycle({ logger, shutdownGraceMs: 5_000 });
   const environment = {
     DATABASE_URL: databaseDoor?.url ?? database.url,
-    NATS_URL: nats.url,
+    NATS_URL: nats.urlOf('inference-gateway'),
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
     PORT: '0',
     INTERNAL_PORT: '0',

@@ -31,6 +31,8 @@ export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.
 export interface World {
   readonly database: TestDatabase;
   readonly nats: TestNats;
+  /** May publish any fact, as the operator may. */
+  readonly operator: Messaging;
   readonly tokens: TestTokens;
   readonly standIns: StandIns;
   readonly authority: TestAuthority;
@@ -50,9 +52,12 @@ export const startWorld = async (): Promise<World> => {
     createTestAuthority(),
   ]);
   const receiver = await startReceiver(await authority.issue({ names: ['localhost'], addresses: ['127.0.0.1'] }));
-  const world = { database, nats, tokens, standIns, authority, receiver, logs: [] };
+  const logger = createLogger({ service: 'webhook-dispatcher', level: 'silent' });
+  const operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
+  const world = { database, nats, operator, tokens, standIns, authority, receiver, logs: [] };
   return Object.assign(world, {
     stop: async () => {
+      await operator.close();
       await Promise.all([receiver.stop(), standIns.stop(), tokens.stop(), nats.stop(), database.drop()]);
       authority.remove();
     },
@@ -75,7 +80,7 @@ export const environmentOf = (world: World): Record<string, string> => {
     PORT: '0',
     INTERNAL_PORT: '0',
     DATABASE_URL: world.database.url,
-    NATS_URL: world.nats.url,
+    NATS_URL: world.nats.urlOf('webhook-dispatcher'),
     PUBLIC_BASE_URL: world.tokens.publicBaseUrl,
     INTERNAL_API_TOKENS: internalCredentials,
     INTERNAL_API_TOKEN: SERVICE_TOKEN,
@@ -209,11 +214,11 @@ export const call = async (
 
 /** Publishes a fact, as a relay does, and returns its id. */
 export const publishFact = async <S extends EventSubject>(
-  messaging: Messaging,
+  { operator }: World,
   fact: { subject: S; aggregate: string; version: number; data: EventOf<S>['data']; id?: string },
 ): Promise<string> => {
   const { id = randomUUID(), ...rest } = fact;
   const envelope = { id, ...rest, occurred_at: new Date().toISOString() };
-  await messaging.jetstream.publish(fact.subject, JSON.stringify(envelope), { msgID: id });
+  await operator.jetstream.publish(fact.subject, JSON.stringify(envelope), { msgID: id });
   return id;
 };

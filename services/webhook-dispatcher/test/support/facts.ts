@@ -24,7 +24,6 @@ export interface Pair {
 
 /** Publishes the facts of auth and billing, and reads the events that they cause. */
 export const createFacts = (world: World, dispatcher: Dispatcher) => {
-  const { messaging } = dispatcher;
   const sentTo = async (clientId: string): Promise<string[]> => {
     const rows = await world.database.knex('events').where({ client_id: clientId }).orderBy('sequence').select('body');
     return rows.map(({ body }) => {
@@ -39,7 +38,7 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
       return owner;
     },
     connect: ({ userId, clientId }: Pair, version = 1) =>
-      publishFact(messaging, {
+      publishFact(world, {
         subject: 'auth.connection.created.v1',
         aggregate: `connection:${userId}:${clientId}`,
         version,
@@ -52,7 +51,7 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
         },
       }),
     disconnect: ({ userId, clientId }: Pair, version: number) =>
-      publishFact(messaging, {
+      publishFact(world, {
         subject: 'auth.connection.revoked.v1',
         aggregate: `connection:${userId}:${clientId}`,
         version,
@@ -60,7 +59,7 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
       }),
     /** Ends connections of a suspended app, many in one fact. */
     suspend: (clientId: string, users: readonly string[], version = 2) =>
-      publishFact(messaging, {
+      publishFact(world, {
         subject: 'auth.app.disconnected.v1',
         aggregate: `disconnection:${randomUUID()}`,
         version: 1,
@@ -71,14 +70,14 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
         },
       }),
     changeSubscription: (userId: string, revision: number) =>
-      publishFact(messaging, {
+      publishFact(world, {
         subject: 'billing.subscription.changed.v1',
         aggregate: `subscription:${userId}`,
         version: revision,
         data: { svc_user_id: userId, ...snapshot(revision) },
       }),
     endSubscription: (userId: string, revision: number, endedAt: string) =>
-      publishFact(messaging, {
+      publishFact(world, {
         subject: 'billing.subscription.ended.v1',
         aggregate: `subscription:${userId}`,
         version: revision,
@@ -86,8 +85,8 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
       }),
     /** Publishes the last fact of a subject again, without a message id, so that the broker does not deduplicate it. */
     publishAgain: async (subject: string) => {
-      const { data } = await messaging.manager.streams.getMessage('AUTH', { last_by_subj: subject });
-      await messaging.jetstream.publish(subject, data);
+      const { data } = await world.operator.manager.streams.getMessage('AUTH', { last_by_subj: subject });
+      await world.operator.jetstream.publish(subject, data);
     },
     /** Returns the names of the app's events in order, with the revision of those that have one. */
     sentTo,

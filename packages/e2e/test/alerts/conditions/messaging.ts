@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net';
+import { connectToBroker } from '@svc/broker';
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { registerApp, signUp } from '../../support/people.ts';
@@ -83,7 +84,10 @@ export const streamThatIsLost: Condition = {
     const seen = () => product.watch.read('auth', 'outbox_republished_total', { stream: 'AUTH' });
     const before = await seen();
     await (await product.nats.jetstreamManager()).streams.delete('AUTH');
-    product.nats.publish('outbox_reconcile.auth');
+    const { nats_urls: urls } = await product.stack();
+    const replica = await connectToBroker({ url: urls['auth'] ?? '', name: 'auth' });
+    replica.publish('outbox_reconcile.auth');
+    await replica.drain();
     await until(async () => (await seen()) > before);
   },
 };

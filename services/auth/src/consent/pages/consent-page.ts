@@ -9,11 +9,11 @@ import { renderPage } from './page-layout.ts';
 
 /** What a person decides on. */
 export interface ConsentView {
-  session: BrowserSession;
-  scopes: readonly Scope[];
-  publisher: string;
-  icon: Icon;
-  isConnected: boolean;
+  readonly session: BrowserSession;
+  readonly scopes: readonly Scope[];
+  readonly publisher: string;
+  readonly icon: Icon;
+  readonly isConnected: boolean;
 }
 
 /** Asks whether an app may have what it asks for. */

@@ -1,7 +1,8 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { type AuthorizeQuery, authorizeQuerySchema } from '@svc/contracts';
+import type { Clock } from '@svc/service-kit';
 import { z } from 'zod';
-import { type Clock, later, MINUTE_MS } from '../../clock.ts';
+import { later, MINUTE_MS } from '../../time.ts';
 
 /** How long a form may lie open in a browser. */
 export const FORM_MS = 30 * MINUTE_MS;
@@ -10,22 +11,25 @@ const TOKEN_CHARACTERS_MAX = 16_384;
 
 /** What a form brings back unchanged: the app's request, and who and what it was made for. */
 export interface FormContext {
-  query: AuthorizeQuery;
+  readonly query: AuthorizeQuery;
   /** The browser that the form was made for: no other one's cookie fits. */
-  browserId: string;
+  readonly browserId: string;
   /** The session whose owner is asked, where somebody is. */
-  sessionId: string | undefined;
+  readonly sessionId: string | undefined;
   /** Whether the app has pushed the request. */
-  isPushed: boolean;
+  readonly isPushed: boolean;
   /** Different for each page that was shown, and the same however often it is sent. */
-  nonce: string;
+  readonly nonce: string;
 }
 
 /** Signs and reads the hidden field of the forms; it is their protection against forgery, too. */
 export interface FormTokens {
-  sign: (context: FormContext) => string;
+  readonly sign: (context: FormContext) => string;
   /** Undefined: not ours, changed, or made for another browser. `isExpired` leaves the query to begin again with. */
-  read: (token: string, browserId: string | undefined) => { context: FormContext; isExpired: boolean } | undefined;
+  readonly read: (
+    token: string,
+    browserId: string | undefined,
+  ) => { context: FormContext; isExpired: boolean } | undefined;
 }
 
 const payloadSchema = z.object({

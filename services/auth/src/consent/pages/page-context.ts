@@ -14,19 +14,19 @@ const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
 
 /** What every page of one request shows and carries along. */
 export interface PageContext {
-  app: AppRecord;
+  readonly app: AppRecord;
   /** The app's name without characters that steer how the text around it is shown. */
-  appName: string;
-  query: AuthorizeQuery;
-  text: PageText;
-  formTarget: string;
+  readonly appName: string;
+  readonly query: AuthorizeQuery;
+  readonly text: PageText;
+  readonly formTarget: string;
   /** The hidden field of every form. */
-  formToken: string;
+  readonly formToken: string;
   /** Where single sign-on begins and comes back here, where there is one. */
-  ssoPath: string | undefined;
-  ssoName: string | undefined;
+  readonly ssoPath: string | undefined;
+  readonly ssoName: string | undefined;
   /** Where this page is, in either language. */
-  authorizePath: (over?: Readonly<Record<string, string>>) => string;
+  readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
 /** Prepares a page for one browser and, where somebody is signed in, one session. */
@@ -57,7 +57,7 @@ const ssoPath = (path: string): string | undefined => {
 
 /** A request as one browser has it before it, and how it came. */
 export interface AskedRequest extends MarkedRequest {
-  isPushed: boolean;
+  readonly isPushed: boolean;
 }
 
 /** The path of the authorize page for a request. */

@@ -4,11 +4,11 @@ import type { ReplyContent } from '@svc/service-kit';
 import { PAGE_STYLE } from './page-style.ts';
 
 export interface Page {
-  locale: Locale;
-  title: string;
-  content: Html;
+  readonly locale: Locale;
+  readonly title: string;
+  readonly content: Html;
   /** Source beside this origin that the page's forms lead to. */
-  formTarget?: string;
+  readonly formTarget?: string;
 }
 
 /** Renders a page that no cache keeps and no other site frames. */

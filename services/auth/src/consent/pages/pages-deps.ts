@@ -6,12 +6,12 @@ import type { FormTokens } from './form-token.ts';
 import type { PushedMarks } from './pushed-mark.ts';
 
 export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, StartSessionDeps {
-  findApp: AppFinder;
-  signUps: SignUps;
-  formTokens: FormTokens;
-  pushedMarks: PushedMarks;
+  readonly findApp: AppFinder;
+  readonly signUps: SignUps;
+  readonly formTokens: FormTokens;
+  readonly pushedMarks: PushedMarks;
   /** If configured, the sign-in page offers single sign-on. */
-  sso: { name: string | undefined } | undefined;
+  readonly sso: { name: string | undefined } | undefined;
   /** Derives the code of a decision from its form, so that the same form makes the same code. */
-  decisionKey: Buffer;
+  readonly decisionKey: Buffer;
 }

@@ -3,8 +3,8 @@ import type { AuthorizeQuery } from '@svc/contracts';
 
 /** A request as one browser has it before it. */
 export interface MarkedRequest {
-  query: AuthorizeQuery;
-  browserId: string;
+  readonly query: AuthorizeQuery;
+  readonly browserId: string;
 }
 
 /**
@@ -12,8 +12,8 @@ export interface MarkedRequest {
  * A mark in its address says that this query was pushed; it holds for the same browser, in either language.
  */
 export interface PushedMarks {
-  make: (request: MarkedRequest) => string;
-  holds: (mark: string, request: MarkedRequest) => boolean;
+  readonly make: (request: MarkedRequest) => string;
+  readonly holds: (mark: string, request: MarkedRequest) => boolean;
 }
 
 /** Makes the marker. */

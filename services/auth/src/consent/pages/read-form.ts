@@ -12,8 +12,8 @@ import { judgeQuery } from './show-authorize-page.ts';
 
 /** A form that we made for this browser not long ago, of an app that may still ask; or what to answer instead. */
 export type ReadForm =
-  | { isTaken: true; fields: URLSearchParams; form: FormContext; app: AppRecord }
-  | { isTaken: false; reply: ReplyContent };
+  | { readonly isTaken: true; readonly fields: URLSearchParams; readonly form: FormContext; readonly app: AppRecord }
+  | { readonly isTaken: false; readonly reply: ReplyContent };
 
 /** Reads a form of the pages and checks everything that its hidden field brings back as if it came for the first time. */
 export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<ReadForm> => {

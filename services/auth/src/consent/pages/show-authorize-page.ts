@@ -17,9 +17,9 @@ import { signInPage, signUpPage } from './sign-in-page.ts';
 
 /** A request to the authorize page. */
 export interface PageRequest {
-  query: AuthorizeQuery;
-  req: IncomingMessage;
-  res: ServerResponse;
+  readonly query: AuthorizeQuery;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
 }
 
 /** Shows login or consent, or why the app cannot ask; never redirects (RFC 9700 section 4.11). */

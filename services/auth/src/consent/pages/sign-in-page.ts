@@ -5,9 +5,9 @@ import { renderPage } from './page-layout.ts';
 
 /** What was typed and what was wrong with it, by field; `form` is about the whole. */
 export interface FormState {
-  email: string;
-  displayName: string;
-  errors: Partial<Record<'form' | 'email' | 'password' | 'displayName', string>>;
+  readonly email: string;
+  readonly displayName: string;
+  readonly errors: Partial<Record<'form' | 'email' | 'password' | 'displayName', string>>;
 }
 
 /** A form that nobody has sent yet. */
@@ -72,16 +72,16 @@ const cancelForm = (context: PageContext): Html =>
   );
 
 interface Field {
-  name: string;
-  label: string;
-  type: 'email' | 'password' | 'text';
-  autocomplete: string;
-  value?: string;
-  isFirst?: boolean;
-  isInvalid?: boolean;
-  isOptional?: boolean;
-  error?: string | undefined;
-  lengthMin?: number;
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'email' | 'password' | 'text';
+  readonly autocomplete: string;
+  readonly value?: string;
+  readonly isFirst?: boolean;
+  readonly isInvalid?: boolean;
+  readonly isOptional?: boolean;
+  readonly error?: string | undefined;
+  readonly lengthMin?: number;
 }
 
 const field = (options: Field): Html => {

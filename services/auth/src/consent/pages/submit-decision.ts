@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import { later } from '../../clock.ts';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
 import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
+import { later } from '../../time.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
 import { insertDeniedForm, isDeniedForm } from '../denied-form-queries.ts';
 import { FORM_MS, type FormContext } from './form-token.ts';

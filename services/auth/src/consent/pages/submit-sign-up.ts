@@ -20,7 +20,10 @@ export const submitSignUp = async (
   const { fields, form, app } = read;
   const state = { email: fields.get('email') ?? '', displayName: fields.get('display_name') ?? '' };
   const outcome = await signUp(deps, {
-    ...{ ...state, password: fields.get('password') ?? '', locale: form.query.locale, source },
+    ...state,
+    password: fields.get('password') ?? '',
+    locale: form.query.locale,
+    source,
   });
   if ('errors' in outcome) {
     const context = createPageContext(deps, { ...form, app, session: undefined });
@@ -32,11 +35,11 @@ export const submitSignUp = async (
 };
 
 interface SignUp {
-  email: string;
-  displayName: string;
-  password: string;
-  locale: 'it' | 'en';
-  source: string;
+  readonly email: string;
+  readonly displayName: string;
+  readonly password: string;
+  readonly locale: 'it' | 'en';
+  readonly source: string;
 }
 
 type Outcome = { account: AccountRecord } | { errors: FormState['errors'] };
@@ -46,7 +49,9 @@ const signUp = async (deps: PagesDeps, input: SignUp): Promise<Outcome> => {
   const { email, password, locale } = input;
   const displayName = input.displayName.trim() === '' ? null : input.displayName;
   const parsed = createAccountRequestSchema.safeParse({
-    ...{ email: email.trim(), password, locale },
+    email: email.trim(),
+    password,
+    locale,
     account_type: 'personal',
     display_name: displayName,
   });
@@ -55,7 +60,9 @@ const signUp = async (deps: PagesDeps, input: SignUp): Promise<Outcome> => {
     const account = await createAccount(
       deps,
       {
-        ...{ email: parsed.data.email, password, locale },
+        email: parsed.data.email,
+        password,
+        locale,
         accountType: 'personal',
         businessName: null,
         displayName: parsed.data.display_name ?? null,

@@ -1,5 +1,5 @@
 export type { StripeListener } from './receive-event.ts';
 export { stripeRoutes } from './routes.ts';
-export { createStripeClient } from './stripe-client.ts';
+export { createStripeClient, type StripeSettings } from './stripe-client.ts';
 export { createStripeProvider } from './stripe-provider.ts';
 export { createEventSweep } from './sweep-events.ts';

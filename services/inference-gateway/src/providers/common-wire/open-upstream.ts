@@ -14,6 +14,8 @@ export interface UpstreamRequest {
   readonly giveUp?: AbortSignal | undefined;
   /** Called once, when nothing more is sent or received. */
   readonly onOver?: () => void;
+  /** Called when the connection has let go of a body in pieces. */
+  readonly onFlushed?: (() => void) | undefined;
 }
 
 /** How long a provider may take, in milliseconds. */
@@ -55,7 +57,7 @@ export const openUpstream = (
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
-    const exchange = new Exchange({ resolve, reject, onOver: request.onOver }, limits);
+    const exchange = new Exchange({ resolve, reject, onOver: request.onOver, onFlushed: request.onFlushed }, limits);
     request.giveUp?.addEventListener('abort', exchange.giveUp);
     const { origin, path, method = 'POST', headers, body } = request;
     try {
@@ -81,6 +83,7 @@ interface Told {
   readonly resolve: (answer: UpstreamAnswer) => void;
   readonly reject: (failure: UpstreamFailure) => void;
   readonly onOver: (() => void) | undefined;
+  readonly onFlushed: (() => void) | undefined;
 }
 
 /** One exchange, as the HTTP client drives it. */
@@ -114,6 +117,10 @@ class Exchange implements HttpHandler, UpstreamAnswer {
 
   onSent(): void {
     if (this.status === 0 && this.#end === undefined) this.#limitSilence(this.#limits.firstByteTimeoutMs);
+  }
+
+  onFlushed(): void {
+    this.#told.onFlushed?.();
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {

@@ -1,0 +1,45 @@
+import { setPriority } from 'node:os';
+import type { Attack, AttackOrder } from '../neighbours/attack.ts';
+import { type Attacker, createTally } from '../neighbours/attackers/attacker.ts';
+import { drip } from '../neighbours/attackers/drip.ts';
+import { pipeline } from '../neighbours/attackers/pipeline.ts';
+import { sendBodies } from '../neighbours/attackers/send-bodies.ts';
+import { sendKeys } from '../neighbours/attackers/send-keys.ts';
+
+// Attacks the gateway as its driver orders. The least urgent process of the machine: an attacker has machines of its own, and must
+// not slow the measured ones down by taking their cores.
+setPriority(Number(process.env['NICE']));
+
+const attackerOf = (attack: Attack): Attacker => {
+  switch (attack.kind) {
+    case 'bodies':
+      return sendBodies(attack);
+    case 'keys':
+      return sendKeys(attack);
+    case 'drip':
+      return drip(attack);
+    case 'pipeline':
+      return pipeline(attack);
+  }
+};
+
+let go: (() => void) | undefined;
+let end: (() => void) | undefined;
+
+process.on('message', (message: AttackOrder) => {
+  if (message.order === 'prepare') {
+    const { url, credentials } = message;
+    const tally = createTally();
+    const start = attackerOf(message.attack);
+    go = () => {
+      const stop = start({ url: new URL(url), credentials, tally });
+      end = () => {
+        stop();
+        process.send?.(tally.report());
+      };
+    };
+    process.send?.('ready');
+  } else if (message.order === 'go') go?.();
+  else end?.();
+});
+process.on('disconnect', () => process.exit());

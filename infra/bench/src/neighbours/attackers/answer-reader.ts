@@ -1,0 +1,52 @@
+/** Reads answers of a connection, as far as an attacker cares. */
+export interface AnswerReader {
+  readonly push: (bytes: Buffer) => void;
+}
+
+const HEAD_END = '\r\n\r\n';
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+const TAIL_CHARACTERS = LAST_CHUNK.length;
+
+/** Calls `onAnswer` with the status of each answer that is complete. */
+export const createAnswerReader = (onAnswer: (status: string) => void): AnswerReader => {
+  let head = '';
+  let status = '';
+  /** Bytes of the body that are still to come; undefined for one in chunks. */
+  let left: number | undefined;
+  let tail = '';
+  let isInBody = false;
+
+  const startBody = (): Buffer | undefined => {
+    const at = head.indexOf(HEAD_END);
+    if (at === -1) return undefined;
+    status = head.slice(9, 12);
+    const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+    left = length === undefined ? undefined : Number(length);
+    const rest = Buffer.from(head.slice(at + HEAD_END.length), 'latin1');
+    head = '';
+    isInBody = true;
+    return rest;
+  };
+  const finish = (rest: Buffer): void => {
+    isInBody = false;
+    tail = '';
+    onAnswer(status);
+    if (rest.length > 0) push(rest);
+  };
+  const takeBody = (bytes: Buffer): void => {
+    if (left !== undefined) {
+      const taken = Math.min(left, bytes.length);
+      left -= taken;
+      if (left === 0) finish(bytes.subarray(taken));
+      return;
+    }
+    tail = (tail + bytes.toString('latin1', Math.max(0, bytes.length - TAIL_CHARACTERS))).slice(-TAIL_CHARACTERS);
+    if (tail === LAST_CHUNK) finish(Buffer.alloc(0));
+  };
+  const push = (bytes: Buffer): void => {
+    if (!isInBody) head += bytes.toString('latin1');
+    const body = isInBody ? bytes : startBody();
+    if (body !== undefined) takeBody(body);
+  };
+  return { push };
+};

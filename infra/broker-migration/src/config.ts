@@ -1,0 +1,13 @@
+import { brokerSettings, setting } from '@svc/service-kit';
+import { z } from 'zod';
+
+/** The environment of the broker's migration. */
+export const configSchema = z.object({
+  ...brokerSettings,
+  NATS_STREAM_REPLICAS: setting.integer({
+    description: 'Copies that NATS keeps of each stream: 3 in a cluster. Streams that have another number are changed.',
+    min: 1,
+    max: 5,
+    default: 1,
+  }),
+});

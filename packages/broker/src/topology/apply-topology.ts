@@ -1,0 +1,46 @@
+import { durables, REVOCATIONS_STREAM } from '@svc/contracts';
+import type { JetStreamManager, NatsConnection, StreamConfig } from 'nats';
+import { isNotFound } from '../is-not-found.ts';
+import { ensureDurable } from './ensure-durable.ts';
+import { bucketConfig, streamConfigs } from './stream-config.ts';
+
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * Makes streams, bucket and durable consumers that are missing, and brings those that differ up to date. Services have no
+ * right to: who may configure a stream can have it copy and forward messages under any subject.
+ */
+export const applyTopology = async (connection: NatsConnection, replicas: number): Promise<void> => {
+  const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS });
+  for (const config of streamConfigs(replicas)) await ensureStream(manager, config);
+  const bucket = bucketConfig(replicas);
+  await connection.jetstream({ timeout: REQUEST_TIMEOUT_MS }).views.kv(bucket.name, bucket.options);
+  // The client makes a bucket, and leaves one that is there as it is.
+  const { config } = await manager.streams.info(REVOCATIONS_STREAM);
+  if (config.num_replicas !== replicas) await manager.streams.update(REVOCATIONS_STREAM, { num_replicas: replicas });
+  for (const durable of durables) await ensureDurable(manager, durable);
+};
+
+const ensureStream = async (
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<void> => {
+  const current = await findConfig(manager, config.name);
+  if (current === undefined) {
+    await manager.streams.add(config);
+    return;
+  }
+  const changed = Object.entries(config).some(
+    ([key, value]) => JSON.stringify(Reflect.get(current, key)) !== JSON.stringify(value),
+  );
+  if (changed) await manager.streams.update(config.name, config);
+};
+
+const findConfig = async (manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> => {
+  try {
+    return (await manager.streams.info(name)).config;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,75 @@
+import { type ServiceName, serviceNames } from '@svc/contracts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { migrateBroker } from '../src/index.ts';
+import { type Client, startTestBroker, type TestBroker } from './support/broker.ts';
+
+const PATIENCE = { timeout: 5_000, interval: 20 };
+
+let broker: TestBroker;
+let clients: Record<ServiceName, Client>;
+beforeAll(async () => {
+  broker = await startTestBroker();
+  await migrateBroker({ url: broker.urlOf('operator') });
+  clients = await broker.connectServices();
+});
+afterAll(() => broker.stop());
+
+test('a fact is stored once, reaches its consumer and is acknowledged', async () => {
+  const { seq } = await clients.auth.jetstream.publish('auth.app.disconnected.v1', 'a fact', { msgID: 'fact-1' });
+  const repeated = await clients.auth.jetstream.publish('auth.app.disconnected.v1', 'a fact', { msgID: 'fact-1' });
+  expect(repeated).toMatchObject({ seq, duplicate: true });
+  const name = 'webhook-dispatcher_disconnections';
+  const durable = await clients['webhook-dispatcher'].jetstream.consumers.get('AUTH', name);
+  for await (const message of await durable.fetch({ max_messages: 100, expires: 1_000 })) {
+    message.working();
+    expect(await message.ackAck()).toBe(true);
+  }
+  expect(await durable.info()).toMatchObject({ num_pending: 0, num_ack_pending: 0 });
+});
+
+test('a revocation reaches every service that watches', async () => {
+  const seen = new Map<string, string[]>();
+  for (const service of serviceNames) {
+    const bucket = await clients[service].jetstream.views.kv('revocations', { bindOnly: true });
+    const keys: string[] = [];
+    seen.set(service, keys);
+    const watch = await bucket.watch();
+    void (async () => {
+      for await (const { key } of watch) keys.push(key);
+    })();
+  }
+  await clients.auth.jetstream.publish('$KV.revocations.grant.grt_1', '{}');
+  await clients['inference-gateway'].jetstream.publish('$KV.revocations.key.key_1', '{}');
+  await vi.waitFor(() => {
+    for (const service of serviceNames) {
+      expect(seen.get(service), service).toEqual(expect.arrayContaining(['grant.grt_1', 'key.key_1']));
+    }
+  }, PATIENCE);
+});
+
+test('a watch whose consumer the server lost begins again, and misses nothing', async () => {
+  const operator = await broker.connect('operator');
+  const bucket = await clients.billing.jetstream.views.kv('revocations', { bindOnly: true });
+  const keys: string[] = [];
+  const loaded = Promise.withResolvers<void>();
+  const watch = await bucket.watch({ initializedFn: () => loaded.resolve() });
+  void (async () => {
+    for await (const { key } of watch) keys.push(key);
+  })();
+  await loaded.promise;
+  for await (const { name } of operator.manager.consumers.list('KV_revocations')) {
+    await operator.manager.consumers.delete('KV_revocations', name);
+  }
+  await clients.auth.jetstream.publish('$KV.revocations.grant.grt_meanwhile', '{}');
+  // The client notices that two heartbeats are missing.
+  await vi.waitFor(() => expect(keys).toContain('grant.grt_meanwhile'), { timeout: 25_000, interval: 50 });
+});
+
+test('a signal reaches the other replicas of its service', async () => {
+  const replica = await broker.connect('billing');
+  const heard = vi.fn();
+  replica.connection.subscribe('outbox_hint.billing', { callback: heard });
+  await replica.connection.flush();
+  clients.billing.connection.publish('outbox_hint.billing');
+  await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce(), PATIENCE);
+});

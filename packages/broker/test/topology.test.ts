@@ -1,0 +1,70 @@
+import { durables } from '@svc/contracts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type KeptBroker, keepBrokerMigrated, migrateBroker } from '../src/index.ts';
+import { type Client, startTestBroker, type TestBroker } from './support/broker.ts';
+
+const PATIENCE = { timeout: 10_000, interval: 20 };
+
+let broker: TestBroker;
+let operator: Client;
+let kept: KeptBroker | undefined;
+beforeEach(async () => {
+  broker = await startTestBroker();
+  operator = await broker.connect('operator');
+});
+afterEach(async () => {
+  await kept?.stop();
+  kept = undefined;
+  await broker.stop();
+});
+
+const migrate = () => migrateBroker({ url: broker.urlOf('operator') });
+
+test('streams sync to disk, refuse when full and know duplicates for minutes; the bucket forgets after 13 hours', async () => {
+  await migrate();
+  const { config } = await operator.manager.streams.info('AUTH');
+  expect(config).toMatchObject({ storage: 'file', discard: 'new', subjects: ['auth.>'] });
+  expect(config.max_bytes).toBeGreaterThan(0);
+  expect(config.duplicate_window).toBeGreaterThanOrEqual(120e9);
+  const bucket = await operator.manager.streams.info('KV_revocations');
+  expect(bucket.config.max_age).toBe(13 * 3600 * 1e9);
+});
+
+test('each durable consumer of the event table exists, and serves its facts alone', async () => {
+  await migrate();
+  for (const { stream, name, subjects } of durables) {
+    const { config } = await operator.manager.consumers.info(stream, name);
+    expect(config).toMatchObject({ durable_name: name, ack_policy: 'explicit', deliver_policy: 'all' });
+    expect(config.filter_subjects ?? [config.filter_subject], name).toEqual(subjects);
+  }
+});
+
+test('streams and durables of another shape, from an older release, are brought up to date with their messages kept', async () => {
+  await migrate();
+  await operator.manager.streams.update('AUTH', { max_bytes: 1_000_000 });
+  await operator.manager.consumers.update('INFERENCE', 'billing_usage', { max_deliver: 5 });
+  await operator.jetstream.publish('auth.app.registered.v1', 'a fact');
+  await migrate();
+  const { config, state } = await operator.manager.streams.info('AUTH');
+  expect(config.max_bytes).toBeGreaterThan(1_000_000);
+  expect(state.messages).toBe(1);
+  const durable = await operator.manager.consumers.info('INFERENCE', 'billing_usage');
+  expect(durable.config.max_deliver).toBeGreaterThan(5);
+});
+
+test('a kept broker has a deleted stream and its durables again at once', async () => {
+  const onFailure = vi.fn();
+  kept = await keepBrokerMigrated({ url: broker.urlOf('operator') }, onFailure);
+  const { manager } = operator;
+  await manager.streams.delete('AUTH');
+  await vi.waitFor(() => manager.consumers.info('AUTH', 'webhook-dispatcher_connections'), PATIENCE);
+  await manager.consumers.delete('INFERENCE', 'billing_usage');
+  await vi.waitFor(() => manager.consumers.info('INFERENCE', 'billing_usage'), PATIENCE);
+  await manager.streams.delete('KV_revocations');
+  await vi.waitFor(() => manager.streams.info('KV_revocations'), PATIENCE);
+  expect(onFailure).not.toHaveBeenCalled();
+});
+
+test('a user without the right to make streams cannot migrate, and a broker that is away fails with its reason', async () => {
+  await expect(migrateBroker({ url: broker.urlOf('auth') })).rejects.toMatchObject({ code: 'PERMISSIONS_VIOLATION' });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { allEvents, brokerAccess, durables, serviceNames, streamOfPublisher, streams } from '../src/index.ts';
+
+const subjectsOf = (service: (typeof serviceNames)[number]): string[] =>
+  brokerAccess(service).requests.map(({ subject }) => subject);
+
+describe('the event table at the broker', () => {
+  test('each fact has one publisher, whose stream keeps its subject', () => {
+    for (const { subject, service } of allEvents) {
+      const publishers = serviceNames.filter((name) => subjectsOf(name).includes(subject));
+      expect(publishers, subject).toEqual([service]);
+      const stream = Object.values(streams).find(({ name }) => name === streamOfPublisher(service));
+      expect(
+        stream?.subjects.some((pattern) => subject.startsWith(pattern.replace('>', ''))),
+        subject,
+      ).toBe(true);
+    }
+  });
+
+  test('each consumer that it names is a durable of the service after which it is named', () => {
+    const named = new Set(allEvents.flatMap(({ consumers }) => consumers));
+    expect(durables.map(({ name }) => name).toSorted()).toEqual([...named].toSorted());
+    for (const { name, service, subjects } of durables) {
+      expect(name.startsWith(`${service}_`)).toBe(true);
+      expect(subjects.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  test('no service may create, change, purge or delete a stream or a durable consumer', () => {
+    const changes = /STREAM\.(?!INFO|MSG\.GET)|CONSUMER\.DURABLE|CONSUMER\.(CREATE|DELETE)\.(?!KV_revocations)/;
+    for (const service of serviceNames) {
+      expect(subjectsOf(service).filter((subject) => changes.test(subject))).toEqual([]);
+    }
+  });
+
+  test('the dispatcher may do this, and nothing else', () => {
+    const pulled = [
+      'AUTH.webhook-dispatcher_connections',
+      'AUTH.webhook-dispatcher_disconnections',
+      'BILLING.webhook-dispatcher_subscriptions',
+    ];
+    expect(subjectsOf('webhook-dispatcher')).toEqual([
+      ...pulled.flatMap((durable) => [
+        `$JS.API.CONSUMER.INFO.${durable}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${durable}`,
+        `$JS.ACK.${durable}.>`,
+      ]),
+      '$JS.API.STREAM.INFO.KV_revocations',
+      '$JS.API.CONSUMER.CREATE.KV_revocations',
+      '$JS.API.CONSUMER.CREATE.KV_revocations.*.$KV.revocations.>',
+      '$JS.API.CONSUMER.DELETE.KV_revocations.*',
+      '$JS.FC.KV_revocations.>',
+    ]);
+    expect(brokerAccess('webhook-dispatcher')).toMatchObject({
+      signals: ['lanes_due_hint.webhook-dispatcher'],
+      inbox: '_INBOX_webhook-dispatcher.>',
+    });
+  });
+});

@@ -1,0 +1,12 @@
+import { isNotFound } from '@svc/broker';
+import type { JetStreamManager } from 'nats';
+
+/** The stream's state; undefined when there is no such stream. */
+export const findStream = async (jsm: JetStreamManager, name: string) => {
+  try {
+    return await jsm.streams.info(name);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,88 @@
+import type { PortalNotice, SandboxCard } from '@svc/contracts';
+import { inTransaction } from '@svc/database';
+import { invalidField } from '@svc/service-kit';
+import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { paysUnattended } from './fall-due.ts';
+import type { PlanOffer } from './plan-offer.ts';
+import { readClock } from './read-clock.ts';
+import { clockOf, isOverdue, paid, periodAt, type SandboxSubscription } from './sandbox-subscription.ts';
+import { lockPortalSubscription, saveSubscription } from './subscription-queries.ts';
+
+/** An action in the portal. `pay_confirmed`: pays the overdue amount, after the cardholder has confirmed it. */
+export type PortalChange =
+  | { readonly action: 'cancel' | 'resume' | 'pay' | 'pay_confirmed' }
+  | { readonly action: 'change_plan'; readonly planId: string }
+  | { readonly action: 'change_card'; readonly card: SandboxCard };
+
+/** Result of an action. `challenged`: the bank asks the cardholder to confirm first. */
+export type PortalResult = PortalNotice | 'challenged' | undefined;
+
+interface Outcome {
+  readonly result: PortalResult;
+  readonly changed?: SandboxSubscription;
+}
+
+/** Changes the subscription of a customer and announces it. Without a subscription it does nothing. */
+export const changeInPortal = async (
+  deps: SandboxDeps & { readonly offer: PlanOffer },
+  customer: string,
+  change: PortalChange,
+): Promise<PortalResult> => {
+  const done = await inTransaction(deps.database, async (trx) => {
+    const subscription = await lockPortalSubscription(trx, customer);
+    if (subscription === undefined) return undefined;
+    const now = clockOf(subscription, await readClock(trx));
+    const { result, changed } = applyChange(deps.offer, change, { subscription, now });
+    if (changed !== undefined) await saveSubscription(trx, changed);
+    return { id: subscription.id, result };
+  });
+  if (done === undefined) return undefined;
+  await announceSubscription(deps, done.id);
+  return done.result;
+};
+
+const applyChange = (
+  offer: PlanOffer,
+  change: PortalChange,
+  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
+): Outcome => {
+  switch (change.action) {
+    case 'cancel':
+      return { result: 'canceled', changed: { ...subscription, cancelAtPeriodEnd: true } };
+    case 'resume':
+      return { result: 'resumed', changed: { ...subscription, cancelAtPeriodEnd: false } };
+    case 'change_card':
+      if (change.card === 'declines') return { result: 'declined' };
+      return { result: 'card_saved', changed: { ...subscription, card: change.card } };
+    case 'change_plan':
+      return changePlan(offer, change.planId, { subscription, now });
+    case 'pay':
+      if (!isOverdue(subscription)) return { result: undefined };
+      if (subscription.card === 'asks_to_confirm') return { result: 'challenged' };
+      return paysUnattended(subscription.card)
+        ? { result: 'paid', changed: paid(subscription, now) }
+        : { result: 'declined' };
+    case 'pay_confirmed':
+      return isOverdue(subscription) ? { result: 'paid', changed: paid(subscription, now) } : { result: undefined };
+  }
+};
+
+const changePlan = (
+  offer: PlanOffer,
+  planId: string,
+  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
+): Outcome => {
+  const plan = offer.find(planId);
+  if (plan === undefined) throw invalidField(['form', 'plan_id'], 'value_error', 'Value error, there is no such plan');
+  const { interval } = plan.price;
+  if (interval === subscription.interval) {
+    return { result: 'plan_changed', changed: { ...subscription, planId: plan.id } };
+  }
+  // Another interval begins a new period, which is paid now.
+  if (!paysUnattended(subscription.card)) return { result: 'declined' };
+  const { start, end } = periodAt(now, interval, now);
+  return {
+    result: 'plan_changed',
+    changed: { ...subscription, planId: plan.id, interval, anchor: now, periodStart: start, periodEnd: end },
+  };
+};

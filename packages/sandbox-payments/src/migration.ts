@@ -1,0 +1,66 @@
+import type { Knex } from 'knex';
+
+/** Creates the schema `sandbox_payments`. The database that hosts the sandbox calls it once, in a migration of its own. */
+export const sandboxPaymentsMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    CREATE SCHEMA sandbox_payments;
+
+    -- Not now(): a caller that has waited for a lock needs the time after it.
+    CREATE FUNCTION sandbox_payments.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT clock_timestamp() $$;
+
+    CREATE TABLE sandbox_payments.subscriptions (
+      id text PRIMARY KEY,
+      customer text NOT NULL,
+      plan_id text NOT NULL,
+      interval text NOT NULL CHECK (interval IN ('month', 'year')),
+      status text NOT NULL,
+      anchor timestamptz NOT NULL,
+      period_start timestamptz NOT NULL,
+      period_end timestamptz NOT NULL,
+      cancel_at_period_end boolean NOT NULL DEFAULT false,
+      ended_at timestamptz,
+      was_reverted boolean NOT NULL DEFAULT false,
+      card text NOT NULL DEFAULT 'succeeds'
+        CHECK (card IN ('succeeds', 'asks_to_confirm', 'declines_renewals', 'declines')),
+      when_unpaid text NOT NULL DEFAULT 'canceled' CHECK (when_unpaid IN ('canceled', 'unpaid')),
+      -- Seconds that its own clock is ahead of the real one.
+      clock_ahead_seconds bigint NOT NULL DEFAULT 0 CHECK (clock_ahead_seconds >= 0),
+      failed_attempts int NOT NULL DEFAULT 0 CHECK (failed_attempts >= 0),
+      next_attempt_at timestamptz,
+      -- False until the listener knows of the latest change: the sandbox's undelivered event.
+      is_announced boolean NOT NULL DEFAULT false
+    );
+    CREATE INDEX subscriptions_by_customer ON sandbox_payments.subscriptions (customer);
+    CREATE INDEX subscriptions_due
+      ON sandbox_payments.subscriptions ((CASE status WHEN 'past_due' THEN next_attempt_at ELSE period_end END))
+      WHERE status IN ('active', 'trialing', 'past_due');
+    CREATE INDEX subscriptions_unannounced ON sandbox_payments.subscriptions (id) WHERE NOT is_announced;
+
+    CREATE TABLE sandbox_payments.sessions (
+      id text PRIMARY KEY,
+      customer text NOT NULL,
+      description text NOT NULL,
+      plan_id text,
+      interval text CHECK ((interval IS NOT NULL) = (plan_id IS NOT NULL)),
+      amount_micros bigint NOT NULL,
+      currency text NOT NULL,
+      success_url text NOT NULL,
+      cancel_url text NOT NULL,
+      expires_at timestamptz NOT NULL,
+      status text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'complete')),
+      subscription_id text REFERENCES sandbox_payments.subscriptions (id),
+      is_challenged boolean NOT NULL DEFAULT false,
+      failure text CHECK (failure IN ('declined', 'not_confirmed')),
+      is_announced boolean NOT NULL DEFAULT true
+    );
+    CREATE INDEX sessions_unannounced ON sandbox_payments.sessions (id) WHERE NOT is_announced;
+
+    CREATE TABLE sandbox_payments.portal_sessions (
+      id text PRIMARY KEY,
+      customer text NOT NULL,
+      return_url text NOT NULL,
+      is_challenged boolean NOT NULL DEFAULT false,
+      expires_at timestamptz NOT NULL
+    );
+  `);
+};

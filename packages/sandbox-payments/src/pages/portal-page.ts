@@ -1,0 +1,112 @@
+import type { PortalNotice } from '@svc/contracts';
+import { type Html, html } from '@svc/pages';
+import type { ReplyContent } from '@svc/service-kit';
+import type { PlanOffer } from '../plan-offer.ts';
+import type { SandboxPortal } from '../sandbox-session.ts';
+import { hasEnded, isOverdue, type SandboxSubscription } from '../sandbox-subscription.ts';
+import { challengePage } from './challenge-page.ts';
+import { pageReply } from './page.ts';
+import { actionButton, actionForm, cardChoice, heldCard, type PageForm } from './page-form.ts';
+import type { PageLanguage } from './page-language.ts';
+
+export interface PortalView {
+  readonly portal: SandboxPortal;
+  readonly subscription: SandboxSubscription | undefined;
+  /** Time of the subscription's own clock. */
+  readonly clock: Date;
+  readonly offer: PlanOffer;
+  readonly notice: PortalNotice | undefined;
+  readonly language: PageLanguage;
+}
+
+const BAD_NOTICES: ReadonlySet<PortalNotice> = new Set(['declined', 'not_confirmed']);
+
+export const portalPage = (view: PortalView): ReplyContent => {
+  const { portal, subscription, notice, language } = view;
+  const { text } = language;
+  const form = { action: `/sandbox/payments/portal/${encodeURIComponent(portal.id)}/submit`, language };
+  const redirects = [portal.returnUrl];
+  if (portal.isChallenged && subscription !== undefined) {
+    return challengePage(form, priceOf(view, subscription), redirects);
+  }
+  const message =
+    notice !== undefined &&
+    html`<p class="${BAD_NOTICES.has(notice) ? 'alert' : 'done'}" role="status">${text.notices[notice]}</p>`;
+  const body = html`<div class="back">${actionForm(form, actionButton('return', `← ${text.returnTo}`, 'link'))}</div>
+<h1>${text.portal}</h1>${message}
+${subscription === undefined ? html`<section><p>${text.none}</p></section>` : managed(view, subscription, form)}`;
+  return pageReply({ title: text.portal, body, layout: 'narrow', language, redirects });
+};
+
+const managed = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { language } = view;
+  const { text } = language;
+  const isUnpaid = isOverdue(subscription);
+  return html`${isUnpaid && overdue(view, subscription, form)}${current(view, subscription, form)}
+<section><h2>${text.card}</h2>${heldCard(subscription.card, language)}
+<details${isUnpaid && html` open`}><summary>${text.changeCard}</summary>${actionForm(
+    form,
+    html`${cardChoice(subscription.card, language)}${actionButton('change_card', text.saveCard)}`,
+  )}</details></section>`;
+};
+
+const current = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { language, offer, clock } = view;
+  const { text } = language;
+  const plan = offer.find(subscription.planId);
+  const { status } = subscription;
+  const tone = status === 'active' || status === 'trialing' ? 'good' : 'bad';
+  const price =
+    plan !== undefined &&
+    html`<p class="amount">${priceOf(view, subscription)} <span>${text.per[plan.price.interval]}</span></p>`;
+  return html`<section><h2>${plan?.name ?? subscription.planId} <span class="tag ${tone}">${text.statuses[status]}</span></h2>
+${price}${period(subscription, language)}
+${subscription.clockAheadSeconds !== 0 && html`<p class="note">${text.clock(language.time(clock))}</p>`}
+${!hasEnded(status) && html`${plans(view, subscription, form)}${ending(view, subscription, form)}`}</section>`;
+};
+
+/** Renders the date of the renewal or end. An overdue subscription has neither for certain. */
+const period = ({ status, periodEnd, cancelAtPeriodEnd }: SandboxSubscription, { text, date }: PageLanguage) => {
+  if (hasEnded(status)) return undefined;
+  if (cancelAtPeriodEnd) return html`<p>${text.endsOn(date(periodEnd))}</p>`;
+  return status === 'past_due' ? undefined : html`<p>${text.renewsOn(date(periodEnd))}</p>`;
+};
+
+const overdue = (view: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { text, date } = view.language;
+  const { nextAttemptAt } = subscription;
+  return html`<section><h2>${text.overdueTitle}</h2>
+<p class="alert">${nextAttemptAt === null ? text.overdueForGood : text.overdue(date(nextAttemptAt))}</p>
+${actionForm(form, actionButton('pay', text.payNow(priceOf(view, subscription)), 'main'))}</section>`;
+};
+
+const plans = ({ language, offer }: PortalView, subscription: SandboxSubscription, form: PageForm) => {
+  const { text } = language;
+  const others = offer.plans.filter(({ id }) => id !== subscription.planId);
+  if (others.length === 0) return undefined;
+  const options = others.map(({ id, name, price }, index) => {
+    const cost = `${language.money(price.amount_micros, price.currency)} ${text.per[price.interval]}`;
+    const checked = index === 0 && html` checked`;
+    return html`<label class="plain"><input type="radio" name="plan_id" value="${id}"${checked}><span>${name}<small>${cost}</small></span></label>`;
+  });
+  return html`<details><summary>${text.changePlan}</summary>${actionForm(
+    form,
+    html`<fieldset><legend class="unseen">${text.newPlan}</legend>${options}</fieldset><p class="note">${text.planNow}</p>
+${actionButton('change_plan', text.changePlan, 'main')}`,
+  )}</details>`;
+};
+
+const ending = ({ language }: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
+  const { text } = language;
+  if (subscription.cancelAtPeriodEnd) return actionForm(form, actionButton('resume', text.resume, 'main'));
+  const end = language.date(subscription.periodEnd);
+  return html`<details><summary>${text.cancelTitle}</summary>${actionForm(
+    form,
+    html`<p>${text.cancelText(end)}</p>${actionButton('cancel', text.cancel, 'danger')}`,
+  )}</details>`;
+};
+
+const priceOf = ({ offer, language }: PortalView, subscription: SandboxSubscription): string => {
+  const price = offer.find(subscription.planId)?.price;
+  return price === undefined ? '' : language.money(price.amount_micros, price.currency);
+};

@@ -1,0 +1,71 @@
+import type { SandboxCard } from '@svc/contracts';
+import { inTransaction } from '@svc/database';
+import { AppError } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { readClock } from './read-clock.ts';
+import type { SandboxSession } from './sandbox-session.ts';
+import { periodAt } from './sandbox-subscription.ts';
+import { completeSession, lockSession } from './session-queries.ts';
+import { saveSubscription } from './subscription-queries.ts';
+
+/**
+ * Pays a checkout. Paying it again has no effect. Throws `not_found`, `checkout_not_completed` for an expired checkout, and
+ * `subscription_already_active` if it was reverted because the account has another live subscription.
+ */
+export const paySession = async (
+  deps: SandboxDeps,
+  id: string,
+  card: SandboxCard = 'succeeds',
+): Promise<SandboxSession> => {
+  const session = await inTransaction(deps.database, (trx) => complete(deps, trx, { id, card }));
+  const isReverted = await announceSession(deps, id);
+  if (session.subscriptionId !== null) await announceSubscription(deps, session.subscriptionId);
+  if (isReverted) throw new AppError('subscription_already_active');
+  return session;
+};
+
+const complete = async (
+  deps: SandboxDeps,
+  trx: Knex.Transaction,
+  { id, card }: { readonly id: string; readonly card: SandboxCard },
+): Promise<SandboxSession> => {
+  const session = await lockSession(trx, id);
+  if (session === undefined) throw new AppError('not_found');
+  if (session.status === 'complete') return session;
+  if (session.status === 'expired') throw new AppError('checkout_not_completed', 'The checkout session has expired.');
+  const subscriptionId = await subscribe(deps, trx, { ...session, card });
+  await completeSession(trx, id, subscriptionId);
+  return { ...session, status: 'complete', subscriptionId };
+};
+
+const subscribe = async (
+  deps: SandboxDeps,
+  trx: Knex.Transaction,
+  session: SandboxSession & { readonly card: SandboxCard },
+): Promise<string | null> => {
+  const { planId, interval, customer, card } = session;
+  if (planId === null || interval === null) return null;
+  const anchor = await readClock(trx);
+  const { start, end } = periodAt(anchor, interval, anchor);
+  const id = `sandbox_${deps.newId('sub')}`;
+  await saveSubscription(trx, {
+    id,
+    customer,
+    planId,
+    interval,
+    status: 'active',
+    anchor,
+    periodStart: start,
+    periodEnd: end,
+    cancelAtPeriodEnd: false,
+    endedAt: null,
+    wasReverted: false,
+    card,
+    whenUnpaid: 'canceled',
+    clockAheadSeconds: 0,
+    failedAttempts: 0,
+    nextAttemptAt: null,
+  });
+  return id;
+};

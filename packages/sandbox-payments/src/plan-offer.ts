@@ -1,0 +1,7 @@
+import type { ConfiguredPlan } from '@svc/contracts';
+
+/** The plans that the pages offer. */
+export interface PlanOffer {
+  readonly plans: readonly ConfiguredPlan[];
+  find(id: string): ConfiguredPlan | undefined;
+}

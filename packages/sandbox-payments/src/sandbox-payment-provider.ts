@@ -1,0 +1,108 @@
+import type { ConfiguredPlan } from '@svc/contracts';
+import { inTransaction } from '@svc/database';
+import type { Knex } from 'knex';
+import { insertPortal } from './portal-queries.ts';
+import { readClock } from './read-clock.ts';
+import type { NewSession } from './sandbox-session.ts';
+import { ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
+import { findSession, findSessionOfSubscription, insertSession } from './session-queries.ts';
+import { findSubscription, lockSubscription, saveSubscription } from './subscription-queries.ts';
+
+export interface SandboxProviderDeps {
+  readonly database: Knex;
+  readonly publicBaseUrl: string;
+  readonly newId: (prefix: 'cs') => string;
+}
+
+/** A checkout to host. */
+interface Order {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly purchase:
+    | { readonly kind: 'subscription'; readonly plan: ConfiguredPlan }
+    | { readonly kind: 'top_up'; readonly amountMicros: number; readonly currency: string };
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Creates a payment provider that takes no money and hosts its own pages. It fits the provider interface of its host by
+ * structure, so the package depends on no service.
+ */
+export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }: SandboxProviderDeps) => ({
+  name: 'sandbox' as const,
+  topUps: { minMicros: 1, stepMicros: 1 },
+  async createCheckout(order: Order) {
+    await insertSession(database, toSession(order));
+    return {
+      providerSessionId: order.sessionId,
+      url: `${publicBaseUrl}/sandbox/payments/sessions/${order.sessionId}`,
+    };
+  },
+  readCheckout: (id: string) => readCheckout(database, id),
+  async readSubscription(id: string) {
+    const subscription = await findSubscription(database, id);
+    if (subscription === undefined) return undefined;
+    return { ...describe(subscription), sessionId: (await findSessionOfSubscription(database, id)) ?? null };
+  },
+  async revertSubscription(id: string): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      const subscription = await lockSubscription(trx, id);
+      if (subscription === undefined || isFinal(subscription.status)) return;
+      const endedAt = await readClock(trx);
+      await saveSubscription(trx, { ...ended(subscription, 'canceled', endedAt), wasReverted: true });
+    });
+  },
+  // The sandbox took no money, so there is none to return.
+  refundPayment: async () => 'refunded' as const,
+  async createPortal({ userId, returnUrl }: { readonly userId: string; readonly returnUrl: string }) {
+    const id = newId('cs').replace(/^cs/, 'portal');
+    await insertPortal(database, { id, customer: userId, returnUrl });
+    return { url: `${publicBaseUrl}/sandbox/payments/portal/${id}` };
+  },
+});
+
+export type SandboxPaymentProvider = ReturnType<typeof createSandboxPaymentProvider>;
+
+const toSession = ({ sessionId, userId, purchase, successUrl, cancelUrl, expiresAt }: Order): NewSession => {
+  const common = { id: sessionId, customer: userId, successUrl, cancelUrl, expiresAt };
+  if (purchase.kind === 'top_up') {
+    const { amountMicros, currency } = purchase;
+    return { ...common, description: 'Wallet top-up', planId: null, interval: null, amountMicros, currency };
+  }
+  const { id, name, price } = purchase.plan;
+  return {
+    ...common,
+    description: name,
+    planId: id,
+    interval: price.interval,
+    amountMicros: price.amount_micros,
+    currency: price.currency,
+  };
+};
+
+const readCheckout = async (database: Knex, id: string) => {
+  const session = await findSession(database, id);
+  if (session === undefined) return undefined;
+  const { status, subscriptionId, amountMicros, currency } = session;
+  if (status !== 'complete') return { status };
+  const subscription = subscriptionId === null ? undefined : await findSubscription(database, subscriptionId);
+  return {
+    status,
+    paid: { amountMicros, currency },
+    subscription: subscription === undefined ? null : describe(subscription),
+  };
+};
+
+const describe = (subscription: SandboxSubscription) => ({
+  providerSubscriptionId: subscription.id,
+  userId: subscription.customer,
+  planId: subscription.planId,
+  status: subscription.status,
+  anchor: subscription.anchor,
+  periodStart: subscription.periodStart,
+  periodEnd: subscription.periodEnd,
+  cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
+  endedAt: subscription.endedAt,
+});

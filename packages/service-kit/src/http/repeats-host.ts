@@ -1,0 +1,13 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Reports a second `Host` header (RFC 9112 §3.2: to be answered with 400). Node keeps the first in `headers`, other software
+ * the last, so only `rawHeaders` shows that a request means two hosts.
+ */
+export const repeatsHost = ({ rawHeaders }: IncomingMessage): boolean => {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+};

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { discardBody } from '../src/http/read-body.ts';
+import { consumeBody, createLifecycle } from '../src/index.ts';
+import { sendRaw } from './support/raw-http.ts';
+import { collectLogs, startTestApp } from './support/test-app.ts';
+
+/** Callers that try to occupy the event loop. */
+
+const MEBIBYTE = 1024 * 1024;
+const json = { 'content-type': 'application/json' };
+const CHUNKED_HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+const listenFor = async (handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<number> => {
+  const life = createLifecycle({ logger: collectLogs().logger, shutdownGraceMs: 0 });
+  onTestFinished(() => void life.stop());
+  return (await life.listen(handler, { port: 0, host: '127.0.0.1' })).port;
+};
+
+/** Sends requests at once and resolves, when the connection is closed, with the number of answers. */
+const countAnswers = async (port: number, requests: number): Promise<number> => {
+  const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const text = await sendRaw(port, request.repeat(requests - 1) + last).catch(() => '');
+  return text.split('HTTP/1.1 200').length - 1;
+};
+
+test('answers 32 requests that are sent ahead of their answers', async () => {
+  const port = await listenFor((_req, res) => void setImmediate(() => res.end()));
+  expect(await countAnswers(port, 32)).toBe(32);
+});
+
+test('closes a connection with more unanswered requests, and hands out none of the rest', async () => {
+  let handled = 0;
+  const port = await listenFor((_req, res) => {
+    handled += 1;
+    setImmediate(() => res.end());
+  });
+  expect(await countAnswers(port, 1_000)).toBe(0);
+  expect(handled).toBe(32);
+});
+
+test('throws payload_too_complex for a body in millions of tiny chunks, and reads one of thousands', async () => {
+  const outcomes: unknown[] = [];
+  const port = await listenFor((req, res) => {
+    consumeBody(req, { bytesMax: MEBIBYTE, onChunk: () => {} }).then(
+      () => res.end('read'),
+      (error: unknown) => {
+        outcomes.push(error);
+        res.end('refused');
+      },
+    );
+  });
+  const post = (chunks: number, until: RegExp) =>
+    sendRaw(port, `${CHUNKED_HEAD}${'1\r\n \r\n'.repeat(chunks)}0\r\n\r\n`, until);
+  await post(4_000, /read/);
+  await post(5_000, /refused/);
+  expect(outcomes).toEqual([expect.objectContaining({ code: 'payload_too_complex', status: 413 })]);
+});
+
+test('closes the connection of a refused body in millions of tiny chunks', async () => {
+  const port = await listenFor((req, res) => {
+    discardBody(req);
+    res.end('refused');
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
+  socket.resume();
+  await once(socket, 'close');
+});
+
+/** Counts the bytes that come in each turn of the event loop. */
+const turnsOf = (req: IncomingMessage): { readonly most: () => number } => {
+  let [before, most] = [req.socket.bytesRead, 0];
+  const count = (): void => {
+    most = Math.max(most, req.socket.bytesRead - before);
+    before = req.socket.bytesRead;
+    if (!req.destroyed) setImmediate(count);
+  };
+  count();
+  return { most: () => most };
+};
+
+test.each([
+  ['that is read', (req: IncomingMessage) => consumeBody(req, { bytesMax: 32 * MEBIBYTE, onChunk: () => {} })],
+  [
+    'that is discarded',
+    async (req: IncomingMessage) => {
+      discardBody(req);
+      await once(req, 'end');
+    },
+  ],
+])(
+  'a body %s takes no more of a turn of the event loop than a few reads, however fast it comes',
+  async (_name, read) => {
+    const { promise: most, resolve } = Promise.withResolvers<number>();
+    const port = await listenFor((req, res) => {
+      const turns = turnsOf(req);
+      void read(req).then(() => {
+        res.end();
+        resolve(turns.most());
+      });
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${16 * MEBIBYTE}\r\n\r\n`);
+    socket.write(Buffer.alloc(16 * MEBIBYTE));
+    expect(await most).toBeLessThanOrEqual(MEBIBYTE / 2);
+    socket.destroy();
+  },
+);
+
+test('lets a caller go on with its connection after a refused body', async () => {
+  const { port, send } = await startTestApp();
+  expect((await send('POST', '/v1/nothing', { headers: json, body: 'x'.repeat(MEBIBYTE) })).status).toBe(404);
+  const refused = `POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${MEBIBYTE}\r\n\r\n${'x'.repeat(MEBIBYTE)}`;
+  const next = 'GET /v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const answer = await sendRaw(port, refused + next);
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+});

@@ -1,0 +1,51 @@
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+
+const RENEW_LEASE = {
+  name: 'renew_lease',
+  text: `INSERT INTO holders (holder_id, expires_at) VALUES ($1, billing_now() + make_interval(secs => $2))
+    ON CONFLICT (holder_id) DO UPDATE SET expires_at = excluded.expires_at`,
+};
+
+/** Lets the lease of a holder begin anew, whether or not it had expired. */
+export const upsertLease = async (database: Knex, holderId: string, leaseSeconds: number): Promise<void> => {
+  await runPrepared(database, RENEW_LEASE, [holderId, leaseSeconds]);
+};
+
+/** Ends the lease of a holder. */
+export const deleteLease = async (database: Knex, holderId: string): Promise<void> => {
+  await database('holders').where({ holder_id: holderId }).delete();
+};
+
+/** Those of the holders whose leases have not expired. */
+export const findLiveHolders = async (database: Knex, holderIds: readonly string[]): Promise<Set<string>> => {
+  const live: string[] = await database('holders')
+    .whereIn('holder_id', holderIds)
+    .whereRaw('expires_at > (SELECT billing_now())')
+    .pluck('holder_id');
+  return new Set(live);
+};
+
+/** Deletes leases that have expired, except those of `busy` holders. Returns their number. */
+export const deleteExpiredLeases = async (database: Knex, busy: readonly string[]): Promise<number> =>
+  await database('holders').whereRaw('expires_at <= (SELECT billing_now())').whereNotIn('holder_id', busy).delete();
+
+/** The number of leases that have not expired. */
+export const countLiveHolders = async (database: Knex): Promise<number> => {
+  const [row] = await database('holders')
+    .whereRaw('expires_at > (SELECT billing_now())')
+    .count<{ count: number | string }[]>();
+  return Number(row?.count ?? 0);
+};
+
+/** Any constant: replicas of billing take turns on it. */
+const SWEEP_LOCK = 4_120_971;
+
+/** Makes this the only sweep until the transaction ends; false while another replica sweeps. */
+export const tryLockSweep = async (trx: Knex.Transaction): Promise<boolean> => {
+  const { rows } = await trx.raw<{ rows: { is_locked: boolean }[] }>(
+    'SELECT pg_try_advisory_xact_lock(?) AS is_locked',
+    [SWEEP_LOCK],
+  );
+  return rows[0]?.is_locked === true;
+};

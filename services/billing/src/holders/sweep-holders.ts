@@ -1,0 +1,61 @@
+import { HOLDER_LEASE_SECONDS } from '@svc/contracts';
+import { endHeldRequests, HELD_BATCH, listHolders, type SettlementDeps } from '../reservations/index.ts';
+import type { HolderMeters } from './meters.ts';
+import { countLiveHolders, deleteExpiredLeases, findLiveHolders, tryLockSweep } from './queries.ts';
+
+/** A death is noticed this long after the lease expires, at most. */
+export const HOLDER_SWEEP_INTERVAL_MS = 1_000;
+/** After a longer pause of the sweep, renewals may have been missed as well. */
+const PAUSE_MS_MAX = 5_000;
+const LEASE_MS = HOLDER_LEASE_SECONDS * 1_000;
+/** Rounds of one sweep; what is left waits for the next. */
+const ROUNDS_MAX = 50;
+
+export interface HolderSweepDeps extends SettlementDeps {
+  readonly holderMeters: HolderMeters;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicMs: () => number;
+}
+
+/**
+ * Creates the sweep that ends what dead holders had under way, to be called every `HOLDER_SWEEP_INTERVAL_MS`. It acts only after it
+ * has run without a long pause for a whole lease: a process that has just started, or whose database was away, has missed renewals
+ * and must not declare all holders dead. One replica at a time sweeps.
+ */
+export const createHolderSweep = (deps: HolderSweepDeps): (() => Promise<void>) => {
+  const { database, holderMeters, monotonicMs } = deps;
+  let lastSeenMs = Number.NEGATIVE_INFINITY;
+  let watchingSinceMs = 0;
+  /** To be asked after leases were read and before anything is concluded from them. */
+  const hasWatchedForALease = (): boolean => {
+    const nowMs = monotonicMs();
+    if (nowMs - lastSeenMs > PAUSE_MS_MAX) watchingSinceMs = nowMs;
+    lastSeenMs = nowMs;
+    return nowMs - watchingSinceMs >= LEASE_MS;
+  };
+  const listDead = async (): Promise<readonly string[]> => {
+    const holders = await listHolders(database);
+    const live = await findLiveHolders(database, holders);
+    return holders.filter((holder) => !live.has(holder));
+  };
+  const sweep = async (): Promise<void> => {
+    let dead: readonly string[] = [];
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      dead = await listDead();
+      if (!hasWatchedForALease()) return;
+      if (dead.length === 0 || (await endRound(deps, dead)) < HELD_BATCH) break;
+    }
+    holderMeters.expired(await deleteExpiredLeases(database, dead));
+    holderMeters.alive(await countLiveHolders(database));
+  };
+  return () => database.transaction(async (trx) => void ((await tryLockSweep(trx)) && (await sweep())));
+};
+
+const endRound = async (deps: HolderSweepDeps, dead: readonly string[]): Promise<number> => {
+  const { delegated, api_key } = await endHeldRequests(deps, dead);
+  deps.holderMeters.ended('delegated', delegated);
+  deps.holderMeters.ended('api_key', api_key);
+  const count = delegated + api_key;
+  if (count > 0) deps.logger.warn({ count }, 'requests of dead gateway processes have become uncertain');
+  return count;
+};

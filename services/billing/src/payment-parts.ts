@@ -1,0 +1,39 @@
+import { newId } from '@svc/contracts';
+import type { Binding, Logger, Metrics } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import type { Config } from './config.ts';
+import type { CheckoutDeps, PaymentProvider, SettleCheckoutDeps } from './payments/index.ts';
+import type { PlanOffer } from './plans/index.ts';
+
+/** The parts of the application that payments are wired from. */
+export interface PaymentParts {
+  readonly config: Config;
+  readonly database: Knex;
+  readonly offer: PlanOffer;
+  readonly relay: { hint(): void };
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A wired payment provider. */
+export interface Payments {
+  readonly bindings: readonly Binding[];
+  readonly internalBindings: readonly Binding[];
+  /** Catches up with the provider. Called every `tickIntervalMs`. */
+  readonly tick: () => Promise<void>;
+  readonly tickIntervalMs: number;
+}
+
+export const checkoutDeps = (
+  { config, database, offer, relay, logger }: PaymentParts,
+  provider: PaymentProvider,
+): CheckoutDeps & SettleCheckoutDeps => ({
+  database,
+  provider,
+  offer,
+  relay,
+  logger,
+  newId,
+  currency: config.BILLING_CURRENCY,
+  pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+});

@@ -1,0 +1,84 @@
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+
+/** The cost of an API-key request so far. */
+export interface RequestEstimate {
+  readonly requestId: string;
+  readonly estimateMicros: number;
+}
+
+/** A reserved request of a holder. */
+export interface HeldRequest {
+  readonly requestId: string;
+  readonly kind: 'delegated' | 'api_key';
+  /** Null where the holder reported nothing but the hold. */
+  readonly reportedMicros: number | null;
+}
+
+/** Steps from holder to holder in the index of reserved requests, so its cost does not grow with the requests. */
+const LIST_HOLDERS = {
+  name: 'list_holders',
+  text: `
+    WITH RECURSIVE held (holder_id) AS (
+      SELECT min(holder_id) FROM reservations WHERE state = 'reserved' AND holder_id IS NOT NULL
+      UNION ALL
+      SELECT (SELECT min(r.holder_id) FROM reservations AS r WHERE r.state = 'reserved' AND r.holder_id > held.holder_id)
+      FROM held WHERE held.holder_id IS NOT NULL)
+    SELECT holder_id FROM held WHERE holder_id IS NOT NULL`,
+};
+
+/** Lists the holders of reserved requests. */
+export const listHolders = async (database: Knex): Promise<string[]> => {
+  const rows = await runPrepared<{ holder_id: string }>(database, LIST_HOLDERS, []);
+  return rows.map(({ holder_id }) => holder_id);
+};
+
+/** Lists reserved requests of these holders that are older than this, oldest first. */
+export const listHeld = async (
+  database: Knex,
+  { holderIds, ageSeconds, limit }: { holderIds: readonly string[]; ageSeconds: number; limit: number },
+): Promise<HeldRequest[]> => {
+  const rows: { request_id: string; kind: HeldRequest['kind']; reported_micros: number | null }[] = await database(
+    'reservations',
+  )
+    .where({ state: 'reserved' })
+    .whereIn('holder_id', holderIds)
+    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .orderBy('created_at')
+    .limit(limit)
+    .select('request_id', 'kind', 'reported_micros');
+  return rows.map((row) => ({ requestId: row.request_id, kind: row.kind, reportedMicros: row.reported_micros }));
+};
+
+/** A request that is settled at this moment needs no estimate, so nothing is waited for. */
+const NOTE_ESTIMATES = {
+  name: 'note_estimates',
+  text: `
+    WITH told AS (
+      SELECT r.request_id, t.estimate FROM unnest($2::text[], $3::bigint[]) AS t (request_id, estimate)
+        JOIN reservations AS r ON r.request_id = t.request_id
+      WHERE r.kind = 'api_key' AND r.state = 'reserved' AND r.holder_id = $1
+      FOR NO KEY UPDATE OF r SKIP LOCKED)
+    UPDATE reservations AS r SET reported_micros = told.estimate FROM told WHERE r.request_id = told.request_id`,
+};
+
+/** Notes what reserved API-key requests of a holder have cost so far; others are skipped. */
+export const noteEstimates = async (
+  database: Knex,
+  holderId: string,
+  estimates: readonly RequestEstimate[],
+): Promise<void> => {
+  await runPrepared(database, NOTE_ESTIMATES, [holderId, ...columnsOf(estimates)]);
+};
+
+const SHRINK_HOLDS = { name: 'shrink_holds', text: 'SELECT shrink_holds($1, $2)' };
+
+/** Reduces the holds of reserved API-key requests to these estimates, if those are lower; releases the rest. */
+export const shrinkHolds = async (database: Knex, estimates: readonly RequestEstimate[]): Promise<void> => {
+  if (estimates.length > 0) await runPrepared(database, SHRINK_HOLDS, columnsOf(estimates));
+};
+
+const columnsOf = (estimates: readonly RequestEstimate[]) => [
+  estimates.map(({ requestId }) => requestId),
+  estimates.map(({ estimateMicros }) => estimateMicros),
+];

@@ -1,0 +1,41 @@
+import { newId } from '@svc/contracts';
+import { createSandboxPaymentProvider, runSandboxPayments, sandboxPaymentRoutes } from '@svc/sandbox-payments';
+import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.ts';
+import {
+  findCheckoutSession,
+  finishRefunds,
+  paymentInternalRoutes,
+  paymentRoutes,
+  refreshSubscription,
+  settleCheckout,
+} from './payments/index.ts';
+import { findSubscriptionById } from './subscriptions/index.ts';
+
+/** Wires sandbox payments, which the service hosts itself. */
+export const wireSandbox = (parts: PaymentParts): Payments => {
+  const { config, database, offer } = parts;
+  const publicBaseUrl = config.PUBLIC_BASE_URL;
+  const deps = checkoutDeps(parts, createSandboxPaymentProvider({ database, publicBaseUrl, newId }));
+  const sandbox = {
+    database,
+    newId,
+    offer,
+    listener: {
+      async sessionPaid(sessionId: string) {
+        const session = await findCheckoutSession(database, sessionId);
+        return session !== undefined && (await settleCheckout(deps, session)) === 'reverted';
+      },
+      subscriptionChanged: (id: string) => refreshSubscription(deps, id),
+    },
+    findProviderId: async (id: string) => (await findSubscriptionById(database, id))?.providerSubscriptionId,
+  };
+  return {
+    bindings: [...paymentRoutes(deps), ...sandboxPaymentRoutes(sandbox)],
+    internalBindings: paymentInternalRoutes(deps),
+    tickIntervalMs: config.SWEEP_INTERVAL_MS,
+    async tick() {
+      await finishRefunds(deps);
+      await runSandboxPayments(sandbox);
+    },
+  };
+};

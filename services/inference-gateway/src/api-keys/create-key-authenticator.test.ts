@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { ApiKey } from './api-key.ts';
+import { createKeyAuthenticator } from './create-key-authenticator.ts';
+import { hashKey } from './hash-key.ts';
+import { newKeyText } from './key-text.ts';
+
+const PEPPER = 'pepper';
+const KEY = { id: 'key_1', userId: 'usr_1', expiresAt: null, sessionId: null } as ApiKey;
+const PRESENTATION = { scheme: 'Bearer', method: 'GET', path: '/', proof: undefined } as const;
+
+test('remembers a known key however many unknown ones are presented after it', async () => {
+  const real = newKeyText();
+  const realHash = hashKey(PEPPER, real);
+  let looked = 0;
+  const authenticate = createKeyAuthenticator({
+    find: async (keyHash) => {
+      if (!keyHash.equals(realHash)) return undefined;
+      looked += 1;
+      return KEY;
+    },
+    pepper: PEPPER,
+    revocations: { isRevoked: () => false },
+    onUse: () => {},
+    clock: () => 0,
+  });
+  await authenticate(real, PRESENTATION);
+  for (let count = 0; count < 30_000; count += 1) {
+    await authenticate(newKeyText(), PRESENTATION).catch(() => {});
+  }
+  await authenticate(real, PRESENTATION);
+  expect(looked).toBe(1);
+});

@@ -1,0 +1,25 @@
+import { costOfTokens } from '@svc/contracts';
+import { kindOf } from '../providers/index.ts';
+import type { TokenRoute } from '../routes/index.ts';
+import { estimateInputTokens, estimateUsage, type ReportedUsage, type TokenUsage } from '../wire/index.ts';
+import type { CompletionRequest } from './read-request.ts';
+
+/** How far an answer has come. */
+export interface AnswerProgress {
+  readonly route: TokenRoute;
+  readonly reported: ReportedUsage;
+  readonly outputBytes: number;
+}
+
+/** The usage that the provider reported so far, else the input as estimated and the output by its bytes. */
+export const usageSoFar = (
+  { input }: Pick<CompletionRequest, 'input'>,
+  { route, reported, outputBytes }: AnswerProgress,
+): TokenUsage =>
+  typeof reported === 'object'
+    ? reported
+    : estimateUsage(estimateInputTokens(input, kindOf(route.provider)), outputBytes);
+
+/** The cost of the usage so far at the price of the route. */
+export const costSoFar = (request: Pick<CompletionRequest, 'input'>, progress: AnswerProgress): number =>
+  costOfTokens(progress.route.price, usageSoFar(request, progress));

@@ -1,0 +1,1 @@
+export { createHolder, type Holder } from './create-holder.ts';

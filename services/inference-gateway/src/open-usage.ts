@@ -1,0 +1,78 @@
+import { type Lifecycle, type Logger, type Metrics, runPeriodically } from '@svc/service-kit';
+import type { BillingClient } from './billing-client.ts';
+import type { Config } from './config.ts';
+import type { Connections } from './connections.ts';
+import { createJournalMeters, type Journal, openJournal, takeOverJournals } from './usage-journal/index.ts';
+import {
+  createUsageMeters,
+  createUsageWriter,
+  replayUsage,
+  type UsageWriter,
+  type WriteUsageDeps,
+} from './usage-records/index.ts';
+
+/** A little less than the step of the shutdown in which it is awaited. */
+const STOP_STEP_MS = 9_000;
+/** A process that dies beside this one waits no longer for its successor. */
+const TAKE_OVER_INTERVAL_MS = 5_000;
+
+export interface UsageOptions {
+  /** Names the journal of this process. */
+  readonly holderId: string;
+  readonly config: Pick<Config, 'USAGE_JOURNAL_DIR' | 'USAGE_QUEUE_RECORDS_MAX'>;
+  readonly billing: Pick<BillingClient, 'settle'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Opens the writer of usage records with its journal, and replays the journals of dead processes in the background. */
+export const openUsage = (
+  life: Lifecycle,
+  { database, relay }: Pick<Connections, 'database' | 'relay'>,
+  options: UsageOptions,
+): UsageWriter => {
+  const { config, billing, logger, metrics } = options;
+  const deps: WriteUsageDeps = {
+    database,
+    relay,
+    settle: billing.settle,
+    logger,
+    meters: createUsageMeters(metrics),
+  };
+  const journal = openJournals(life, options, (text) => replayUsage({ ...deps, signal: life.signal }, text));
+  const queueRecordsMax = config.USAGE_QUEUE_RECORDS_MAX;
+  const usage = createUsageWriter({ ...deps, queueRecordsMax, journal, metrics });
+  life.onStop('usage records', () => usage.drain(STOP_STEP_MS));
+  return usage;
+};
+
+const openJournals = (
+  life: Lifecycle,
+  { holderId, config, logger, metrics }: UsageOptions,
+  replay: (text: string) => Promise<void>,
+): Journal | undefined => {
+  const directory = config.USAGE_JOURNAL_DIR;
+  if (directory === undefined) {
+    logger.warn({}, 'USAGE_JOURNAL_DIR is not set: a crash loses the usage of the last answers');
+    return undefined;
+  }
+  const common = { directory, owner: holderId, logger, meters: createJournalMeters(metrics) };
+  const journal = open(common);
+  life.onStop('usage journal', journal.close);
+  const taking = runPeriodically({
+    name: 'usage journals',
+    intervalMs: TAKE_OVER_INTERVAL_MS,
+    run: () => takeOverJournals({ ...common, replay, signal: life.signal }),
+    logger,
+  });
+  life.onStop('usage journals', taking.stop);
+  return journal;
+};
+
+const open = (options: Parameters<typeof openJournal>[0]): Journal => {
+  try {
+    return openJournal(options);
+  } catch (error) {
+    throw new Error('USAGE_JOURNAL_DIR cannot be written', { cause: error });
+  }
+};

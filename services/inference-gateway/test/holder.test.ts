@@ -1,0 +1,115 @@
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
+
+let gateway: TestGateway;
+let key: string;
+let token: string;
+beforeAll(async () => {
+  gateway = await startGateway();
+  token = await gateway.tokens.accessToken();
+  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await gateway.tokens.consoleSession({ userId: newId('usr') })}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ name: 'Test' }),
+  });
+  key = JSON.parse(await created.text()).key;
+});
+afterAll(() => gateway.stop());
+afterEach(() => {
+  gateway.billing.outage = undefined;
+});
+
+const CONTENT = 'Say something about Lake Como.';
+const post = (path: string, credential: string, body: object): Promise<Response> =>
+  fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const chat = (directives: string, more: object = {}) =>
+  post('/v1/chat/completions', key, {
+    model: 'svc-chat',
+    messages: [{ role: 'user', content: `${CONTENT} ${directives}` }],
+    ...more,
+  });
+const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
+/** Estimates that were reported for a request, oldest first. */
+const reportsOf = (requestId: string): number[] =>
+  gateway.billing.renewals.flatMap(({ estimates }) => estimates[requestId] ?? []);
+const lastAdmission = () => gateway.billing.admissions.at(-1);
+
+test('renews its lease from its start on, and names itself in admissions of both kinds', async () => {
+  await waitFor(() => gateway.billing.renewals.length > 0);
+  const holderId = gateway.billing.renewals[0]?.holderId;
+  await (await chat('')).text();
+  const ofKey = lastAdmission();
+  await (
+    await post('/v1/integrations/inference/chat/completions', token, { messages: [{ role: 'user', content: 'Hi' }] })
+  ).text();
+  expect([ofKey?.holder_id, lastAdmission()?.holder_id]).toEqual([holderId, holderId]);
+});
+
+test('admits an API-key request with the cost of its input, far below its hold', async () => {
+  await (await chat('')).text();
+  const admission = lastAdmission();
+  if (admission?.kind !== 'api_key') throw new Error('the last admission is of a key');
+  const { estimate_micros: estimate = 0, hold_micros: hold } = admission;
+  expect(estimate).toBeGreaterThan(0);
+  expect(estimate).toBeLessThanOrEqual(
+    (JSON.stringify({ content: CONTENT }).length * PRICE.input_micros_per_million) / 1e6,
+  );
+  expect(hold).toBeGreaterThan(100 * estimate);
+});
+
+test('reports what a stream has cost so far while it grows, and nothing of requests that stand still or have ended', async () => {
+  const standing = chat('[[delay_ms=9000]]');
+  const answer = await chat('[[chunks=200]] [[chunk_delay_ms=40]]', { stream: true });
+  const text = answer.text();
+  const first = lastAdmission();
+  await waitFor(() => reportsOf(idOf(answer)).length >= 2, { timeoutMs: 15_000 });
+  const reports = reportsOf(idOf(answer));
+  const initial = first?.kind === 'api_key' ? (first.estimate_micros ?? 0) : 0;
+  expect([initial, ...reports]).toEqual([initial, ...reports].sort((one, other) => one - other));
+  expect(new Set([initial, ...reports]).size).toBe(reports.length + 1);
+  await text;
+  const renewals = gateway.billing.renewals.length;
+  const told = reportsOf(idOf(answer)).length;
+  await waitFor(() => gateway.billing.renewals.length > renewals + 1, { timeoutMs: 15_000 });
+  expect(reportsOf(idOf(answer)).length).toBeLessThanOrEqual(told + 1);
+  expect(reportsOf(idOf(await standing))).toEqual([]);
+});
+
+test('goes on under the same id after billing was away', async () => {
+  const holderId = gateway.billing.renewals[0]?.holderId;
+  gateway.billing.outage = 0;
+  const before = gateway.billing.renewals.length;
+  await waitFor(() => gateway.logs().includes('"component":"holder"'), { timeoutMs: 10_000 });
+  gateway.billing.outage = undefined;
+  await waitFor(() => gateway.billing.renewals.length > before, { timeoutMs: 10_000 });
+  expect(gateway.billing.renewals.at(-1)?.holderId).toBe(holderId);
+});
+
+test('records an unknown outcome at the input, not at the hold', async () => {
+  const answer = await chat('[[drop_after=0]]');
+  expect(answer.status).toBe(504);
+  await answer.text();
+  const admission = gateway.billing.admissions.find(({ request_id }) => request_id === idOf(answer));
+  const record = await waitFor(() =>
+    gateway.database
+      .knex('usage_records')
+      .where({ request_id: idOf(answer) })
+      .first(),
+  );
+  expect(record).toMatchObject({ outcome: 'uncertain' });
+  expect(admission?.kind === 'api_key' && admission.estimate_micros).toBe(record.cost_micros);
+});
+
+test('ends its lease when it stops with nothing under way', async () => {
+  await gateway.stopService();
+  expect(gateway.billing.endedHolders).toEqual([gateway.billing.renewals[0]?.holderId]);
+});

@@ -1,0 +1,15 @@
+import { createInterface } from 'node:readline';
+import { openJournal } from '../../src/usage-journal/open-journal.ts';
+
+// A write beyond the limit of a file's size fails, instead of ending the process.
+process.on('SIGXFSZ', () => {});
+
+const [, , directory = '', owner = ''] = process.argv;
+const journal = openJournal({
+  ...{ directory, owner },
+  logger: { info: () => {}, warn: () => {}, error: () => {} },
+  meters: { failures: { inc: () => {} }, left: { set: () => {} } },
+});
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+say('open');
+createInterface(process.stdin).on('line', (line) => say(String(journal.append(line) !== undefined)));
