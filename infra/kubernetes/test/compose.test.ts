@@ -20,10 +20,10 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** A finding of the linter, whose own types do not resolve. */
 interface Finding {
-  rule: string;
-  type: string;
-  category: string;
-  message: string;
+  readonly rule: string;
+  readonly type: string;
+  readonly category: string;
+  readonly message: string;
 }
 
 /** The formatter writes double quotes. */

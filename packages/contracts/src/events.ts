@@ -3,8 +3,7 @@ import { billingEvents } from './billing/index.ts';
 import type { EventDefinition } from './core/index.ts';
 import { inferenceGatewayEvents } from './inference-gateway/index.ts';
 
-/** Every domain fact that crosses a border, by name. */
+/** Every domain fact, by name. */
 export const events = { ...authEvents, ...billingEvents, ...inferenceGatewayEvents } as const;
 
-/** All domain facts. */
 export const allEvents: readonly EventDefinition[] = Object.values(events);

@@ -5,7 +5,7 @@ import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import { inboxOperations, outboxOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
-/** Every public route, by operation id: binding, ingress, documents and clients are derived from here. */
+/** Every public route by operation id. Binding, ingress, documents and clients are derived from it. */
 export const routes = {
   ...authRoutes,
   ...billingRoutes,
@@ -13,13 +13,12 @@ export const routes = {
   ...webhookDispatcherRoutes,
 } as const;
 
-/** Every route between services; none of them is reachable through the ingress. */
+/** Every route between services. None is reachable through the ingress. */
 export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes } as const;
 
-/** All public routes. */
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 
-/** All routes of the internal port: those between services, and the operator's. */
+/** All routes of the internal ports: those between services, and the operator's. */
 export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),
@@ -27,12 +26,12 @@ export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),
 ];
 
-/** The callers that some internal route of a service lets in. */
+/** Returns the allowed callers of a service's internal routes. */
 export const callersOf = (service: ServiceName): readonly InternalCaller[] =>
   internalCallers.filter((caller) =>
     allInternalRoutes.some((route) => route.service === service && route.callers?.includes(caller)),
   );
 
-/** The public routes that one service serves. */
+/** Returns the public routes of one service. */
 export const routesOf = (service: ServiceName): readonly RouteDefinition[] =>
   allRoutes.filter((route) => route.service === service);

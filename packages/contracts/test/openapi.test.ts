@@ -5,7 +5,7 @@ import { allRoutes } from '../src/index.ts';
 import { openapiDocument } from '../src/openapi/index.ts';
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1 and every reference in it leads somewhere', async () => {
+  test('is valid OpenAPI 3.1 and has no dangling reference', async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(openapiDocument()));
     expect(result.errors ?? []).toEqual([]);
@@ -27,7 +27,7 @@ describe('the OpenAPI document', () => {
     expect(described.sort()).toEqual(allRoutes.map((route) => route.operationId).sort());
   });
 
-  test('says where a token may also come bound to a key, and with which scopes', () => {
+  test('lists both token schemes with the required scopes', () => {
     const { paths, components } = openapiDocument() as {
       paths: Record<string, Record<string, { security: unknown }>>;
       components: { securitySchemes: Record<string, object> };
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('says what an answer can be beside JSON, and how the token endpoint refuses', () => {
+  test('lists the content types of an answer and the errors of the token endpoint', () => {
     const { paths } = openapiDocument() as {
       paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
     };
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('is committed as it is generated', async () => {
+  test('matches the committed file', async () => {
     const committed = await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8');
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(openapiDocument())));
   });

@@ -69,24 +69,24 @@ GET /v1/openapi.json`
   .split('\n');
 
 describe('the route table', () => {
-  test('holds every endpoint of the specification', () => {
+  test('contains every endpoint of the specification', () => {
     const known = new Set(allRoutes.map(signature));
     expect(specified.filter((endpoint) => !known.has(endpoint))).toEqual([]);
   });
 
-  test('names each route by its operation id, and each method and path once', () => {
+  test('uses each operation id, and each method and path, once', () => {
     for (const [name, route] of Object.entries({ ...routes, ...internalRoutes })) expect(route.operationId).toBe(name);
     expect(new Set(everyRoute.map(signature)).size).toBe(everyRoute.length);
   });
 
-  test('has a schema for exactly the parameters in each path', () => {
+  test('has a schema for exactly the parameters of each path', () => {
     for (const route of everyRoute) {
       const inPath = [...route.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]).sort();
       expect(Object.keys(route.request.params?.shape ?? {}).sort(), route.operationId).toEqual(inPath);
     }
   });
 
-  test('keeps internal routes apart from public ones', () => {
+  test('keeps internal and public routes apart', () => {
     for (const route of allInternalRoutes) {
       expect(route.path).toMatch(/^\/internal\//);
       expect(route.caller).toBe('service');
@@ -100,7 +100,7 @@ describe('the route table', () => {
     }
   });
 
-  test('names only registered error codes, and has a route for each code that no mechanism gives by itself', () => {
+  test('uses only registered error codes, and every code with a single owner', () => {
     const used = new Set(everyRoute.flatMap((route) => route.errors));
     for (const code of used) expect(errorCodes[code], code).toBeDefined();
     const orphans = Object.entries(errorCodes).filter(

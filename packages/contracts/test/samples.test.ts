@@ -7,7 +7,7 @@ const read = async (name: string): Promise<unknown> => JSON.parse(await readFile
 
 describe('golden messages', () => {
   for (const event of allEvents) {
-    test(`${event.subject} as released still parses, with fields that were added since`, async () => {
+    test(`${event.subject} of the released version still parses, also with added fields`, async () => {
       const sample = await read(`events/${event.subject}.json`);
       const envelope = eventEnvelopeSchema.parse(sample);
       expect(envelope.subject).toBe(event.subject);
@@ -17,13 +17,13 @@ describe('golden messages', () => {
   }
 
   for (const name of webhookEventNames) {
-    test(`webhook ${name} as released still parses`, async () => {
+    test(`webhook ${name} of the released version still parses`, async () => {
       const sample = await read(`webhooks/${name}.json`);
       expect(webhookEventSchema.parse(sample)).toEqual(sample);
     });
   }
 
-  test('has a sample for nothing that is gone', async () => {
+  test('has no sample of a removed message', async () => {
     const subjects = allEvents.map((event) => `${event.subject}.json`).sort();
     expect((await readdir(new URL('events/', folder))).sort()).toEqual(subjects);
   });

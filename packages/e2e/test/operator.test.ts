@@ -10,7 +10,7 @@ import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
 import { readStackFile } from './support/stack.ts';
 
-const MAIN = new URL('../../../infra/operator/src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../../infra/local/src/operator/main.ts', import.meta.url).pathname;
 const ROUTES_FILE = new URL('../../../infra/local/config/routes.yaml', import.meta.url).pathname;
 const COMMAND_TIMEOUT_MS = 60_000;
 

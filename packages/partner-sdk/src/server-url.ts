@@ -1,8 +1,8 @@
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Reads the address of a server that credentials are sent to: https, or http on a loopback host, or any http where that
- * was asked for. Throws a `TypeError` that says which option is wrong.
+ * Parses the address of a server that receives credentials: https, http on a loopback host, or any http with
+ * `allowInsecure`. Throws a `TypeError` that names the option.
  */
 export const readServerUrl = (text: string, option: string, allowInsecure = false): URL => {
   const url = parseUrl(text);

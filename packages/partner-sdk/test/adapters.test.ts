@@ -76,19 +76,19 @@ const servers: Record<string, (built: WebhookReceiver) => Promise<string>> = {
 };
 
 describe.each(Object.entries(servers))('%s', (_name, start) => {
-  test('answers 204 to an event, and to the same one again', async () => {
+  test('answers 204 to an event and to its repetition', async () => {
     const url = await start(receiver());
     for (const _ of [1, 2]) expect((await post(url, testEvent(1))).status).toBe(204);
     expect(handled).toEqual(['evt_1']);
   });
 
-  test('hands the bytes over as they came, also spaces and letters beyond ASCII', async () => {
+  test('passes the bytes on unchanged, spaces and non-ASCII letters included', async () => {
     const url = await start(receiver());
     const event = { ...testEvent(1), data: { message: '  è 🦆 \u2028 ' } };
     expect((await post(url, event)).status).toBe(204);
   });
 
-  test('refuses what is not signed, whatever its type and body', async () => {
+  test('rejects an unsigned request of any content type', async () => {
     const url = await start(receiver());
     const missing = await fetch(url + PATH, { method: 'POST', body: '{' });
     expect([missing.status, await missing.text()]).toEqual([401, 'signature_missing']);
@@ -99,7 +99,7 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
     expect(handled).toEqual([]);
   });
 
-  test('answers 413 to a body beyond any event', async () => {
+  test('answers 413 to an oversized body', async () => {
     const url = await start(receiver());
     const body = 'x'.repeat(1024 * 1024 + 1);
     const headers = { 'x-svc-signature': `t=1,v1=${'0'.repeat(64)}` };
@@ -113,13 +113,13 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
 });
 
 describe('around the adapters', () => {
-  test('Express, after express.json(): says what is wrong rather than refusing every event', async () => {
+  test('Express, after express.json(): reports the misplaced parser instead of rejecting every event', async () => {
     const url = await serve(express().use(express.json()).post(PATH, expressWebhook(receiver())).use(quiet));
     const answer = await post(url, testEvent(1));
     expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('before express.json()')]);
   });
 
-  test('Fastify: other routes parse JSON as before', async () => {
+  test('Fastify: other routes still parse JSON', async () => {
     const app = fastify();
     app.register(fastifyWebhook(receiver()), { path: PATH });
     app.post('/other', async (request) => request.body);
@@ -129,7 +129,7 @@ describe('around the adapters', () => {
     expect(await answer.json()).toEqual({ a: 1 });
   });
 
-  test('a server of node:http takes the handler as it is', async () => {
+  test('node:http runs the handler unchanged', async () => {
     const server = createServer(expressWebhook(receiver()));
     expect(server.listenerCount('request')).toBe(1);
   });

@@ -63,7 +63,7 @@ const errorOf = async (work: Promise<unknown>): Promise<SvcError> => {
 };
 
 describe('success', () => {
-  test('chats, and gives the request id beside the completion', async () => {
+  test('returns a completion with its request id', async () => {
     service.answerNext(json(200, completion('Salve')));
     const answer = await client.chat({ ...HELLO, temperature: 0 }, { idempotencyKey: 'order-17' });
     expect(answer.choices[0]?.message.content).toBe('Salve');
@@ -78,7 +78,7 @@ describe('success', () => {
     expect(JSON.parse(body.toString())).toEqual({ ...HELLO, temperature: 0, stream: false });
   });
 
-  test('transcribes: the file and only the fields that were given', async () => {
+  test('sends the audio file and only the given fields', async () => {
     service.answerNext(json(200, { text: 'Ciao', language: 'it', duration: 1.5, segments: [] }));
     const file = new File([new Uint8Array([0, 255, 13, 10])], 'voce.wav', { type: 'audio/wav' });
     const answer = await client.transcribe({ file, language: 'it', prompt: null, response_format: 'verbose_json' });
@@ -93,7 +93,7 @@ describe('success', () => {
     expect([...new Uint8Array(await sentFile.arrayBuffer())]).toEqual([0, 255, 13, 10]);
   });
 
-  test('reads capabilities, usage and what became of a request', async () => {
+  test('reads capabilities, usage and the state of a request', async () => {
     const capabilities = { object: 'capabilities', services: USAGE.services };
     const request = {
       request_id: REQUEST_ID,
@@ -115,7 +115,7 @@ describe('success', () => {
 });
 
 describe('errors of the service', () => {
-  test('a reached cap tells when it ends, and is not to be repeated', async () => {
+  test('a reached cap carries its reset time and is not retryable', async () => {
     service.answerNext(failure(402, 'weekly_limit_exceeded', { resets_at: '2026-10-08T00:00:00Z' }));
     const error = await errorOf(client.chat(HELLO));
     expect(error).toMatchObject({
@@ -127,7 +127,7 @@ describe('errors of the service', () => {
     expect(error.resetsAt).toEqual(new Date('2026-10-08T00:00:00Z'));
   });
 
-  test('pending requests may be repeated after a while', async () => {
+  test('too many pending requests are retryable after a pause', async () => {
     service.answerNext(failure(429, 'subscription_requests_pending', {}, { 'retry-after': '3' }));
     expect(await errorOf(client.chat(HELLO))).toMatchObject({ isRetryable: true, retryAfterSeconds: 3 });
   });
@@ -141,7 +141,7 @@ describe('errors of the service', () => {
     [400, 'upstream_rejected', false],
     [500, 'internal_error', false],
     [503, 'something_of_a_later_release', false],
-    // A known code with another status is not what is known.
+    // A known code with another status is treated as unknown.
     [504, 'upstream_error', false],
   ])('%i %s of a billed request: retryable %s', async (status, code, isRetryable) => {
     service.answerNext(failure(status, code));
@@ -150,14 +150,14 @@ describe('errors of the service', () => {
     expect(error).not.toBeInstanceOf(OutcomeUnknownError);
   });
 
-  test('an uncertain time-out is never to be repeated', async () => {
+  test('an uncertain timeout is never retryable', async () => {
     service.answerNext(failure(504, 'upstream_timeout_uncertain', {}, { 'retry-after': '1' }));
     const error = await errorOf(client.chat(HELLO));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({ isRetryable: false, requestId: REQUEST_ID });
   });
 
-  test('a duplicate tells of the first request', async () => {
+  test('a duplicate names the first request', async () => {
     service.answerNext(failure(409, 'duplicate_request', { request_id: 'req_first', state: 'settled' }));
     const error = await errorOf(client.chat(HELLO, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ isRetryable: false, details: { request_id: 'req_first', state: 'settled' } });
@@ -173,7 +173,7 @@ describe('errors of the service', () => {
     expect(error.message).toContain('body.messages.0.role: Field required');
   });
 
-  test("a proxy's answer in between is of unknown outcome, where something may have been billed", async () => {
+  test("a proxy's error leaves the outcome of a billed request unknown", async () => {
     service.answerNext((response) => void response.writeHead(502).end('<html>'));
     expect(await errorOf(client.chat(HELLO))).toBeInstanceOf(OutcomeUnknownError);
     service.answerNext((response) => void response.writeHead(502).end('<html>'));
@@ -182,7 +182,7 @@ describe('errors of the service', () => {
     expect(await errorOf(client.usage())).toMatchObject({ status: 302, isRetryable: false });
   });
 
-  test('an answer that the contract does not know is an error', async () => {
+  test('an answer that violates the contract is an error', async () => {
     service.answerNext(json(200, { object: 'chat.completion' }), json(200, '{'));
     expect(await errorOf(client.chat(HELLO))).toMatchObject({ code: 'invalid_answer', requestId: REQUEST_ID });
     expect(await errorOf(client.usage())).toMatchObject({ code: 'invalid_answer' });
@@ -190,7 +190,7 @@ describe('errors of the service', () => {
 });
 
 describe('tokens', () => {
-  test('a refused token is renewed and the request sent once more', async () => {
+  test('a rejected token is renewed and the request sent once more', async () => {
     service.answerNext(failure(401, 'invalid_token'), json(200, completion('Salve')));
     await client.chat(HELLO);
     expect(asked).toEqual([{}, { rejected: 'token-1' }]);
@@ -198,7 +198,7 @@ describe('tokens', () => {
     expect(service.requests[1]?.body).toEqual(service.requests[0]?.body);
   });
 
-  test('is not tried a third time, nor with the same token', async () => {
+  test('is not tried a third time or with the same token', async () => {
     service.answerNext(failure(401, 'invalid_token'), failure(401, 'invalid_token'));
     expect(await errorOf(client.usage())).toMatchObject({ status: 401, code: 'invalid_token', isRetryable: false });
     expect(service.requests).toHaveLength(2);
@@ -208,7 +208,7 @@ describe('tokens', () => {
     expect(service.requests).toHaveLength(3);
   });
 
-  test('an ended connection comes through as it is, and nothing is sent', async () => {
+  test('an ended connection is rethrown and nothing is sent', async () => {
     const ended = new ConnectionEndedError('usr_1');
     const disconnected = createSvcClient({ baseUrl: service.url, tokens: () => Promise.reject(ended) });
     await expect(disconnected.chat(HELLO)).rejects.toBe(ended);
@@ -217,12 +217,12 @@ describe('tokens', () => {
 });
 
 describe('the network', () => {
-  test('a request that was never sent may be repeated', async () => {
+  test('a request that was never sent is retryable', async () => {
     const nowhere = createSvcClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, tokens: async () => 'token' });
     expect(await errorOf(nowhere.chat(HELLO))).toMatchObject({ code: 'connection_failed', isRetryable: true });
   });
 
-  test('a connection that breaks after the request was sent leaves it unknown; of what only reads, it may be repeated', async () => {
+  test('a connection that breaks leaves a billed request unknown and a read retryable', async () => {
     service.answerNext(hangUp, hangUp);
     const error = await errorOf(client.chat(HELLO));
     expect(error).toBeInstanceOf(OutcomeUnknownError);
@@ -230,7 +230,7 @@ describe('the network', () => {
     expect(await errorOf(client.usage())).toMatchObject({ code: 'no_answer', isRetryable: true });
   });
 
-  test('an answer that breaks off is of unknown outcome too, but its request id is known', async () => {
+  test('a truncated answer leaves the outcome unknown and carries the request id', async () => {
     service.answerNext(async (response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{');
       await sleep(20);
@@ -243,13 +243,13 @@ describe('the network', () => {
     });
   });
 
-  test('silence ends with a time-out: unknown where it is billed', async () => {
+  test('silence ends in a timeout, with unknown outcome if the request is billed', async () => {
     service.answerNext(silence, silence);
     expect(await errorOf(client.chat(HELLO, { timeoutMs: 50 }))).toBeInstanceOf(OutcomeUnknownError);
     expect(await errorOf(client.usage({ timeoutMs: 50 }))).toMatchObject({ code: 'no_answer', isRetryable: true });
   });
 
-  test("the caller's signal ends a call with the caller's reason", async () => {
+  test("the caller's signal aborts a call with the caller's reason", async () => {
     service.answerNext(silence);
     const controller = new AbortController();
     const call = client.chat(HELLO, { signal: controller.signal });
@@ -262,7 +262,7 @@ describe('the network', () => {
 });
 
 describe('options', () => {
-  test('refuse http to other hosts, and idempotency keys that no header can carry', async () => {
+  test('reject http to other hosts, and idempotency keys that no header can carry', async () => {
     const tokens = async () => 'token';
     expect(() => createSvcClient({ baseUrl: 'http://svc.example', tokens })).toThrow(TypeError);
     for (const idempotencyKey of ['', 'a\nb', 'è', 'x'.repeat(256)]) {

@@ -74,7 +74,7 @@ describe('begin', () => {
     expect(new Set(flows.map(({ session }) => session.codeVerifier)).size).toBe(20);
   });
 
-  test('says that the service is unavailable, and asks again the next time', async () => {
+  test('throws `unavailable` and tries again at the next call', async () => {
     const elsewhere = makeConnector({ issuer: `http://127.0.0.1:${await freePort()}` });
     expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
     expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
@@ -82,7 +82,7 @@ describe('begin', () => {
 });
 
 describe('finish', () => {
-  test('takes the user from the token response, and the expiry from when it was asked', async () => {
+  test('takes the user from the token response, and the expiry from the time of the request', async () => {
     const now = new Date('2026-10-01T12:00:00Z');
     connector = makeConnector({ clock: () => now });
     const { url, session } = await connector.begin();
@@ -94,19 +94,19 @@ describe('finish', () => {
     expect(tokens).toMatchObject({ svcUserId, scope: 'inference usage:read', expiresAtMs: now.getTime() + 3600_000 });
   });
 
-  test('takes a path with a query too, as a server behind a proxy sees it', async () => {
+  test('accepts a path with a query, as a server behind a proxy sees it', async () => {
     const { url, session } = await connector.begin();
     const { pathname, search } = new URL(oauth.decide(url, true));
     expect((await connector.finish(`/behind/a/proxy${pathname}${search}`, session)).svcUserId).toBe(oauth.svcUserId);
   });
 
-  test('says that the user declined', async () => {
+  test('throws `denied` if the user declined', async () => {
     const { url, session } = await connector.begin();
     expect(await reasonOf(connector.finish(oauth.decide(url, false), session))).toBe('denied');
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  test('RFC 6749 §10.12: refuses a callback of another flow, of no flow, and one with two states', async () => {
+  test('RFC 6749 §10.12: rejects a callback of another flow, of no flow, or with two states', async () => {
     const mine = await connector.begin();
     const other = await connector.begin();
     const callback = oauth.decide(other.url, true);
@@ -119,12 +119,12 @@ describe('finish', () => {
     expect(await reasonOf(connector.finish('/callback?code=x&state=', { ...mine.session, state: '' }))).toBe(
       'wrong_state',
     );
-    // Also a denial must be this flow's.
+    // A denial must belong to this flow, too.
     expect(await reasonOf(connector.finish(oauth.decide(other.url, false), mine.session))).toBe('wrong_state');
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  test('RFC 9207 §2.4: refuses a callback of another issuer', async () => {
+  test('RFC 9207 §2.4: rejects a callback of another issuer', async () => {
     const { url, session } = await connector.begin();
     const callback = new URL(oauth.decide(url, true));
     callback.searchParams.set('iss', 'https://evil.example');
@@ -132,7 +132,7 @@ describe('finish', () => {
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  test('says that a code was used before, or is of another verifier', async () => {
+  test('throws `expired` for a used code or another verifier', async () => {
     const { url, session } = await connector.begin();
     const callback = oauth.decide(url, true);
     const { session: other } = await connector.begin();
@@ -143,19 +143,19 @@ describe('finish', () => {
     expect(await reasonOf(connector.finish(callback, session))).toBe('expired');
   });
 
-  test('says that the secret is wrong', async () => {
+  test('throws `misconfigured` for a wrong secret', async () => {
     connector = makeConnector({ clientSecret: 'svc_cs_wrong' });
     expect(await reasonOf(connect())).toBe('misconfigured');
   });
 
-  test('never sends a code twice: a lost answer ends the flow', async () => {
+  test('never sends a code twice, even after a lost answer', async () => {
     const { url, session } = await connector.begin();
     oauth.loseAnswers(1);
     expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('unavailable');
     expect(oauth.tokenRequests).toHaveLength(1);
   });
 
-  test('refuses an answer without the user', async () => {
+  test('rejects an answer without the user', async () => {
     const { url, session } = await connector.begin();
     oauth.failNext(200, { access_token: 'a', refresh_token: 'r', token_type: 'bearer', expires_in: 60, scope: '' });
     expect(await reasonOf(connector.finish(oauth.decide(url, true), session))).toBe('rejected');
@@ -172,13 +172,13 @@ describe('options', () => {
     expect(() => makeConnector(wrong)).toThrow(TypeError);
   });
 
-  test('allow http elsewhere only where that is asked for', () => {
+  test('allow http to other hosts only with allowInsecure', () => {
     expect(() => makeConnector({ issuer: 'http://svc.example', allowInsecure: true })).not.toThrow();
   });
 });
 
 describe('refresh and revocation', () => {
-  test('rotates, survives lost answers within the grace, and tells when the connection has ended', async () => {
+  test('rotates tokens, survives lost answers within the grace, and reports the end of the connection', async () => {
     const store = createMemoryTokenStore();
     const userTokens = createUserTokens({ connector, store });
     oauth.expiresIn = 30;
@@ -203,7 +203,7 @@ describe('refresh and revocation', () => {
     expect(await store.load(first.svcUserId)).toBeUndefined();
   });
 
-  test('serves two processes that refresh the same user at once', async () => {
+  test('serves two processes that refresh the same user concurrently', async () => {
     const store = createMemoryTokenStore();
     oauth.expiresIn = 30;
     const first = await connect();
@@ -215,13 +215,13 @@ describe('refresh and revocation', () => {
     );
     const stored = await store.load(first.svcUserId);
     expect(new Set(given)).toEqual(new Set([stored?.tokens.accessToken]));
-    // One flight per process.
+    // One refresh per process.
     expect(oauth.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(2);
-    // What was stored is the newest generation still: it can be refreshed.
+    // The stored tokens are the newest generation: they can be refreshed.
     await expect(processes[0]?.accessToken(first.svcUserId, { rejected: given[0] })).resolves.toBeTypeOf('string');
   });
 
-  test('keeps the tokens when the app itself is refused', async () => {
+  test('keeps the tokens if the app itself is rejected', async () => {
     const tokens = await connect();
     const store = createMemoryTokenStore();
     const userTokens = createUserTokens({ connector: makeConnector({ clientSecret: 'svc_cs_wrong' }), store });
@@ -230,7 +230,7 @@ describe('refresh and revocation', () => {
     expect(await store.load(tokens.svcUserId)).toBeDefined();
   });
 
-  test('RFC 7009: revokes', async () => {
+  test('RFC 7009: revokes the refresh token', async () => {
     const tokens = await connect();
     await connector.revoke(tokens);
     expect(oauth.revoked).toEqual([tokens.refreshToken]);

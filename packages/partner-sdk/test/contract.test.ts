@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import * as contract from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { WEBHOOK_TOLERANCE_SECONDS } from '../src/generated/contract.ts';
 import * as sdk from '../src/index.ts';
-import { TOLERANCE_SECONDS } from '../src/webhooks/verify-webhook.ts';
 
-/** What the SDK leaves open on purpose, so that a later release of the service does not break it. */
+/** Fields that the SDK leaves open, so that a later release of the service does not break it. */
 const OPEN = new Set(['api_version', 'max_pending_requests']);
 const IGNORED = new Set([
   '$schema',
@@ -24,7 +24,7 @@ const IGNORED = new Set([
   'additionalProperties',
 ]);
 
-/** The shape of a schema: fields, types, enumerations and what is required; limits and texts are the service's own business. */
+/** Returns fields, types, enumerations and requiredness of a schema, without limits and texts. */
 const shapeOf = (schema: z.ZodType): unknown => {
   const whole = z.toJSONSchema(schema, { unrepresentable: 'any' });
   const strip = (node: unknown, name = ''): unknown => {
@@ -58,11 +58,11 @@ describe('schemas', () => {
     ['webhook events', sdk.webhookEventSchema, contract.webhookEventSchema],
   ];
 
-  test.each(pairs)('%s: as in the contract', (_name, ours, theirs) => {
+  test.each(pairs)('%s matches the contract', (_name, ours, theirs) => {
     expect(shapeOf(ours)).toEqual(shapeOf(theirs));
   });
 
-  test('a chat request: every field of the contract, and no other', () => {
+  test('a chat request has exactly the fields of the contract', () => {
     const request = {
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Ciao' }] }],
       stream_options: { include_usage: true },
@@ -85,7 +85,7 @@ describe('schemas', () => {
     expect(contract.chatRequestSchema.parse(request)).toEqual({ ...request, stream: false });
   });
 
-  test('a transcription request: every field of the contract, and no other', () => {
+  test('a transcription request has exactly the fields of the contract', () => {
     const request = {
       file: new Blob(['x']),
       filename: 'x.wav',
@@ -99,7 +99,7 @@ describe('schemas', () => {
     expect(contract.transcriptionFormSchema.parse({ ...form, file: filename })).toBeDefined();
   });
 
-  test('answers that the contract allows are read', () => {
+  test('minimal answers of the contract are accepted', () => {
     const choice = { index: 0, message: { role: 'assistant', content: null }, finish_reason: null };
     const least = { id: 'x', object: 'chat.completion', created: 1, model: contract.PUBLIC_MODEL, choices: [choice] };
     expect(sdk.chatCompletionSchema.parse(contract.chatCompletionSchema.parse(least))).toEqual(least);
@@ -108,14 +108,14 @@ describe('schemas', () => {
 });
 
 describe('webhooks', () => {
-  test('names, header and tolerance', () => {
+  test('names, header and tolerance match the contract', () => {
     expect(sdk.webhookEventNames).toEqual(contract.webhookEventNames);
     expect(sdk.WEBHOOK_SIGNATURE_HEADER).toBe(contract.WEBHOOK_SIGNATURE_HEADER);
-    expect(TOLERANCE_SECONDS).toBe(contract.WEBHOOK_TOLERANCE_SECONDS);
+    expect(WEBHOOK_TOLERANCE_SECONDS).toBe(contract.WEBHOOK_TOLERANCE_SECONDS);
   });
 
   const directory = new URL('samples/webhooks/', new URL('../../contracts/', import.meta.url));
-  test.each(readdirSync(directory))('the released message %s is read whole', (name) => {
+  test.each(readdirSync(directory))('the released message %s is read completely', (name) => {
     const sample: unknown = JSON.parse(readFileSync(new URL(name, directory), 'utf8'));
     expect(sdk.webhookEventSchema.parse(sample)).toEqual(sample);
     expect(sdk.webhookEventSchema.parse(sample)).toEqual(contract.webhookEventSchema.parse(sample));
@@ -132,11 +132,11 @@ describe('endpoints', () => {
     [routes.getRequestUsage, sdk.paths.requestUsage('{request_id}')],
   ] as const;
 
-  test.each(used)('the path of $operationId', (route, path) => {
+  test.each(used)('calls the path of $operationId', (route, path) => {
     expect(decodeURIComponent(path)).toBe(route.path);
   });
 
-  test('know every code that they may answer, with its status', () => {
+  test('knows every code that the called routes answer, with its status', () => {
     const everywhere = Object.entries(contract.errorCodes)
       .filter(([code, { owner }]) => owner === 'any' && code !== 'business_account_required')
       .map(([code]) => code);
@@ -148,7 +148,7 @@ describe('endpoints', () => {
     }
   });
 
-  test('are called with the scopes that a connector asks for', () => {
+  test('calls only routes that the default scopes cover', () => {
     const scopes = contract.DEFAULT_SCOPE.split(' ');
     for (const [route] of used) expect(scopes).toEqual(expect.arrayContaining([...route.scopes]));
   });
@@ -158,7 +158,7 @@ const statusOf = (code: string): number | undefined =>
   Object.entries(contract.errorCodes).find(([name]) => name === code)?.[1].status;
 
 describe('the package', () => {
-  test('imports at run time nothing but what it is published with', () => {
+  test('imports only its published dependencies at run time', () => {
     const manifest = z
       .object({ dependencies: z.record(z.string(), z.string()) })
       .parse(createRequire(import.meta.url)('../package.json'));

@@ -44,7 +44,7 @@ const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const samples = new URL('samples/', import.meta.url);
 
 describe('README.md', () => {
-  test.each(readdirSync(samples))('shows %s as it is run here', (name) => {
+  test.each(readdirSync(samples))('shows the tested text of %s', (name) => {
     expect(readme).toContain(`\`\`\`ts\n${readFileSync(new URL(name, samples), 'utf8')}\`\`\``);
   });
 });
@@ -65,7 +65,7 @@ describe('the samples', () => {
     await database.drop();
   });
 
-  test('connect: a browser goes there and back, and the app knows who it is', async () => {
+  test('connect: identifies the user after the browser has returned', async () => {
     const oauth = await startStandInOAuth();
     const { url: issuer, clientId, clientSecret } = oauth;
     const connector = createConnector({
@@ -90,7 +90,7 @@ describe('the samples', () => {
     const back = new URL(oauth.decide(sent.headers.get('location') ?? '', true));
     expect((await get(back.pathname + back.search)).status).toBe(302);
     expect(saved).toEqual([oauth.svcUserId]);
-    // Once only.
+    // The flow can be finished only once.
     expect((await get(back.pathname + back.search)).status).toBe(400);
 
     service.answerNext(json(200, completion('Bello.')));
@@ -98,7 +98,7 @@ describe('the samples', () => {
     await Promise.all([partner.stop(), oauth.stop()]);
   });
 
-  test('setup: needs nothing of the service until it is used', async () => {
+  test('setup: sends no request', async () => {
     expect(sampleConnector.begin).toBeTypeOf('function');
     await expect(sampleTokens.accessToken(USER_ID)).rejects.toBeInstanceOf(ConnectionEndedError);
   });
@@ -116,7 +116,7 @@ describe('the samples', () => {
     expect(service.last().body.toString()).toContain('filename="readme.test.ts"');
   });
 
-  test('errors: repeats only what may be repeated', async () => {
+  test('errors: repeats only retryable calls', async () => {
     service.answerNext(
       failure(429, 'subscription_requests_pending', {}, { 'retry-after': '0' }),
       json(200, completion('')),

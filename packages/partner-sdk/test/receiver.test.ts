@@ -23,7 +23,7 @@ let gaps: SequenceGap[];
 beforeAll(async () => {
   database = await testDatabase();
   await database.knex.raw(webhookTablesSql);
-  // Running it again changes nothing.
+  // Repeating it changes nothing.
   await database.knex.raw(webhookTablesSql);
   await database.knex.raw('CREATE TABLE work (event_id text NOT NULL, is_late boolean NOT NULL)');
   store = createPostgresWebhookStore(database.knex);
@@ -51,14 +51,14 @@ const works = async (): Promise<string[]> =>
 const markers = async (): Promise<number> => Number((await database.knex('svc_webhook_events').count())[0]?.['count']);
 
 describe('once', () => {
-  test('processes an event once, and answers 2xx again when it is delivered again', async () => {
+  test('processes an event once and answers 2xx to its repetition', async () => {
     const receiver = receiverOf(record);
     expect(await receiver.receive(deliveryOf(testEvent(1)))).toEqual({ outcome: 'processed', status: 204 });
     expect(await receiver.receive(deliveryOf(testEvent(1)))).toEqual({ outcome: 'duplicate', status: 204 });
     expect(await works()).toEqual(['evt_1']);
   });
 
-  test('of many workers that get the same event at once, one processes it', async () => {
+  test('one of many workers processes an event that all get at once', async () => {
     let running = 0;
     let runningMax = 0;
     const slow: Handle = async (event, trx, context) => {
@@ -79,7 +79,7 @@ describe('once', () => {
     expect(runningMax).toBe(1);
   });
 
-  test('an error of the handler rolls back its work and the marker, and the next delivery is processed', async () => {
+  test('an error of the handler rolls back its work and the marker, so that the next delivery is processed', async () => {
     let attempts = 0;
     const failsOnce: Handle = async (event, trx, context) => {
       await record(event, trx, context);
@@ -94,7 +94,7 @@ describe('once', () => {
     expect(await works()).toEqual(['evt_1']);
   });
 
-  test('while the first delivery fails, a second one at the same time waits and then processes', async () => {
+  test('a second delivery waits for the first and processes the event if that fails', async () => {
     let isFirst = true;
     const firstFails: Handle = async (event, trx, context) => {
       const fails = isFirst;
@@ -109,7 +109,7 @@ describe('once', () => {
     expect(await works()).toEqual(['evt_1']);
   });
 
-  test('a process that dies between its work and the commit leaves nothing behind', async () => {
+  test('a process that dies between its work and the commit leaves no trace', async () => {
     const child = fork(new URL('support/receiver-that-dies.ts', import.meta.url), [], {
       execArgv: [],
       env: { ...process.env, RECEIVER_DATABASE_URL: database.url },
@@ -135,7 +135,7 @@ describe('once', () => {
     return rows[0].n;
   };
 
-  test('a store that fails answers 500', async () => {
+  test('a failing store answers 500', async () => {
     const broken = createPostgresWebhookStore({
       transaction: async () => {
         throw new Error('no database');
@@ -152,18 +152,18 @@ describe('once', () => {
 });
 
 describe('order', () => {
-  test('discards a snapshot that an older revision, or the same one earlier, has made stale', async () => {
+  test('discards a snapshot with an older revision, or with the same revision and an earlier sequence', async () => {
     const receiver = receiverOf(record);
     expect(await receive(receiver, snapshot(5, 3))).toBe('processed');
     expect(await receive(receiver, snapshot(4, 2))).toBe('stale');
     expect(await receive(receiver, snapshot(3, 3))).toBe('stale');
     expect(await receive(receiver, ended(6, 2))).toBe('stale');
-    // Told again at a later connection.
+    // Sent again at a later connection.
     expect(await receive(receiver, snapshot(7, 3))).toBe('processed');
     expect(await receive(receiver, ended(8, 4))).toBe('processed');
     expect(await receive(receiver, snapshot(9, 3))).toBe('stale');
     expect(await works()).toEqual(['evt_5', 'evt_7', 'evt_8']);
-    // A stale one is a duplicate when it comes again.
+    // The repetition of a stale snapshot is a duplicate.
     expect(await receive(receiver, snapshot(9, 3))).toBe('duplicate');
   });
 
@@ -173,14 +173,14 @@ describe('order', () => {
     expect(await receive(receiver, snapshot(4, 1, 'usr_other'))).toBe('processed');
   });
 
-  test('hands other kinds over late, and says so', async () => {
+  test('passes late events of other kinds on, marked as late', async () => {
     const receiver = receiverOf(record);
     for (const sequence of [2, 1, 3]) expect(await receive(receiver, testEvent(sequence))).toBe('processed');
     const rows = await database.knex('work').orderBy('event_id').pluck('is_late');
     expect(rows).toEqual([true, false, false]);
   });
 
-  test('reports each gap once, but not what was before the first event', async () => {
+  test('reports each gap once, and none before the first event', async () => {
     const receiver = receiverOf(record);
     for (const sequence of [7, 8, 11, 10, 11, 12, 14]) await receive(receiver, testEvent(sequence));
     expect(gaps).toEqual([
@@ -189,7 +189,7 @@ describe('order', () => {
     ]);
   });
 
-  test('passes over kinds that it does not know, and answers 2xx, as a refusal would block all later ones', async () => {
+  test('answers 2xx to unknown kinds, as a rejection would block all later events', async () => {
     const receiver = receiverOf(record);
     const unknown = { ...testEvent(1), event: 'subscription.paused', data: { since: 1 } };
     expect(await receiver.receive(deliveryOf(unknown))).toEqual({ outcome: 'ignored', status: 204 });
@@ -199,7 +199,7 @@ describe('order', () => {
 });
 
 describe('refusals', () => {
-  test('touch no database', async () => {
+  test('do not touch the database', async () => {
     const receiver = receiverOf(record);
     const { rawBody, signature } = deliveryOf(testEvent(1));
     expect(await receiver.receive({ rawBody: `${rawBody} `, signature })).toMatchObject({
@@ -214,7 +214,7 @@ describe('refusals', () => {
 });
 
 describe('markers', () => {
-  test('are removed by age', async () => {
+  test('are deleted by age', async () => {
     const receiver = receiverOf(record);
     await receive(receiver, testEvent(1));
     await database.knex('svc_webhook_events').update({ processed_at: new Date('2026-01-01T00:00:00Z') });
@@ -225,7 +225,7 @@ describe('markers', () => {
 });
 
 describe('the memory store', () => {
-  test('does the same within one process', async () => {
+  test('gives the same guarantees within one process', async () => {
     const done: string[] = [];
     let fails = true;
     const receiver = createWebhookReceiver({

@@ -74,8 +74,8 @@ const ask = (path: string, options: { method?: string; headers?: Record<string, 
   });
 
 interface InboxJson {
-  client_id: string | null;
-  data: { verified: boolean; envelope: unknown; signature?: string; raw_body?: string }[];
+  readonly client_id: string | null;
+  readonly data: { verified: boolean; envelope: unknown; signature?: string; raw_body?: string }[];
 }
 
 const inbox = async (query = ''): Promise<InboxJson> =>

@@ -30,14 +30,14 @@ type ChatRequest = z.infer<typeof chatRequest>;
 type Message = z.infer<typeof message>;
 
 interface ToolCall {
-  id: string;
-  type: 'function';
-  function: { name: string; arguments: string };
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { name: string; arguments: string };
 }
 
 interface ChatAnswer extends Omit<Answer, 'finishReason'> {
-  toolCall: ToolCall | undefined;
-  finishReason: Answer['finishReason'] | 'tool_calls';
+  readonly toolCall: ToolCall | undefined;
+  readonly finishReason: Answer['finishReason'] | 'tool_calls';
 }
 
 /** POST /v1/chat/completions, as JSON or as a stream. */

@@ -18,19 +18,19 @@ export interface BilledTotals {
 
 /** What one answered request costs in the provider's units. */
 export interface BilledRequest {
-  model: string;
-  inputTokens?: number;
-  outputTokens?: number;
-  audioSeconds?: number;
+  readonly model: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly audioSeconds?: number;
 }
 
 /** Keeps the counts of one provider. */
 export interface Counter {
-  received: () => void;
-  answered: (status: string) => void;
-  billed: (request: BilledRequest) => void;
-  snapshot: () => ProviderCounts;
-  reset: () => void;
+  readonly received: () => void;
+  readonly answered: (status: string) => void;
+  readonly billed: (request: BilledRequest) => void;
+  readonly snapshot: () => ProviderCounts;
+  readonly reset: () => void;
 }
 
 const noTotals = (): BilledTotals => ({ requests: 0, input_tokens: 0, output_tokens: 0, audio_seconds: 0 });

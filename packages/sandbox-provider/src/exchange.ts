@@ -5,14 +5,14 @@ import type { Directives } from './directives.ts';
 
 /** One request being answered, and what its handler may use. */
 export interface Exchange {
-  req: IncomingMessage;
-  res: ServerResponse;
-  counter: Counter;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly counter: Counter;
   /** Time in milliseconds since the epoch. */
-  clock: () => number;
-  newId: () => string;
+  readonly clock: () => number;
+  readonly newId: () => string;
   /** Aborts when the provider stops. */
-  stopping: AbortSignal;
+  readonly stopping: AbortSignal;
 }
 
 /** An answer that the common wire format expresses as an error body. */

@@ -12,20 +12,20 @@ const WORDS_SPREAD = 28;
 /** What decides an answer: the same values always give the same text. */
 export interface AnswerRequest {
   /** Everything the answer depends on, serialised. */
-  seed: string;
+  readonly seed: string;
   /** The prompt's text without directives, for `[[echo]]`. */
-  text: string;
-  directives: Directives;
-  tokensMax?: number | undefined;
-  stop?: readonly string[];
+  readonly text: string;
+  readonly directives: Directives;
+  readonly tokensMax?: number | undefined;
+  readonly stop?: readonly string[];
 }
 
 /** A generated text, the chunks in which it streams, and why it ended. */
 export interface Answer {
-  text: string;
-  chunks: string[];
-  tokens: number;
-  finishReason: 'stop' | 'length';
+  readonly text: string;
+  readonly chunks: string[];
+  readonly tokens: number;
+  readonly finishReason: 'stop' | 'length';
 }
 
 /** A byte stream that only the seed decides. */

@@ -22,13 +22,13 @@ const chat = (content: string, more: object = {}): Promise<Response> =>
 
 /** The fields of any answer that a test here reads. */
 interface WireBody {
-  id: string;
-  model: string;
-  text: string;
-  choices: { finish_reason: string; message: { content: string } }[];
-  data: { id: string; embedding: string & number[] }[];
-  usage: { completion_tokens: number };
-  error: { code: string };
+  readonly id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly choices: { finish_reason: string; message: { content: string } }[];
+  readonly data: { id: string; embedding: string & number[] }[];
+  readonly usage: { completion_tokens: number };
+  readonly error: { code: string };
 }
 
 // The assertions that follow check the shape; the cast only names what they may look at.

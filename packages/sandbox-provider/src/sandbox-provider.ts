@@ -14,25 +14,25 @@ import { MODELS } from './wire.ts';
 /** How a sandbox provider listens. */
 export interface SandboxProviderOptions {
   /** 0 takes a free one. */
-  port: number;
+  readonly port: number;
   /** Address to listen on; loopback unless said otherwise. */
-  host?: string;
+  readonly host?: string;
   /** When set, requests must carry it as a bearer token. */
-  apiKey?: string | undefined;
+  readonly apiKey?: string | undefined;
   /** Time in milliseconds since the epoch. */
-  clock?: () => number;
-  newId?: () => string;
+  readonly clock?: () => number;
+  readonly newId?: () => string;
 }
 
 /** A running sandbox provider. */
 export interface SandboxProvider {
   /** Root address without a path, such as `http://127.0.0.1:9100`; the wire format lives under `/v1`. */
-  url: string;
-  port: number;
-  counts: () => ProviderCounts;
-  resetCounts: () => void;
+  readonly url: string;
+  readonly port: number;
+  readonly counts: () => ProviderCounts;
+  readonly resetCounts: () => void;
   /** Closes every connection and resolves when the port is free. */
-  stop: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const handlers: Record<string, (exchange: Exchange) => Promise<void>> = {

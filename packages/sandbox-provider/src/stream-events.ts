@@ -6,8 +6,8 @@ import type { Exchange } from './exchange.ts';
 
 /** One server-sent event, and whether it carries generated content: only those are delayed and counted by directives. */
 export interface StreamEvent {
-  data: object;
-  isContent?: boolean;
+  readonly data: object;
+  readonly isContent?: boolean;
 }
 
 /**
@@ -39,8 +39,8 @@ export const streamEvents = async (
 };
 
 interface Sending {
-  directives: Directives;
-  signal: AbortSignal;
+  readonly directives: Directives;
+  readonly signal: AbortSignal;
 }
 
 const sendEvents = async (

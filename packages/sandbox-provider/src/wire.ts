@@ -11,11 +11,11 @@ export const MODELS = ['sandbox-chat-1', 'sandbox-completion-1', 'sandbox-embedd
 
 /** Tokens of a request, in the common wire format. */
 export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  prompt_tokens_details: { cached_tokens: number };
-  completion_tokens_details: { reasoning_tokens: number };
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { cached_tokens: number };
+  readonly completion_tokens_details: { reasoning_tokens: number };
 }
 
 /** The usage that is reported and billed: what was counted, unless directives say otherwise. */

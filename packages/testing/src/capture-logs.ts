@@ -1,15 +1,14 @@
-/** One call of a logger. */
 export interface CapturedEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
 
-/** A logger that keeps what it is told, and what it was told. */
+/** A capturing logger and its entries. */
 export interface CapturedLogs {
   readonly entries: readonly CapturedEntry[];
   readonly logger: CapturingLogger;
-  /** Everything as one text, to search for what must not be in it. */
+  /** All entries as one text, for searches. */
   text(): string;
 }
 
@@ -18,7 +17,7 @@ interface Write {
   (fields: object, message: string): void;
 }
 
-/** Has the shape of the service logger. */
+/** Same shape as the service logger. */
 export interface CapturingLogger {
   readonly debug: Write;
   readonly info: Write;
@@ -28,7 +27,7 @@ export interface CapturingLogger {
   readonly child: (fields: object) => CapturingLogger;
 }
 
-/** Collects log entries in memory; children share the collection and add their fields. */
+/** Collects log entries in memory. Child loggers add their fields and share the collection. */
 export const captureLogs = (): CapturedLogs => {
   const entries: CapturedEntry[] = [];
   return {

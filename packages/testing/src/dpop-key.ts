@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jos
 /** A key that tokens can be bound to (RFC 9449). */
 export interface DpopKey {
   readonly thumbprint: string;
-  /** A fresh proof for one request; with the token, where one is presented. `claims` replace or add, to make a wrong proof. */
+  /** Makes a proof for one request, and for the token if given. `claims` override claims, to make an invalid proof. */
   prove(request: {
     method: string;
     url: string;

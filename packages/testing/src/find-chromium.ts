@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where a Chromium is installed: `CHROMIUM_PATH`, else the usual places; undefined, and said loudly, where there is none. */
+/** Finds a Chromium: `CHROMIUM_PATH` or the usual paths. Prints a warning and returns undefined if there is none. */
 export const findChromium = async (): Promise<string | undefined> => {
   for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {
     if (!path) continue;

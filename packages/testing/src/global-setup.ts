@@ -3,8 +3,8 @@ import { scratchDirectory, startPostgres } from '@svc/embedded-servers';
 import { dropDatabasesOfRun, sweepOldRuns } from './test-run.ts';
 
 /**
- * Vitest global set-up: one PostgreSQL for the whole run, the one that TEST_DATABASE_URL names (a superuser's) or else an
- * embedded one without durability, removed at the end. Workers find it in the environment.
+ * Vitest global set-up. Uses the server of TEST_DATABASE_URL (as superuser), or else starts an embedded PostgreSQL
+ * without durability for this run. Workers find it in the environment.
  */
 export const setup = async (): Promise<() => Promise<void>> => {
   const run = `${Math.floor(Date.now() / 1000).toString(36)}${randomBytes(3).toString('hex')}`;

@@ -1,12 +1,12 @@
 import { allInternalRoutes, type InternalCaller, internalCallers } from '@svc/contracts';
 
-/** The credential of one caller of internal routes. */
+/** Returns the credential of a caller of internal routes. */
 export const internalCredential = (caller: InternalCaller): string => `${caller}:credential-of-the-tests`;
 
-/** INTERNAL_API_TOKENS that accepts the credential of every caller. */
+/** Value of INTERNAL_API_TOKENS that accepts every caller. */
 export const internalCredentials = internalCallers.map(internalCredential).join(',');
 
-/** The credential of the first caller that the contract names for a route. Throws if no internal route has this path. */
+/** Returns the credential of the first allowed caller of a route. Throws if no internal route has this path. */
 export const internalCredentialFor = (method: string, path: string): string => {
   const [bare = ''] = path.split('?', 1);
   const caller = allInternalRoutes.find((route) => route.method === method && templateOf(route.path).test(bare))

@@ -1,4 +1,4 @@
-// The certificate library's container wants it to be there first.
+// The certificate library requires it to be loaded first.
 import 'reflect-metadata';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,21 +14,20 @@ export interface Identity {
   readonly cert: string;
 }
 
-/** What a certificate says. */
 export interface CertificateChoices {
   readonly names?: readonly string[];
   readonly addresses?: readonly string[];
   readonly expired?: boolean;
 }
 
-/** An authority of one test run, in a file as the operator would give it. */
+/** Certificate authority of one test run. Its certificate is in a file, as an operator would provide it. */
 export interface TestAuthority {
   readonly caFile: string;
   issue(choices: CertificateChoices): Promise<Identity>;
   remove(): void;
 }
 
-/** Makes an authority that nothing else trusts. */
+/** Creates a certificate authority trusted only by the test. */
 export const createTestAuthority = async (): Promise<TestAuthority> => {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({

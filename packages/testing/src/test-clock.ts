@@ -1,11 +1,11 @@
-/** A clock that stands still until it is moved. Call it for the time now. */
+/** A clock that moves only on demand. Call it to get the current time. */
 export interface TestClock {
   (): Date;
   advanceMs(milliseconds: number): void;
   set(time: Date | string): void;
 }
 
-/** A clock that shows `start`. */
+/** Creates a clock that shows `start`. */
 export const testClock = (start: Date | string = '2026-10-01T12:00:00.000Z'): TestClock => {
   let now = new Date(start).getTime();
   return Object.assign(() => new Date(now), {

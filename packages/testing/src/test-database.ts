@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { databasePrefix, withAdmin } from './test-run.ts';
 
 const TEMPLATE_LOCK = 7_348_101_667;
-/** A closed connection takes a moment to leave the server's list. */
+/** A closed connection leaves the server's list with a delay. */
 const LEAK_GRACE_MS = 2_000;
 const LEAK_POLL_MS = 20;
 
@@ -15,13 +15,12 @@ const LEAK_POLL_MS = 20;
 export interface TestDatabase {
   readonly url: string;
   readonly knex: Knex;
-  /** Removes it; throws when something other than `knex` is still connected, naming who. */
+  /** Drops the database. Throws if a connection other than `knex` is still open. */
   drop(): Promise<void>;
 }
 
-/** What the database holds from the start. */
 export interface TestDatabaseOptions {
-  /** A directory of migrations; without one the database is empty. */
+  /** Directory of migrations. Without it the database is empty. */
   readonly migrations?: string | undefined;
 }
 
@@ -57,7 +56,7 @@ const ensureTemplate = async (
   try {
     const found = await admin('pg_database').where({ datname: template }).first('datname');
     if (found !== undefined) return;
-    // Under another name until it is whole: a failed migration must not leave a template.
+    // Under a temporary name until complete, so that a failed migration leaves no template.
     const draft = `${template}_draft`;
     await admin.raw('DROP DATABASE IF EXISTS ?? WITH (FORCE)', [draft]);
     await admin.raw('CREATE DATABASE ??', [draft]);

@@ -2,23 +2,23 @@ import { rmSync } from 'node:fs';
 import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 
-/** A real nats-server with JetStream for one test file, on a port that stays the same over restarts. */
+/** A real nats-server with JetStream for one test file. Its port survives restarts. */
 export interface TestNats {
   /** The operator's URL: it may do everything. */
   readonly url: string;
-  /** URL of one user, with the permissions that it has in production. */
+  /** Returns the URL of one user, with the permissions that it has in production. */
   urlOf(user: BrokerUser): string;
-  /** Stops it in order and starts it again with its data. */
+  /** Stops it gracefully and starts it with its data. */
   restart(): Promise<void>;
-  /** Ends it as a crash would; `start` brings it back with what it had on disk. */
+  /** Kills it like a crash. `start` brings it back with the data on disk. */
   kill(): Promise<void>;
-  /** Stops it in order; `start` brings it back. */
+  /** Stops it gracefully. `start` brings it back. */
   pause(): Promise<void>;
   /** Starts it again after `kill` or `pause`. */
   start(): Promise<void>;
-  /** Stops it, throws its data away, starts it with empty streams. */
+  /** Stops it, deletes its data and starts it with empty streams. */
   wipe(): Promise<void>;
-  /** Ends it and removes its data. */
+  /** Stops it and deletes its data. */
   stop(): Promise<void>;
 }
 
@@ -26,8 +26,9 @@ const passwordOf = (user: BrokerUser): string => `password-of-${user}`;
 const ACCOUNTS = renderAccounts({ passwordOf: (user) => JSON.stringify(passwordOf(user)) });
 
 /**
- * Starts a server of its own with the users, streams and durable consumers of the product, or uses the one that
- * TEST_NATS_URL names, which then cannot be restarted or wiped. A test that does that asks for one of its `own` in any case.
+/**
+ * Starts a server with the users, streams and durable consumers of the product, or uses the one at TEST_NATS_URL, which
+ * cannot be restarted or wiped. Tests that need to do so pass `own`.
  */
 export const testNats = async (options: { readonly own?: boolean | undefined } = {}): Promise<TestNats> => {
   const given = process.env['TEST_NATS_URL'];
@@ -68,7 +69,7 @@ export const testNats = async (options: { readonly own?: boolean | undefined } =
 const givenServer = async (url: string): Promise<TestNats> => {
   await migrateBroker({ url });
   const refuse = () =>
-    Promise.reject(new Error('A given NATS server is not stopped: ask for one with testNats({ own: true }).'));
+    Promise.reject(new Error('The server at TEST_NATS_URL cannot be stopped: use testNats({ own: true }).'));
   return {
     url,
     urlOf: () => url,

@@ -2,20 +2,20 @@ import { createDatabase } from '@svc/database';
 import type { Knex } from 'knex';
 
 const PREFIX = 'svct_';
-/** No run takes this long: what is older was left by a killed one. */
+/** Longer than any run: older databases belong to killed runs. */
 const RUN_HOURS_MAX = 6;
 
-/** The names of all databases of a run begin so. */
+/** Returns the name prefix of a run's databases. */
 export const databasePrefix = (run: string): string => {
   return `${PREFIX}${run}_`;
 };
 
-/** Removes what this run made on a server that outlives it. */
+/** Drops the databases of this run on a server that outlives it. */
 export const dropDatabasesOfRun = async (adminUrl: string, run: string): Promise<void> => {
   await dropWhere(adminUrl, (name) => name.startsWith(databasePrefix(run)));
 };
 
-/** Removes what killed runs left on a server that outlives them. */
+/** Drops databases left by killed runs. */
 export const sweepOldRuns = async (adminUrl: string): Promise<void> => {
   const oldest = Date.now() / 1000 - RUN_HOURS_MAX * 3600;
   await dropWhere(adminUrl, (name) => Number.parseInt(name.slice(PREFIX.length, PREFIX.length + 6), 36) < oldest);

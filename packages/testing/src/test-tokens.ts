@@ -6,41 +6,39 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'j
 const SESSION_SECONDS = 12 * 3600;
 const ACCESS_TOKEN_SECONDS = 3600;
 
-/** What a test may choose in a token; the rest is made up. */
+/** Choices for a token. Everything else has defaults. */
 export interface TokenChoices {
   readonly userId?: string | undefined;
-  /** May be negative, for a token that has expired. */
+  /** Negative for an expired token. */
   readonly expiresInSeconds?: number | undefined;
-  /** Replace or add claims, to make a wrong token. */
+  /** Override claims, to make an invalid token. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   readonly typ?: string | undefined;
-  /** Signs with a key that the JWKS does not hold. */
+  /** Signs with a key that is not in the JWKS. */
   readonly unknownKey?: boolean | undefined;
 }
 
-/** Choices for a console session token. */
 export interface SessionChoices extends TokenChoices {
   readonly sessionId?: string | undefined;
   readonly accountType?: 'personal' | 'business' | undefined;
 }
 
-/** Choices for an OAuth access token. */
 export interface AccessTokenChoices extends TokenChoices {
   readonly clientId?: string | undefined;
   readonly grantId?: string | undefined;
-  /** Space-separated; `inference usage:read` by default. */
+  /** Space-separated. Defaults to `inference usage:read`. */
   readonly scope?: string | undefined;
 }
 
-/** Stands in for the auth service towards the others: signs their tokens and serves the keys. */
+/** Stand-in for the auth service: signs tokens and serves the keys. */
 export interface TestTokens {
   readonly publicBaseUrl: string;
   readonly jwksUrl: string;
-  /** How often the JWKS was asked for. */
+  /** Number of JWKS requests. */
   readonly jwksRequests: () => number;
   consoleSession(choices?: SessionChoices): Promise<string>;
   accessToken(choices?: AccessTokenChoices): Promise<string>;
-  /** Signs with a new key from now on; the JWKS holds both. */
+  /** Signs with a new key from now on. The JWKS contains both. */
   rotate(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -51,7 +49,7 @@ interface SigningKey {
   readonly publicJwk: JWK;
 }
 
-/** Starts a local JWKS server and makes ES256 tokens as the auth service does. */
+/** Starts a local JWKS server and makes ES256 tokens like the auth service. */
 export const testTokens = async (
   options: { publicBaseUrl?: string | undefined; clock?: (() => Date) | undefined } = {},
 ): Promise<TestTokens> => {

@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as the collector got it. */
+/** A span as received. */
 export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
@@ -10,11 +10,11 @@ export interface CollectedSpan {
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string | number>>;
-  /** The whole span as it came. */
+  /** The unparsed span. */
   readonly text: string;
 }
 
-/** A stand-in for a collector that speaks OTLP over HTTP, in JSON. */
+/** Stand-in for a collector that speaks OTLP over HTTP, in JSON. */
 export interface TraceCollector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
@@ -23,15 +23,14 @@ export interface TraceCollector {
   close(): Promise<void>;
 }
 
-/** How the collector behaves. */
 export interface TraceCollectorOptions {
-  /** Called for each batch instead of taking it. */
+  /** Answers each batch instead of storing it. */
   readonly answer?: (res: ServerResponse) => void;
-  /** Every batch is appended here too, a line each, for readers in other processes. */
+  /** Also appends every batch to this file, one per line, for readers in other processes. */
   readonly file?: string;
 }
 
-/** Starts a collector on a socket of its own. */
+/** Starts a collector on a free port. */
 export const traceCollector = async (options: TraceCollectorOptions = {}): Promise<TraceCollector> => {
   const spans: CollectedSpan[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
@@ -50,7 +49,7 @@ export const traceCollector = async (options: TraceCollectorOptions = {}): Promi
     res.end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // A server that listens on TCP has such an address.
+  // A TCP server's address is never a path.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -82,9 +81,9 @@ interface Batch {
   }[];
 }
 
-/** Reads the spans of one batch. */
+/** Parses the spans of one batch. */
 export const readSpans = (text: string): CollectedSpan[] => {
-  // The exporter's own wire format; a batch of another shape fails the test that reads it.
+  // The exporter's own format. A batch of another shape fails the test that reads it.
   const { resourceSpans } = JSON.parse(text) as Batch;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(toRecord(resource.attributes)['service.name']);

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(migrations, { recursive: true }));
 
-test('each database is a migrated one of its own', async () => {
+test('each call returns its own migrated database', async () => {
   const [one, two] = await Promise.all([testDatabase({ migrations }), testDatabase({ migrations })]);
   await one.knex('thing').insert({ id: 2 });
   expect(await one.knex('thing').orderBy('id')).toEqual([{ id: 1 }, { id: 2 }]);
@@ -23,7 +23,7 @@ test('each database is a migrated one of its own', async () => {
   await Promise.all([one.drop(), two.drop()]);
 });
 
-test('a migrated one comes from the template, quickly', async () => {
+test('a migrated database is cloned from the template', async () => {
   const first = await testDatabase({ migrations });
   const start = performance.now();
   const second = await testDatabase({ migrations });
@@ -32,14 +32,14 @@ test('a migrated one comes from the template, quickly', async () => {
   await second.drop();
 });
 
-test('without migrations it is empty', async () => {
+test('a database without migrations is empty', async () => {
   const database = await testDatabase();
   const { rows } = await database.knex.raw(`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`);
   expect(rows).toEqual([]);
   await database.drop();
 });
 
-test('a leaked connection fails the test loudly, and the database is gone all the same', async () => {
+test('a leaked connection fails the test, and the database is dropped nevertheless', async () => {
   const database = await testDatabase({ migrations });
   const leaked = createDatabase(database.url, { applicationName: 'the-culprit' });
   await leaked.raw('SELECT 42');
@@ -50,7 +50,7 @@ test('a leaked connection fails the test loudly, and the database is gone all th
   await late.destroy();
 });
 
-test('a failing migration leaves no half-made template', async () => {
+test('a failing migration leaves no partial template', async () => {
   const broken = mkdtempSync(join(tmpdir(), 'svc-migrations-'));
   const file = join(broken, '20261001000000_break.js');
   writeFileSync(file, `export const up = (knex) => knex.raw('SELECT no_such_function()');`);

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort, testNats, waitFor } from '../src/index.ts';
 
-/** The first line that a NATS server says, or undefined when none answers. */
+/** Reads the first line that a NATS server sends, or undefined if none answers. */
 const greeting = (url: string): Promise<string | undefined> => {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -14,7 +14,7 @@ const greeting = (url: string): Promise<string | undefined> => {
   });
 };
 
-test('it is restarted, killed and wiped on the same port', async () => {
+test('restarts, crashes and wipes keep the port', async () => {
   const nats = await testNats({ own: true });
   expect(await greeting(nats.url)).toMatch(/"jetstream":true/);
   await nats.restart();
@@ -28,17 +28,17 @@ test('it is restarted, killed and wiped on the same port', async () => {
   expect(await greeting(nats.url)).toBeUndefined();
 });
 
-test('two servers stand side by side', async () => {
+test('two servers run side by side', async () => {
   const [one, two] = await Promise.all([testNats({ own: true }), testNats({ own: true })]);
   expect(one.url).not.toBe(two.url);
   await Promise.all([one.stop(), two.stop()]);
 });
 
-test('a free port can be bound', async () => {
+test('freePort returns a port that can be bound', async () => {
   expect(await freePort()).toBeGreaterThan(1023);
 });
 
-test('waiting ends with the value, or says for what and why in vain', async () => {
+test('waitFor returns the value, or throws with the condition and its last error', async () => {
   const answers = [undefined, false, null, 'done'];
   expect(await waitFor(() => answers.shift())).toBe('done');
   expect(await waitFor(() => 0)).toBe(0);

@@ -14,7 +14,7 @@ const verify = (token: string, audience: string, typ: string) =>
     ...{ issuer: 'http://127.0.0.1:8080', audience, typ, algorithms: ['ES256'] },
   });
 
-test('RFC 9068: an access token as the auth service makes it', async () => {
+test('RFC 9068: makes access tokens like the auth service', async () => {
   const token = await tokens.accessToken({ userId: 'usr_1', scope: 'inference' });
   const { payload } = await verify(token, 'http://127.0.0.1:8080/v1', 'at+jwt');
   expect(payload).toMatchObject({ sub: 'usr_1', scope: 'inference' });
@@ -23,7 +23,7 @@ test('RFC 9068: an access token as the auth service makes it', async () => {
   expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
 });
 
-test('a console session token as the auth service makes it', async () => {
+test('makes console session tokens like the auth service', async () => {
   const token = await tokens.consoleSession({ accountType: 'business' });
   const { payload } = await verify(token, 'http://127.0.0.1:8080/v1/console', 'svc-session+jwt');
   expect(payload).toMatchObject({ account_type: 'business' });
@@ -31,7 +31,7 @@ test('a console session token as the auth service makes it', async () => {
   expect(payload.sub).toMatch(idPattern('usr'));
 });
 
-test('wrong tokens of each kind can be made', async () => {
+test('makes invalid tokens of each kind', async () => {
   const asAccess = (token: string) => verify(token, 'http://127.0.0.1:8080/v1', 'at+jwt');
   await expect(asAccess(await tokens.accessToken({ expiresInSeconds: -60 }))).rejects.toThrow(/exp/);
   await expect(asAccess(await tokens.accessToken({ unknownKey: true }))).rejects.toThrow(/no applicable key/);
@@ -40,7 +40,7 @@ test('wrong tokens of each kind can be made', async () => {
   await expect(asAccess(await tokens.consoleSession())).rejects.toThrow();
 });
 
-test('keys rotate: old and new tokens are both good', async () => {
+test('rotates keys and keeps old tokens valid', async () => {
   const before = await tokens.accessToken();
   await tokens.rotate();
   const after = await tokens.accessToken();
@@ -48,7 +48,7 @@ test('keys rotate: old and new tokens are both good', async () => {
   expect(tokens.jwksRequests()).toBeGreaterThan(0);
 });
 
-test('the clock stands until it is moved', () => {
+test('the clock stands still until it is moved', () => {
   const clock = testClock('2026-10-01T00:00:00Z');
   const before = clock();
   clock.advanceMs(1500);
@@ -57,7 +57,7 @@ test('the clock stands until it is moved', () => {
   expect(clock().toISOString()).toBe('2027-01-01T00:00:00.000Z');
 });
 
-test('logs are kept with their level, fields and what a child adds', () => {
+test('logs are captured with level, fields and the child’s fields', () => {
   const logs = captureLogs();
   logs.logger.info({ count: 1 }, 'one');
   logs.logger.child({ request_id: 'req_1' }).error({ err: new Error('inner') }, 'two');

@@ -1,4 +1,4 @@
-/** Reads `name=value,name=value` with percent-encoded values, as OpenTelemetry's variables hold them. */
+/** Parses `name=value,name=value` with percent-encoded values, the format of OpenTelemetry's variables. */
 export const parsePairs = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split(',').flatMap((pair) => {

@@ -13,7 +13,7 @@ describe('traceparent', () => {
     [`00-${TRACE}-${SPAN}-00`, false],
     [`00-${TRACE}-${SPAN}-03`, true],
     [`01-${TRACE}-${SPAN}-01-of a later version`, true],
-  ])('W3C Trace Context §3.2: %s is read', (header, sampled) => {
+  ])('W3C Trace Context §3.2: accepts %s', (header, sampled) => {
     const context = parseTraceparent(header);
     expect(context).toMatchObject({ traceId: TRACE, spanId: SPAN });
     expect(context && isSampled(context)).toBe(sampled);
@@ -30,12 +30,12 @@ describe('traceparent', () => {
     `00-${TRACE}-${SPAN}-01x`,
     `00-${TRACE}-${SPAN}`,
     `01-${TRACE}-${SPAN}-01-${'x'.repeat(1_000)}`,
-  ])('W3C Trace Context §3.2.2: %j is none', (header) => {
+  ])('W3C Trace Context §3.2.2: rejects %j', (header) => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 });
 
-test('an attribute that is not on the list, not plain or too long does not get into a span', () => {
+test('drops an attribute that is not allowed, not plain or too long', () => {
   const handed = {
     'http.route': 'x'.repeat(1_000),
     'http.response.status_code': 200,
@@ -47,14 +47,14 @@ test('an attribute that is not on the list, not plain or too long does not get i
   expect(allowListed(handed)).toEqual({ 'http.route': 'x'.repeat(200), 'http.response.status_code': 200 });
 });
 
-test('a failure is told by its code or class, never by its text', () => {
+test('reports an error by its code or class, never by its message', () => {
   expect(errorCodeOf(Object.assign(new Error('canary'), { code: '23505' }))).toBe('23505');
   expect(errorCodeOf(new TypeError('canary'))).toBe('TypeError');
   expect(errorCodeOf(Object.assign(new Error('canary'), { code: 'a canary, with blanks' }))).toBe('Error');
   expect(errorCodeOf('canary')).toBe('unknown');
 });
 
-test('pairs are read as OpenTelemetry writes them', () => {
+test('parses pairs as OpenTelemetry writes them', () => {
   expect(parsePairs('api-key=a%20b, deployment.environment.name = production,,=x,broken=%')).toEqual({
     'api-key': 'a b',
     'deployment.environment.name': 'production',

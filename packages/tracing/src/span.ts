@@ -1,6 +1,6 @@
 /**
- * Every attribute that a span may have. What is not listed is dropped, so that a header, a query or a body that is handed in
- * by mistake reveals nothing. None of these may ever hold a token, a secret, an address, a prompt or an answer.
+ * Allowed attributes of a span. Others are dropped, so that a header, query or body passed in by mistake is not
+ * exported. None may ever hold a token, secret, address, prompt or answer.
  */
 const attributeNames = [
   'http.request.method',
@@ -23,38 +23,37 @@ const attributeNames = [
   'svc.upstream_route',
 ] as const;
 
-/** Attributes of a span, by names on the list; where there are any, those of OpenTelemetry's semantic conventions. */
+/** Attributes of a span. Names follow OpenTelemetry's semantic conventions if those define one. */
 export type SpanAttributes = { readonly [name in (typeof attributeNames)[number]]?: string | number | undefined };
 
-/** What a span is to its surroundings, as OpenTelemetry names it. */
+/** Kind of a span, as OpenTelemetry names it. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** What a span begins with. */
 export interface SpanStart {
   /** From a closed set: a route, an operation, a subject. */
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes?: SpanAttributes | undefined;
-  /** A `traceparent` header (W3C Trace Context). Without one that can be read, the span that is current is the parent. */
+  /** A `traceparent` header (W3C Trace Context). If it is missing or invalid, the current span is the parent. */
   readonly parent?: string | undefined;
-  /** Other spans that this one works for, as `traceparent` headers. */
+  /** Other spans served by this one, as `traceparent` headers. */
   readonly links?: readonly string[] | undefined;
 }
 
 /** One step of a trace. */
 export interface TraceSpan {
   readonly traceId: string;
-  /** What carries the trace to another process. */
+  /** Header value that carries the trace to another process. */
   readonly traceparent: string;
-  /** Whether it will be exported; what is not sampled is not worth storing. */
+  /** True if the span will be exported. Unsampled traces need not be stored. */
   readonly isSampled: boolean;
   rename(name: string): void;
   add(attributes: SpanAttributes): void;
-  /** Ends it, once. With a code it failed; texts of errors have no place in a trace. */
+  /** Ends the span, once. An error code marks it as failed; error messages do not belong in a trace. */
   end(errorCode?: string): void;
 }
 
-/** Makes traces, while they are on. */
+/** Creates spans while tracing is on. */
 export interface Tracing {
   begin(start: SpanStart): TraceSpan;
   /** Runs `work` with this span as the current one, or with none. */
@@ -65,7 +64,7 @@ export interface Tracing {
 const allowed: ReadonlySet<string> = new Set(attributeNames);
 const TEXT_CHARACTERS_MAX = 200;
 
-/** Keeps what is on the list and plain. */
+/** Keeps allowed attributes with plain values. */
 export const allowListed = (attributes: SpanAttributes): Record<string, string | number> => {
   const kept: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(attributes)) {

@@ -6,37 +6,35 @@ import { allowListed, type SpanKind, type SpanStart, type TraceSpan, type Tracin
 import { formatTraceparent, isSampled, parseTraceparent } from './trace-parent.ts';
 import { setTracing } from './tracing.ts';
 
-/** Spans that wait to be sent; what comes when so many do is dropped. */
+/** Spans waiting for export. Further ones are dropped. */
 const QUEUE_SPANS_MAX = 4_096;
 const BATCH_SPANS_MAX = 512;
 const BATCH_DELAY_MS = 2_000;
-/** For what waits when the process stops; whatever was not taken by then is lost. */
+/** Time for pending spans at shutdown. Later ones are lost. */
 const FLUSH_TIMEOUT_MS = 3_000;
 
-/** Where traces go, and how many of them. */
 export interface TracingOptions {
   readonly service: string;
   /** Base address of a collector that speaks OTLP over HTTP. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Share of the traces that begin here, from 0 to 1; the others follow whoever began them. */
+  /** Share of traces that start here, from 0 to 1. Other traces follow the decision of their origin. */
   readonly ratio: number;
-  /** Said of every span, beside the service's name. */
+  /** Attributes of every span, in addition to the service's name. */
   readonly resourceAttributes: Readonly<Record<string, string>>;
-  /** Told of every batch: undefined for one that was taken, else what the collector or the network said. */
+  /** Called after every batch: with undefined on success, else with the error. */
   readonly onExport: (failure: Error | undefined) => void;
 }
 
-/** Traces that are on. */
+/** Active tracing. */
 export interface RunningTraces {
-  /** Sends what waits, for a bounded time, and turns them off. Answers whether all of it was taken. */
+  /** Exports pending spans within a time limit and turns tracing off. Resolves to true if all were accepted. */
   stop(): Promise<boolean>;
 }
 
 /**
- * Turns traces on. OpenTelemetry's packages are loaded here and nowhere else, so that a process without traces never loads
- * one of them.
+ * Turns tracing on. OpenTelemetry's packages are loaded only here, so that a process without tracing never loads them.
  */
 export const startTracing = async (options: TracingOptions): Promise<RunningTraces> => {
   const [api, sdk, { resourceFromAttributes }, { OTLPTraceExporter }] = await Promise.all([
@@ -59,7 +57,7 @@ export const startTracing = async (options: TracingOptions): Promise<RunningTrac
   });
   const root = new sdk.TraceIdRatioBasedSampler(options.ratio);
   const provider = new sdk.TracerProvider({
-    // The ratio looks at the trace's id, so services that have the same ratio agree; a caller's wish to be sampled is not enough.
+    // Decides by the trace id, so services with the same ratio agree. A caller cannot force sampling.
     sampler: new sdk.ParentBasedSampler({ root, remoteParentSampled: root }),
     resource: resourceFromAttributes({
       'service.namespace': 'svc',
@@ -78,7 +76,7 @@ export const startTracing = async (options: TracingOptions): Promise<RunningTrac
   };
 };
 
-/** Tells of every batch what became of it: the SDK itself says nothing. */
+/** Reports the result of every batch, which the SDK itself does not. */
 const reporting = (exporter: SpanExporter, onExport: TracingOptions['onExport']): SpanExporter => ({
   export: (spans, done) =>
     exporter.export(spans, (result) => {
@@ -115,13 +113,13 @@ const createTracing = ({ SpanKind, SpanStatusCode, trace, ROOT_CONTEXT }: Api, t
       };
       return openSpan(tracer.startSpan(start.name, options, parentOf(start)), SpanStatusCode.ERROR);
     },
-    // Whatever is handed in was made by `begin`.
+    // Every span passed in was created by `begin`.
     within: (span, work) => running.run(span as OpenSpan | undefined, work),
     current: () => running.getStore(),
   };
 };
 
-/** A span with what OpenTelemetry knows it by. */
+/** A span with its OpenTelemetry objects. */
 interface OpenSpan extends TraceSpan {
   readonly span: Span;
 }
@@ -149,7 +147,7 @@ const openSpan = (span: Span, errorStatus: number): OpenSpan => {
   };
 };
 
-/** Whether `work` succeeded within this time. */
+/** Resolves to true if `work` succeeds within the time. */
 const within = async (timeoutMs: number, work: Promise<void>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -2,25 +2,25 @@ import type { SpanStart, TraceSpan, Tracing } from './span.ts';
 
 let active: Tracing | undefined;
 
-/** What makes traces; undefined while they are off. All that is paid then is this question. */
+/** Returns the active tracing, or undefined while it is off; then this call is the whole cost. */
 export const activeTracing = (): Tracing | undefined => active;
 
-/** Turns traces on or off, for the whole process. */
+/** Turns tracing on or off for the process. */
 export const setTracing = (tracing: Tracing | undefined): void => {
   active = tracing;
 };
 
-/** The span in which this runs; undefined while traces are off, and where nothing is traced. */
+/** Returns the current span. Undefined while tracing is off or outside a span. */
 export const currentSpan = (): TraceSpan | undefined => active?.current();
 
 /**
- * Runs `work` in this span, or in none. For what is done for others later, or for several of them at once: without it, it
- * would count as part of whatever happened to set it going.
+ * Runs `work` in this span, or in none. Use it for work done later on behalf of others: otherwise the work would count
+ * as part of the span that triggered it.
  */
 export const withinSpan = <T>(span: TraceSpan | undefined, work: () => T): T =>
   active === undefined ? work() : active.within(span, work);
 
-/** Runs `work` as a step of the current trace; where there is none, it just runs it. */
+/** Runs `work` as a step of the current trace, if there is one. */
 export const traced = <T>(start: SpanStart, work: () => Promise<T>): Promise<T> =>
   active?.current() === undefined ? work() : trace(active, start, work);
 
@@ -38,7 +38,7 @@ const trace = async <T>(tracing: Tracing, start: SpanStart, work: () => Promise<
 
 const CODE = /^[\w.-]{1,60}$/;
 
-/** The code that an error of ours, of PostgreSQL or of the system has, or else its class: never its text. */
+/** Returns the code of our errors, PostgreSQL's or the system's, or else the class. Never the message. */
 export const errorCodeOf = (error: unknown): string => {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
   if (typeof code === 'string' && CODE.test(code)) return code;

@@ -13,10 +13,10 @@ const WHOLE_SCRIPT_BYTES_MAX = 250 * 1024;
 const STYLE_BYTES_MAX = 20 * 1024;
 
 interface Chunk {
-  file: string;
-  isEntry?: boolean;
-  imports?: string[];
-  css?: string[];
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly imports?: string[];
+  readonly css?: string[];
 }
 
 const directory = inject('assetsDirectory');

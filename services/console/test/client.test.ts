@@ -7,10 +7,10 @@ import { createTransport, urlFor } from '../src/web/api/send-request.ts';
 import { createSession } from '../src/web/session/session.ts';
 
 interface Seen {
-  method: string | undefined;
-  url: string | undefined;
-  authorization: string | undefined;
-  type: string | undefined;
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly authorization: string | undefined;
+  readonly type: string | undefined;
 }
 
 let server: Listener;

@@ -3,12 +3,12 @@ import { type PathRule, pathRules } from './path-rules.ts';
 
 /** One service behind the entrance, with what its answers need. */
 export interface EntranceService {
-  name: ServiceName | 'console';
-  rules: EntranceRule[];
+  readonly name: ServiceName | 'console';
+  readonly rules: EntranceRule[];
   /** Largest body that one of its routes takes. */
-  bodyBytesMax: number;
+  readonly bodyBytesMax: number;
   /** Answers that may think for long and stream for minutes. */
-  streams: boolean;
+  readonly streams: boolean;
 }
 
 /** A rule of the contract, or the console's: everything that nobody else owns. */

@@ -2,20 +2,20 @@ import type { RouteDefinition, ServiceName } from '@svc/contracts';
 
 /** How a path is matched: `exact` and `prefix` (by whole segments) in plain text, `pattern` as an anchored regular expression. */
 export interface PathRule {
-  kind: 'exact' | 'prefix' | 'pattern';
-  path: string;
-  service: ServiceName;
+  readonly kind: 'exact' | 'prefix' | 'pattern';
+  readonly path: string;
+  readonly service: ServiceName;
 }
 
 /** What the rules need to know of a route. */
 export type RoutedPath = Pick<RouteDefinition, 'path' | 'service'>;
 
 interface PathNode {
-  children: Map<string, PathNode>;
+  readonly children: Map<string, PathNode>;
   /** Owner of the route that ends here. */
   own: ServiceName | undefined;
   /** Owners of everything here and below. */
-  owners: Set<ServiceName>;
+  readonly owners: Set<ServiceName>;
 }
 
 /** Stands for every parameter in a path; no literal segment can be equal to it. */

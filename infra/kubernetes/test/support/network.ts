@@ -18,8 +18,8 @@ export type Peer =
 
 /** A transport port. */
 export interface Port {
-  protocol: 'TCP' | 'UDP';
-  port: number;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly port: number;
 }
 
 const NAMESPACE = 'svc';

@@ -5,13 +5,11 @@ import { timestampSchema } from '../core/time.ts';
 /** Languages of the pages. */
 export const localeSchema = z.enum(['it', 'en']);
 
-/** One of the languages of the pages. */
 export type Locale = z.infer<typeof localeSchema>;
 
-/** Kinds of account; only business accounts manage apps. */
+/** Kinds of account. Only business accounts manage apps. */
 export const accountTypeSchema = z.enum(['personal', 'business']);
 
-/** One of the kinds of account. */
 export type AccountType = z.infer<typeof accountTypeSchema>;
 
 const emailSchema = z
@@ -34,10 +32,9 @@ export const accountSchema = z
   })
   .meta({ id: 'Account' });
 
-/** An account as its owner sees it. */
 export type Account = z.infer<typeof accountSchema>;
 
-/** Sign-up. A business account names its business. */
+/** Sign-up. Business accounts require a business name. */
 export const createAccountRequestSchema = z
   .strictObject({
     email: emailSchema,
@@ -59,7 +56,7 @@ export const createAccountRequestSchema = z
   })
   .meta({ id: 'CreateAccountRequest' });
 
-/** Sign-in. Only bounded here: what cannot be a password is simply a wrong one. */
+/** Sign-in. The bounds are loose: a text that cannot be a password is a wrong password. */
 export const createSessionRequestSchema = z
   .strictObject({
     email: z.string().min(1).max(254),
@@ -67,10 +64,10 @@ export const createSessionRequestSchema = z
   })
   .meta({ id: 'CreateSessionRequest' });
 
-/** Header that makes a device known again: its last `device_token`. */
+/** Header of a device that has signed in before: its last `device_token`. */
 export const deviceHeaders = z.object({ 'x-svc-device': z.string().max(512).optional() });
 
-/** A fresh console session. `expires_in` is in seconds. `device_token` is there unless a session was resumed. */
+/** A new console session. `expires_in` is in seconds. A resumed session has no `device_token`. */
 export const sessionCreatedSchema = z
   .object({
     session_token: z.string(),
@@ -84,27 +81,27 @@ export const sessionCreatedSchema = z
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
 
-/** Whether people can sign in with an OpenID provider, and what it is called where the operator has named it. */
+/** Availability of sign-in with an OpenID provider, and the provider's name if the operator has set one. */
 export const ssoStatusSchema = z
   .object({ enabled: z.boolean(), name: z.string().nullable() })
   .meta({ id: 'SsoStatus' });
 
-/** Characters of `return_to` at most: with all that goes with it, it fits into one cookie. */
+/** Limit of `return_to`, so that the SSO state fits into one cookie. */
 const RETURN_TO_CHARACTERS_MAX = 1_800;
 
-/** Where single sign-on leads in the end: a path of ours, never another origin. */
+/** Page shown after single sign-on: a path on this origin. */
 export const returnToSchema = z
   .string()
   .max(RETURN_TO_CHARACTERS_MAX)
   .regex(/^\/(?!\/)[!-[\]-~]*$/);
 
-/** Query of the beginning of single sign-on. */
+/** Query that starts single sign-on. */
 export const startSsoQuerySchema = z.object({ return_to: returnToSchema.default('/') });
 
-/** The password that proves the owner; an account that has none leaves it out, and must have signed in just now. */
+/** Current password. Accounts without one omit it and must have signed in recently. */
 const currentPasswordSchema = z.string().min(1).max(1024).nullish();
 
-/** Change of password. `revoke_access` ends the connections and API keys of the account too. */
+/** Password change. With `revoke_access`, the account's connections and API keys end as well. */
 export const changePasswordRequestSchema = z
   .strictObject({
     current_password: currentPasswordSchema,
@@ -113,7 +110,7 @@ export const changePasswordRequestSchema = z
   })
   .meta({ id: 'ChangePasswordRequest' });
 
-/** Change of address. */
+/** Change of the email address. */
 export const changeEmailRequestSchema = z
   .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
   .meta({ id: 'ChangeEmailRequest' });

@@ -3,7 +3,7 @@ import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 import { linkSchema } from '../core/url.ts';
 
-/** Public apps prove themselves by the PKCE verifier alone, confidential ones by their secret too. */
+/** Public apps authenticate with the PKCE verifier alone, confidential apps also with their secret. */
 export const clientTypeSchema = z.enum(['public', 'confidential']);
 
 /**
@@ -12,15 +12,15 @@ export const clientTypeSchema = z.enum(['public', 'confidential']);
  */
 export const appFieldsSchema = z.object({
   name: z.string().trim().min(1).max(80),
-  /** The auth service judges their form. */
+  /** Redirect URIs. The auth service checks their form. */
   redirect_uris: z.array(z.string().min(1).max(2048)).min(1).max(10),
   homepage_url: linkSchema.nullable(),
   privacy_policy_url: linkSchema.nullable(),
   description: z.string().max(500).nullable(),
   refresh_grace_seconds: z.int().min(0).max(120),
-  /** The authorize page takes no request of this app but a pushed one (RFC 9126 section 6). */
+  /** If true, the authorize page accepts only pushed requests of this app (RFC 9126 section 6). */
   require_pushed_authorization_requests: z.boolean(),
-  /** The token endpoint gives this app no token without a key that it is bound to (RFC 9449 section 5.2). */
+  /** If true, the token endpoint issues only key-bound tokens to this app (RFC 9449 section 5.2). */
   dpop_bound_access_tokens: z.boolean(),
 });
 
@@ -53,7 +53,6 @@ export const appSchema = z
   } satisfies SchemaOfEachField)
   .meta({ id: 'App' });
 
-/** An app as its owner sees it. */
 export type App = z.infer<typeof appSchema>;
 
 /** Registration of an app. */
@@ -71,12 +70,12 @@ export const registerAppRequestSchema = z
   } satisfies SchemaOfEachField)
   .meta({ id: 'RegisterAppRequest' });
 
-/** The new app and, for a confidential one, its secret: shown this once. */
+/** The new app. The secret of a confidential app is shown only once. */
 export const appRegisteredSchema = appSchema
   .extend({ client_secret: z.string().optional() })
   .meta({ id: 'AppRegistered' });
 
-/** A change of an app: its state, and any registration field but the type. */
+/** Change of an app: its state, and any registration field except the type. */
 export const updateAppRequestSchema = z
   .strictObject({
     active: z.boolean(),
@@ -84,14 +83,14 @@ export const updateAppRequestSchema = z
   })
   .meta({ id: 'UpdateAppRequest' });
 
-/** How long the old secret lives beside the new one; 0 when no body is sent. */
+/** Overlap of the old secret with the new one. Without a body it is 0. */
 export const rotateSecretRequestSchema = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(604_800).default(0),
   })
   .meta({ id: 'RotateSecretRequest' });
 
-/** The rotated secret: shown this once. */
+/** The rotated secret, shown only once. */
 export const secretRotatedSchema = z
   .object({
     client_id: idSchema('app'),

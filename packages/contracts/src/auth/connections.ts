@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** A user's standing connection to an app. */
+/** A user's connection to an app. */
 export const connectionSchema = z
   .object({
     client_id: idSchema('app'),
@@ -13,13 +13,12 @@ export const connectionSchema = z
   })
   .meta({ id: 'Connection' });
 
-/** A user's standing connection to an app. */
 export type Connection = z.infer<typeof connectionSchema>;
 
-/** Why a connection ended. */
+/** Reason for the end of a connection. */
 export const revocationReasonSchema = z.enum(['user_disconnected', 'app_suspended']);
 
-/** What can happen to a connection. */
+/** Actions in the audit trail of a connection. */
 export const connectionActionSchema = z.enum([
   'connected',
   'consented_again',
@@ -29,10 +28,10 @@ export const connectionActionSchema = z.enum([
   'revoked_by_app',
 ]);
 
-/** What asked for it: the authorize pages in a browser, a console session, the app itself, or we. */
+/** Origin of an action: the authorize pages, a console session, the app itself, or the service. */
 export const clientKindSchema = z.enum(['browser', 'console', 'app', 'service']);
 
-/** One thing that happened to a connection. `network` is where from, no finer than /24 or /48. */
+/** Entry in the audit trail of a connection. `network` is a /24 or /48 prefix. */
 export const connectionAuditEntrySchema = z
   .object({
     id: idSchema('aud'),
@@ -44,5 +43,4 @@ export const connectionAuditEntrySchema = z
   })
   .meta({ id: 'ConnectionAuditEntry' });
 
-/** One thing that happened to a connection. */
 export type ConnectionAuditEntry = z.infer<typeof connectionAuditEntrySchema>;

@@ -15,19 +15,19 @@ const appFactSchema = z.object({
 const appEvent = <const Fact extends string>(fact: Fact, description: string, consumers: readonly DurableName[] = []) =>
   defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', consumers, description, schema: appFactSchema });
 
-/** Connections in one fact: few enough for one short transaction at either end, and for a message. */
+/** Connections per fact: fits into a short transaction on both sides and into one message. */
 export const DISCONNECTED_MAX = 500;
 
-/** The aggregate that facts about a connection are about. */
+/** Returns the aggregate of facts about a connection. */
 export const connectionAggregate = (userId: string, clientId: string): string => `connection:${userId}:${clientId}`;
 
-/** Facts that the auth service publishes. */
+/** Facts published by the auth service. */
 export const authEvents = {
   accountCreated: defineEvent({
     subject: 'auth.account.created.v1',
     service: 'auth',
     consumers: [],
-    description: 'Somebody signed up. Aggregate: `account:<svc_user_id>`.',
+    description: 'An account was created. Aggregate: `account:<svc_user_id>`.',
     schema: z.object({ svc_user_id: idSchema('usr'), account_type: accountTypeSchema }),
   }),
   accountAccessEnded: defineEvent({
@@ -35,14 +35,17 @@ export const authEvents = {
     service: 'auth',
     consumers: ['inference-gateway_account-access'],
     description:
-      'All access to an account ended: its sessions, connections and API keys. Keys that a session up to `sessions_revoked_through` created are dead. Each fact is an aggregate of its own.',
+      'All access to an account ended: its sessions, connections and API keys. Keys that a session up to `sessions_revoked_through` created are dead. Each fact has its own aggregate.',
     schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
   }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
   appUpdated: appEvent('updated', 'A field of an app changed.'),
-  appSuspended: appEvent('suspended', 'An app was deactivated; `auth.app.disconnected` tells which connections ended.'),
-  appActivated: appEvent('activated', 'An app was activated again; nobody is connected to it.'),
-  appDeleted: appEvent('deleted', 'An app was removed; each of its connections ended before.', [
+  appSuspended: appEvent(
+    'suspended',
+    'An app was deactivated; `auth.app.disconnected` lists the connections that ended.',
+  ),
+  appActivated: appEvent('activated', 'An app was activated again. It has no connections.'),
+  appDeleted: appEvent('deleted', 'An app was deleted, after all its connections had ended.', [
     'webhook-dispatcher_connections',
   ]),
   appDisconnected: defineEvent({
@@ -50,7 +53,7 @@ export const authEvents = {
     service: 'auth',
     consumers: ['webhook-dispatcher_disconnections'],
     description:
-      'Connections of a suspended or deleted app ended, many in one fact. Each fact is an aggregate of its own; a connection’s `version` is its place among the facts about that connection.',
+      'Connections of a suspended or deleted app ended, up to 500 in one fact. Each fact has its own aggregate; a connection’s `version` counts the facts about that connection.',
     schema: z.object({
       client_id: idSchema('app'),
       revoked_at: timestampSchema,

@@ -3,7 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { defineRoute, json } from '../core/route.ts';
 import { clientIdParams } from './apps.ts';
 
-/** What other services may know of an app. */
+/** Owner and state of an app, for other services. */
 export const appOwnershipSchema = z.object({
   client_id: idSchema('app'),
   owner_user_id: idSchema('usr'),
@@ -11,7 +11,6 @@ export const appOwnershipSchema = z.object({
   active: z.boolean(),
 });
 
-/** What other services may know of an app. */
 export type AppOwnership = z.infer<typeof appOwnershipSchema>;
 
 /** Internal routes of the auth service. */
@@ -25,7 +24,7 @@ export const authInternalRoutes = {
     callers: ['webhook-dispatcher'],
     errorShape: 'detail',
     tag: 'Internal',
-    summary: 'Who owns an app, and whether it is active',
+    summary: 'Get owner and state of an app',
     request: { params: clientIdParams },
     responses: { 200: json('The app.', appOwnershipSchema) },
     errors: ['not_found'],

@@ -15,15 +15,15 @@ const oauthForm = <S extends z.ZodType>(schema: S) =>
   }) as const;
 
 const page = { contentType: 'text/html', schema: z.string() } as const;
-const refusedForm = { 400: { description: 'A page that says why the form cannot be taken.', ...page } } as const;
+const refusedForm = { 400: { description: 'A page that says why the form was refused.', ...page } } as const;
 
-/** RFC 6749 section 5.2, as the library behind these endpoints answers. */
+/** Errors of RFC 6749 section 5.2, in the format of the OAuth library. */
 const oauthRefusals = {
-  400: json('The grant, the code, the token or a parameter is wrong.', oauthErrorSchema),
+  400: json('The grant, code, token or a parameter is invalid.', oauthErrorSchema),
   401: json('The app is unknown or deactivated, or its secret is wrong.', oauthErrorSchema),
 } as const;
 
-/** Authorize, consent, tokens and discovery. */
+/** Routes of authorization, consent, tokens and discovery. */
 export const oauthRoutes = {
   showAuthorizePage: defineRoute({
     ...oauthTag,
@@ -31,12 +31,12 @@ export const oauthRoutes = {
     method: 'GET',
     path: '/v1/integrations/oauth/authorize',
     caller: 'oauth_public',
-    summary: 'Login and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
+    summary: 'Show the sign-in and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
     request: { query: oauth.authorizeQuerySchema },
     responses: {
       200: { description: 'The page.', ...page },
       400: {
-        description: 'A page that says why this app cannot ask; JSON with the code where only JSON is accepted.',
+        description: 'A page that says why the app was refused; JSON with the code if only JSON is accepted.',
         ...page,
         alternatives: { 'application/json': errorBodySchema },
       },
@@ -59,7 +59,7 @@ export const oauthRoutes = {
     request: { body: jsonBody(oauth.consentRequestSchema) },
     responses: {
       200: json(
-        'Where to send the browser, with `code`, `state` and `iss`, or with `error`.',
+        'The address to send the browser to, with `code`, `state` and `iss`, or with `error`.',
         oauth.consentDecidedSchema,
       ),
     },
@@ -71,7 +71,7 @@ export const oauthRoutes = {
     method: 'GET',
     path: '/v1/integrations/oauth/consent',
     caller: 'console_session',
-    summary: 'What an app asks for',
+    summary: 'Get the details of a consent request',
     request: { query: oauth.consentQuerySchema },
     responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
     errors: ['app_inactive', 'pushed_request_required'],
@@ -97,9 +97,9 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Push an authorization request (RFC 9126)',
     description:
-      'The browser is then sent to the authorize page with `client_id` and `request_uri` alone, once, within a minute.',
+      'Then send the browser to the authorize page with only `client_id` and `request_uri`. The request works once, within a minute.',
     request: { body: oauthForm(oauth.pushedRequestSchema) },
-    responses: { 201: json('Where the request is kept.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
+    responses: { 201: json('The reference to the pushed request.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
     errors: [],
   }),
   revokeToken: defineRoute({
@@ -112,7 +112,7 @@ export const oauthRoutes = {
     summary: 'Revoke a token (RFC 7009)',
     description: "Ends the app's tokens, not the user's connection.",
     request: { body: oauthForm(oauth.revocationRequestSchema) },
-    responses: { 200: json('Revoked, or unknown: the status says it all.', z.object({})), ...oauthRefusals },
+    responses: { 200: json('Revoked, or unknown. The body is empty.', z.object({})), ...oauthRefusals },
     errors: [],
   }),
   getJwks: defineRoute({
@@ -122,7 +122,7 @@ export const oauthRoutes = {
     path: '/v1/integrations/oauth/jwks',
     caller: 'oauth_public',
     errorShape: 'oauth',
-    summary: 'Public signing keys (RFC 7517)',
+    summary: 'Get the public signing keys (RFC 7517)',
     request: {},
     responses: { 200: json('The key set.', oauth.jwksSchema) },
     errors: [],
@@ -134,7 +134,7 @@ export const oauthRoutes = {
     path: '/.well-known/openid-configuration',
     caller: 'oauth_public',
     errorShape: 'oauth',
-    summary: 'OpenID Connect Discovery 1.0',
+    summary: 'Get the OpenID Connect Discovery 1.0 metadata',
     request: {},
     responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
     errors: [],
@@ -146,14 +146,14 @@ export const oauthRoutes = {
     path: '/.well-known/oauth-authorization-server',
     caller: 'oauth_public',
     errorShape: 'oauth',
-    summary: 'Authorization server metadata (RFC 8414)',
+    summary: 'Get the authorization server metadata (RFC 8414)',
     request: {},
     responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
     errors: [],
   }),
 } as const;
 
-/** The forms of the authorize page: plain HTML, for browsers only. */
+/** Forms of the authorize page, for browsers. */
 export const interactionRoutes = {
   submitSignIn: defineRoute({
     ...oauthTag,
@@ -161,11 +161,11 @@ export const interactionRoutes = {
     method: 'POST',
     path: '/v1/integrations/oauth/interaction/sign-in',
     caller: 'oauth_public',
-    summary: 'Form of the authorize page: sign in',
+    summary: 'Submit the authorize page: sign in',
     request: { body: oauthForm(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with what was wrong.', ...page },
+      200: { description: 'The page again, with the errors.', ...page },
       ...refusedForm,
     },
     errors: [],
@@ -176,11 +176,11 @@ export const interactionRoutes = {
     method: 'POST',
     path: '/v1/integrations/oauth/interaction/sign-up',
     caller: 'oauth_public',
-    summary: 'Form of the authorize page: sign up on the way',
+    summary: 'Submit the authorize page: sign up',
     request: { body: oauthForm(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with what was wrong.', ...page },
+      200: { description: 'The page again, with the errors.', ...page },
       ...refusedForm,
     },
     errors: [],
@@ -191,7 +191,7 @@ export const interactionRoutes = {
     method: 'POST',
     path: '/v1/integrations/oauth/interaction/sign-out',
     caller: 'oauth_public',
-    summary: 'Form of the authorize page: not you?',
+    summary: 'Submit the authorize page: switch account',
     request: { body: oauthForm(z.object({})) },
     responses: { 303: { description: 'Back to the authorize page.' }, ...refusedForm },
     errors: [],
@@ -202,7 +202,7 @@ export const interactionRoutes = {
     method: 'POST',
     path: '/v1/integrations/oauth/interaction/decision',
     caller: 'oauth_public',
-    summary: 'Form of the authorize page: approve or deny',
+    summary: 'Submit the authorize page: approve or deny',
     request: { body: oauthForm(z.object({})) },
     responses: { 303: { description: "To the app's redirect URI, or back to the authorize page." }, ...refusedForm },
     errors: [],

@@ -7,10 +7,10 @@ import { localeSchema } from './accounts.ts';
 const clientIdSchema = z.string().min(1).max(128);
 const redirectUriSchema = z.string().min(1).max(URL_CHARACTERS_MAX);
 const stateSchema = z.string().min(16).max(512);
-/** RFC 7636 section 4.2: the base64url of a SHA-256 digest. */
+/** Base64url of a SHA-256 digest (RFC 7636 section 4.2). */
 const codeChallengeSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 const scopeSchema = z.string().max(256);
-/** RFC 9449 section 10: the thumbprint of the key that the code will be bound to. */
+/** Thumbprint of the key that the code will be bound to (RFC 9449 section 10). */
 const dpopThumbprintSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 
 /** Query of the authorize page. */
@@ -26,10 +26,9 @@ export const authorizeQuerySchema = z.object({
   dpop_jkt: dpopThumbprintSchema.optional(),
 });
 
-/** Query of the authorize page. */
 export type AuthorizeQuery = z.infer<typeof authorizeQuerySchema>;
 
-/** A user's decision on an app's request. */
+/** A user's decision on a consent request. */
 export const consentRequestSchema = z
   .strictObject({
     client_id: clientIdSchema,
@@ -43,7 +42,7 @@ export const consentRequestSchema = z
   })
   .meta({ id: 'ConsentRequest' });
 
-/** Where to send the browser after a decision. */
+/** Address to send the browser to after the decision. */
 export const consentDecidedSchema = z.object({ redirect_to: z.string() }).meta({ id: 'ConsentDecided' });
 
 /** Query of the consent details. */
@@ -55,7 +54,7 @@ export const consentQuerySchema = z.object({
   code_challenge_method: z.literal('S256'),
 });
 
-/** What a person needs to know to decide. */
+/** Details shown on the consent page. */
 export const consentDetailsSchema = z
   .object({
     app: z.object({
@@ -86,7 +85,7 @@ export const tokenRequestSchema = z
   })
   .meta({ id: 'TokenRequest' });
 
-/** RFC 6749 section 5.1, and the service's identity of the user. `expires_in` is in seconds. */
+/** Token response (RFC 6749 section 5.1) with the user's id. `expires_in` is in seconds. */
 export const tokenResponseSchema = z
   .object({
     access_token: z.string(),
@@ -98,7 +97,7 @@ export const tokenResponseSchema = z
   })
   .meta({ id: 'TokenResponse' });
 
-/** Form of the pushed authorization request endpoint (RFC 9126 section 2.1): what the authorize page takes, and the client's credentials. */
+/** Form of a pushed authorization request (RFC 9126 section 2.1): the authorize query and the client credentials. */
 export const pushedRequestSchema = z
   .object({
     client_id: z.string().min(1),
@@ -114,7 +113,7 @@ export const pushedRequestSchema = z
   })
   .meta({ id: 'PushedAuthorizationRequest' });
 
-/** RFC 9126 section 2.2. `expires_in` is in seconds. */
+/** Answer to a pushed request (RFC 9126 section 2.2). `expires_in` is in seconds. */
 export const pushedRequestAnswerSchema = z
   .object({ request_uri: z.string(), expires_in: z.int() })
   .meta({ id: 'PushedAuthorizationResponse' });
@@ -127,12 +126,12 @@ export const revocationRequestSchema = z.object({
   client_secret: z.string().optional(),
 });
 
-/** RFC 7517 section 5. */
+/** Key set (RFC 7517 section 5). */
 export const jwksSchema = z
   .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
   .meta({ id: 'JsonWebKeySet' });
 
-/** RFC 8414 section 2: what a stock client reads. */
+/** Authorization server metadata for stock clients (RFC 8414 section 2). */
 export const authorizationServerMetadataSchema = z
   .looseObject({
     issuer: z.string(),

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { ICON_BYTES_MAX } from '../core/limits.ts';
-import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
 import {
   accountSchema,
   changeEmailRequestSchema,
@@ -14,25 +12,13 @@ import {
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
-import {
-  appRegisteredSchema,
-  appSchema,
-  clientIdParams,
-  registerAppRequestSchema,
-  rotateSecretRequestSchema,
-  secretRotatedSchema,
-  updateAppRequestSchema,
-} from './apps.ts';
-import { connectionAuditEntrySchema, connectionSchema } from './connections.ts';
+import { appRoutes, connectionRoutes } from './app-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
 
-const service = 'auth' as const;
-const detail = { service, errorShape: 'detail' } as const;
+const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
-const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
-const connections = { ...detail, tag: 'Connections', caller: 'console_session' } as const;
 
-/** Accounts and console sessions. */
+/** Routes of accounts and console sessions. */
 const accountRoutes = {
   createAccount: defineRoute({
     ...accounts,
@@ -53,7 +39,7 @@ const accountRoutes = {
     caller: 'public',
     summary: 'Sign in',
     description:
-      'A device that has signed in to the account before has a budget of failures of its own, which no stranger can use up: send its last `device_token` in `X-Svc-Device`. Browsers send it by cookie.',
+      'A device that has signed in to the account before has its own failure budget, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
     responses: { 201: json('A console session.', sessionCreatedSchema) },
     errors: ['invalid_credentials', 'too_many_attempts'],
@@ -64,7 +50,7 @@ const accountRoutes = {
     method: 'GET',
     path: '/v1/console/session',
     caller: 'console_session',
-    summary: 'Who is signed in',
+    summary: 'Get the current session',
     request: {},
     responses: { 200: json('The session.', sessionSchema) },
     errors: [],
@@ -87,11 +73,11 @@ const accountRoutes = {
     method: 'POST',
     path: '/v1/console/session/resume',
     caller: 'public',
-    summary: "The console's own: its session again, after a reload",
+    summary: 'Resume the console session after a reload',
     description:
-      'Reads the HttpOnly cookie that sign-in has set, so that no script need keep a token. Answers no other origin.',
+      'For the console only. Reads the HttpOnly cookie set at sign-in, so that no script has to store a token. Other origins are refused.',
     request: {},
-    responses: { 200: json('The same session, with a token for it.', sessionCreatedSchema) },
+    responses: { 200: json('The same session with a new token.', sessionCreatedSchema) },
     errors: ['not_authenticated', 'invalid_token'],
   }),
   changePassword: defineRoute({
@@ -102,7 +88,7 @@ const accountRoutes = {
     caller: 'console_session',
     summary: 'Change the password',
     description:
-      'Ends every session of the account, this one included, and answers a new one. With `revoke_access`, connections and API keys end too.',
+      'Ends every session of the account, including this one, and returns a new one. With `revoke_access`, connections and API keys end as well.',
     request: { headers: deviceHeaders, body: jsonBody(changePasswordRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
@@ -113,8 +99,8 @@ const accountRoutes = {
     method: 'POST',
     path: '/v1/console/account/email',
     caller: 'console_session',
-    summary: 'Change the address',
-    description: 'Ends every session of the account, this one too; the answer is a new one.',
+    summary: 'Change the email address',
+    description: 'Ends every session of the account, including this one, and returns a new one.',
     request: { headers: deviceHeaders, body: jsonBody(changeEmailRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
@@ -125,9 +111,9 @@ const accountRoutes = {
     method: 'GET',
     path: '/v1/console/sso',
     caller: 'public',
-    summary: 'Whether single sign-on is there',
+    summary: 'Get the availability of single sign-on',
     request: {},
-    responses: { 200: json('Whether, and with whom.', ssoStatusSchema) },
+    responses: { 200: json('The availability, and the provider’s name.', ssoStatusSchema) },
     errors: [],
   }),
   startSso: defineRoute({
@@ -148,135 +134,14 @@ const accountRoutes = {
     path: '/v1/console/sso/callback',
     caller: 'public',
     summary: 'Return from the configured OpenID provider',
-    description: 'Sets the same cookies as sign-in. Somebody who gave up at the provider is sent back without them.',
+    description: 'Sets the same cookies as sign-in. A user who cancelled at the provider is sent back without them.',
     request: {},
     responses: { 303: { description: 'To `return_to`, or to the console.' } },
     errors: ['sso_not_configured', 'sso_failed'],
   }),
 } as const;
 
-/** Management of registered apps. */
-const appRoutes = {
-  listApps: defineRoute({
-    ...apps,
-    operationId: 'listApps',
-    method: 'GET',
-    path: '/v1/integrations/apps',
-    summary: 'List apps',
-    request: {},
-    responses: { 200: json('The apps of this account.', listOf(appSchema)) },
-    errors: [],
-  }),
-  registerApp: defineRoute({
-    ...apps,
-    operationId: 'registerApp',
-    method: 'POST',
-    path: '/v1/integrations/apps',
-    summary: 'Register an app',
-    request: { body: jsonBody(registerAppRequestSchema) },
-    responses: { 201: json('The app, with its secret this once.', appRegisteredSchema) },
-    errors: [],
-  }),
-  updateApp: defineRoute({
-    ...apps,
-    operationId: 'updateApp',
-    method: 'PATCH',
-    path: '/v1/integrations/apps/{client_id}',
-    summary: 'Activate, deactivate or change an app',
-    request: { params: clientIdParams, body: jsonBody(updateAppRequestSchema) },
-    responses: { 200: json('The app.', appSchema) },
-    errors: [],
-  }),
-  deleteApp: defineRoute({
-    ...apps,
-    operationId: 'deleteApp',
-    method: 'DELETE',
-    path: '/v1/integrations/apps/{client_id}',
-    summary: 'Delete an app',
-    request: { params: clientIdParams },
-    responses: { 204: { description: 'Deleted.' } },
-    errors: [],
-  }),
-  rotateAppSecret: defineRoute({
-    ...apps,
-    operationId: 'rotateAppSecret',
-    method: 'POST',
-    path: '/v1/integrations/apps/{client_id}/rotate-secret',
-    summary: 'Rotate the client secret',
-    request: { params: clientIdParams, body: optionalJsonBody(rotateSecretRequestSchema) },
-    responses: { 200: json('The new secret, this once.', secretRotatedSchema) },
-    errors: ['public_client_has_no_secret'],
-  }),
-  getAppIcon: defineRoute({
-    ...connections,
-    tag: 'Apps',
-    operationId: 'getAppIcon',
-    method: 'GET',
-    path: '/v1/integrations/apps/{client_id}/icon',
-    summary: 'The icon of an app',
-    description: 'For any signed-in user: consent and connection lists show it.',
-    request: { params: clientIdParams },
-    responses: {
-      200: {
-        description: 'The stored image, or a generated SVG monogram.',
-        contentType: 'image/*',
-        schema: z.string(),
-      },
-    },
-    errors: [],
-  }),
-  putAppIcon: defineRoute({
-    ...apps,
-    operationId: 'putAppIcon',
-    method: 'PUT',
-    path: '/v1/integrations/apps/{client_id}/icon',
-    summary: 'Store an icon (PNG, JPEG or WebP, at most 256 KiB)',
-    description: 'The bytes decide what it is, whatever `content-type` says.',
-    request: {
-      params: clientIdParams,
-      body: { contentType: '*/*', schema: z.string(), required: true, bytesMax: ICON_BYTES_MAX, raw: true },
-    },
-    responses: { 204: { description: 'Stored.' } },
-    errors: [],
-  }),
-} as const;
-
-/** Connections of a user. */
-const connectionRoutes = {
-  listConnections: defineRoute({
-    ...connections,
-    operationId: 'listConnections',
-    method: 'GET',
-    path: '/v1/integrations/connections',
-    summary: 'List connected apps',
-    request: {},
-    responses: { 200: json("The user's connections.", listOf(connectionSchema)) },
-    errors: [],
-  }),
-  deleteConnection: defineRoute({
-    ...connections,
-    operationId: 'deleteConnection',
-    method: 'DELETE',
-    path: '/v1/integrations/connections/{client_id}',
-    summary: 'Disconnect an app',
-    request: { params: clientIdParams },
-    responses: { 204: { description: 'Disconnected.' } },
-    errors: [],
-  }),
-  listConnectionAudit: defineRoute({
-    ...connections,
-    operationId: 'listConnectionAudit',
-    method: 'GET',
-    path: '/v1/integrations/connections/{client_id}/audit',
-    summary: 'What happened to a connection',
-    description: 'Newest first, for as long as 400 days; also of an app that is no longer connected.',
-    request: { params: clientIdParams, query: z.object(pageQuery) },
-    responses: { 200: json('A page of the audit trail.', pageOf(connectionAuditEntrySchema)) },
-    errors: [],
-  }),
-} as const;
-
-/** The discovery document of the whole API. */
+/** Route of the OpenAPI document. */
 const documentRoutes = {
   getOpenapiDocument: defineRoute({
     ...detail,
@@ -285,7 +150,7 @@ const documentRoutes = {
     method: 'GET',
     path: '/v1/openapi.json',
     caller: 'public',
-    summary: 'This API as an OpenAPI 3.1 document',
+    summary: 'Get the OpenAPI 3.1 document of this API',
     request: {},
     responses: { 200: json('The document.', z.looseObject({ openapi: z.string() })) },
     errors: [],

@@ -4,25 +4,25 @@ import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { reservationStateSchema } from './usage.ts';
 
-/** The gateway process that will serve the request: absent from gateways of the previous release. */
+/** Gateway process that will serve the request. Gateways of the previous release omit it. */
 const holderIdSchema = z.uuid().optional();
 
-/** Kinds of delegated inference, as plans include them. */
+/** Kinds of delegated inference, as in plans. */
 export const delegatedServiceSchema = z.enum(['chat', 'audio_transcription']);
 
-/** Asks whether a delegated request may be forwarded. Asking again for one admitted request answers the same. */
+/** Request to admit a delegated request. Repeating it for an admitted request returns the same decision. */
 export const delegatedAdmissionRequestSchema = z.object({
   kind: z.literal('delegated'),
   request_id: idSchema('req'),
   svc_user_id: idSchema('usr'),
   client_id: idSchema('app'),
   service: delegatedServiceSchema,
-  estimate_micros: nonNegativeMicrosSchema.meta({ description: 'Settles the request if its outcome stays unknown.' }),
+  estimate_micros: nonNegativeMicrosSchema.meta({ description: 'Cost charged if the outcome stays unknown.' }),
   idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
 
-/** Asks whether an API-key request may be forwarded, and holds its highest cost in the wallet. */
+/** Request to admit an API-key request and hold its maximum cost in the wallet. */
 export const keyAdmissionRequestSchema = z.object({
   kind: z.literal('api_key'),
   request_id: idSchema('req'),
@@ -37,33 +37,31 @@ export const keyAdmissionRequestSchema = z.object({
   holder_id: holderIdSchema,
 });
 
-/** Asks whether a key may spend anything, before the size of its request is known. */
+/** Question if a key can spend anything, asked before the size of its request is known. */
 export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
   key_id: true,
   requests_per_minute: true,
   monthly_limit_micros: true,
 });
 
-/** Asks whether a key may spend anything, before the size of its request is known. */
 export type KeyStandingRequest = z.infer<typeof keyStandingRequestSchema>;
 
-/** Asks billing whether money may be spent on a request. */
+/** Request to admit a request and reserve money for it. */
 export const admissionRequestSchema = z.discriminatedUnion('kind', [
   delegatedAdmissionRequestSchema,
   keyAdmissionRequestSchema,
 ]);
 
-/** Asks billing whether money may be spent on a request. */
 export type AdmissionRequest = z.infer<typeof admissionRequestSchema>;
 
-/** The minute's budget of an API key after this decision. */
+/** Remaining requests of an API key in this minute, after the decision. */
 export const rateLimitStateSchema = z.object({
   limit: z.int(),
   remaining: z.int(),
   reset_ms: z.int().min(0),
 });
 
-/** Billing's decision. Every refusal is named by the error code that the caller is given. */
+/** Billing's decision. A refusal carries the error code for the caller. */
 export const admissionSchema = z.object({
   verdict: z.enum([
     'admitted',
@@ -82,7 +80,6 @@ export const admissionSchema = z.object({
   rate_limit: rateLimitStateSchema.optional(),
 });
 
-/** Billing's decision. */
 export type Admission = z.infer<typeof admissionSchema>;
 
 /** Outcome of a request from the gateway's point of view. */
@@ -92,7 +89,6 @@ export const requestOutcomeSchema = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('uncertain') }),
 ]);
 
-/** Outcome of a request from the gateway's point of view. */
 export type RequestOutcome = z.infer<typeof requestOutcomeSchema>;
 
 /** Reports outcomes of requests; a repeated report changes nothing. */

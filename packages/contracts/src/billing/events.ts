@@ -5,14 +5,14 @@ import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from './subscriptions.ts';
 
-/** Facts that the billing service publishes. */
+/** Facts published by the billing service. */
 export const billingEvents = {
   subscriptionChanged: defineEvent({
     subject: 'billing.subscription.changed.v1',
     service: 'billing',
     consumers: ['webhook-dispatcher_subscriptions'],
     description:
-      'Something that a receiver can see has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
+      'A field visible to receivers has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
     schema: subscriptionSnapshotSchema.extend({ svc_user_id: idSchema('usr') }),
   }),
   subscriptionEnded: defineEvent({

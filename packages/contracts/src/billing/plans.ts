@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 
-/** Which kinds of inference a plan includes. */
+/** Kinds of inference included in a plan. */
 export const planServicesSchema = z
   .object({ chat: z.boolean(), audio_transcription: z.boolean() })
   .meta({ id: 'PlanServices' });
 
-/** Which kinds of inference a plan includes. */
 export type PlanServices = z.infer<typeof planServicesSchema>;
 
 const priceSchema = z.object({
@@ -15,7 +14,7 @@ const priceSchema = z.object({
   interval: z.enum(['month', 'year']),
 });
 
-/** A plan as anybody sees it. */
+/** A plan as the public sees it. */
 export const planSchema = z
   .object({
     id: z.string(),
@@ -28,10 +27,9 @@ export const planSchema = z
   })
   .meta({ id: 'Plan' });
 
-/** A plan as anybody sees it. */
 export type Plan = z.infer<typeof planSchema>;
 
-/** The file of plans (`PLANS_FILE`, YAML). */
+/** File of plans (`PLANS_FILE`, YAML). */
 export const plansFileSchema = z.strictObject({
   plans: z
     .array(
@@ -47,12 +45,12 @@ export const plansFileSchema = z.strictObject({
     )
     .min(1)
     .refine((plans) => new Set(plans.map((plan) => plan.id)).size === plans.length, {
-      message: 'plan ids must differ',
+      message: 'plan ids must be unique',
     }),
 });
 
-/** A plan as it is configured. */
+/** A plan as configured. */
 export type ConfiguredPlan = z.infer<typeof plansFileSchema>['plans'][number];
 
-/** A plan's name, where only that is told. */
+/** Reference to a plan. */
 export const planReferenceSchema = z.object({ id: z.string(), name: z.string() });

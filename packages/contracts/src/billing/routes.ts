@@ -24,7 +24,7 @@ const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as cons
 const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;
 const missingPage = {
   404: {
-    ...html('A page that says so to browsers; JSON with the code elsewhere.'),
+    ...html('A page for browsers; JSON with the code otherwise.'),
     alternatives: { 'application/json': errorBodySchema },
   },
 } as const;
@@ -33,14 +33,14 @@ const subscriptionParams = z.object({ subscription_id: pathIdSchema });
 const form = <S extends z.ZodType>(schema: S) =>
   ({ contentType: 'application/x-www-form-urlencoded', schema, required: true, bytesMax: FORM_BYTES_MAX }) as const;
 
-/** Subscriptions and plans. */
+/** Routes of subscriptions and plans. */
 const subscriptionRoutes = {
   getSubscription: defineRoute({
     ...console,
     operationId: 'getSubscription',
     method: 'GET',
     path: '/v1/subscriptions',
-    summary: 'The current subscription',
+    summary: 'Get the current subscription',
     request: {},
     responses: { 200: json('The subscription.', subscriptions.currentSubscriptionSchema) },
     errors: [],
@@ -60,10 +60,10 @@ const subscriptionRoutes = {
     operationId: 'confirmCheckout',
     method: 'POST',
     path: '/v1/subscriptions/checkout/confirm',
-    summary: 'Confirm a purchase after the return',
+    summary: 'Confirm a purchase after the checkout',
     description: 'Idempotent. Also completes a wallet top-up.',
     request: { body: jsonBody(subscriptions.checkoutConfirmationSchema) },
-    responses: { 200: json('What was bought.', subscriptions.checkoutConfirmedSchema) },
+    responses: { 200: json('The purchased subscription or wallet.', subscriptions.checkoutConfirmedSchema) },
     errors: ['not_found', 'checkout_not_completed', 'subscription_already_active', 'payment_provider_unavailable'],
   }),
   createPortalSession: defineRoute({
@@ -83,7 +83,7 @@ const subscriptionRoutes = {
     operationId: 'listPlans',
     method: 'GET',
     path: '/v1/subscriptions/plans',
-    summary: 'Plans on offer',
+    summary: 'List the plans',
     request: {},
     responses: { 200: json('The plans.', listOf(planSchema)) },
     errors: [],
@@ -94,7 +94,7 @@ const subscriptionRoutes = {
     operationId: 'getSubscriptionUsage',
     method: 'GET',
     path: '/v1/subscriptions/usage',
-    summary: 'Usage against the caps',
+    summary: 'Get usage and caps',
     request: {},
     responses: { 200: json('The usage.', usageSchema) },
     errors: [],
@@ -105,7 +105,7 @@ const subscriptionRoutes = {
     operationId: 'getUsageHistory',
     method: 'GET',
     path: '/v1/subscriptions/usage/history',
-    summary: 'Use of the subscription by day',
+    summary: 'List the use of the subscription by day',
     description: 'By service and by app. Metadata only.',
     request: { query: usageHistoryQuerySchema },
     responses: { 200: json('The days, oldest first.', usageHistorySchema) },
@@ -113,14 +113,14 @@ const subscriptionRoutes = {
   }),
 } as const;
 
-/** Usage as apps read it. */
+/** Routes of usage, for apps. */
 const appUsageRoutes = {
   getIntegrationUsage: defineRoute({
     ...app,
     operationId: 'getIntegrationUsage',
     method: 'GET',
     path: '/v1/integrations/usage',
-    summary: 'Shared limits and usage',
+    summary: 'Get shared limits and usage',
     request: {},
     responses: { 200: json('The usage.', usageSchema) },
     errors: [],
@@ -130,22 +130,22 @@ const appUsageRoutes = {
     operationId: 'getRequestUsage',
     method: 'GET',
     path: '/v1/integrations/usage/requests/{request_id}',
-    summary: 'What became of a request',
-    description: "The id is in the `X-Request-Id` of the request's answer.",
+    summary: 'Get state and cost of a request',
+    description: 'The id is the `X-Request-Id` of the response.',
     request: { params: requestIdParams },
     responses: { 200: json('The request.', requestUsageSchema) },
     errors: ['not_found'],
   }),
 } as const;
 
-/** The prepaid wallet of the API-key gateway. */
+/** Routes of the API-key gateway's prepaid wallet. */
 const walletRoutes = {
   getWallet: defineRoute({
     ...wallets,
     operationId: 'getWallet',
     method: 'GET',
     path: '/v1/gateway/wallet',
-    summary: 'Balance of the wallet',
+    summary: 'Get the wallet balance',
     request: {},
     responses: { 200: json('The wallet.', walletSchema) },
     errors: [],
@@ -162,7 +162,7 @@ const walletRoutes = {
   }),
 } as const;
 
-/** What payment providers call. */
+/** Routes called by payment providers. */
 const paymentRoutes = {
   receiveStripeEvent: defineRoute({
     ...detail,
@@ -171,7 +171,7 @@ const paymentRoutes = {
     operationId: 'receiveStripeEvent',
     method: 'POST',
     path: '/v1/payments/stripe/events',
-    summary: 'Signed events of the payment provider',
+    summary: 'Receive signed events of the payment provider',
     request: {
       body: {
         contentType: 'application/json',
@@ -186,14 +186,14 @@ const paymentRoutes = {
   }),
 } as const;
 
-/** Sandbox payments: absent when a real payment provider is configured. */
+/** Routes of sandbox payments. Not mounted with a real payment provider. */
 const sandboxRoutes = {
   showSandboxCheckout: defineRoute({
     ...sandbox,
     operationId: 'showSandboxCheckout',
     method: 'GET',
     path: '/sandbox/payments/sessions/{session_id}',
-    summary: 'Hosted checkout page',
+    summary: 'Show the hosted checkout page',
     request: { params: sessionParams, query: sandboxShapes.sandboxPageQuerySchema },
     responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
@@ -203,7 +203,7 @@ const sandboxRoutes = {
     operationId: 'submitSandboxCheckout',
     method: 'POST',
     path: '/sandbox/payments/sessions/{session_id}/submit',
-    summary: 'Form of the checkout page: pay, answer the bank, or go back',
+    summary: 'Submit the checkout page: pay, answer the bank, or go back',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxCheckoutFormSchema) },
     responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },
     errors: ['not_found'],
@@ -223,7 +223,7 @@ const sandboxRoutes = {
     operationId: 'showSandboxPortal',
     method: 'GET',
     path: '/sandbox/payments/portal/{session_id}',
-    summary: 'Hosted portal page',
+    summary: 'Show the hosted portal page',
     request: { params: sessionParams, query: sandboxShapes.sandboxPortalQuerySchema },
     responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
@@ -233,7 +233,7 @@ const sandboxRoutes = {
     operationId: 'submitSandboxPortal',
     method: 'POST',
     path: '/sandbox/payments/portal/{session_id}/submit',
-    summary: 'Form of the portal page',
+    summary: 'Submit the portal page',
     request: { params: sessionParams, body: form(sandboxShapes.sandboxPortalFormSchema) },
     responses: { 303: { description: 'Back to the portal or to the return URL.' } },
     errors: ['not_found'],
@@ -243,7 +243,7 @@ const sandboxRoutes = {
     operationId: 'playSandboxSubscription',
     method: 'POST',
     path: '/sandbox/payments/subscriptions/{subscription_id}',
-    summary: 'Play a later state of a subscription',
+    summary: 'Simulate a later state of a subscription',
     request: {
       params: subscriptionParams,
       body: jsonBody(z.strictObject({ status: subscriptions.subscriptionStatusSchema })),
@@ -258,7 +258,7 @@ const sandboxRoutes = {
     operationId: 'updateSandboxSubscription',
     method: 'PATCH',
     path: '/sandbox/payments/subscriptions/{subscription_id}',
-    summary: 'Set how its later payments go',
+    summary: 'Set the outcome of later payments',
     request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxSettingsSchema) },
     responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
     errors: ['not_found'],
@@ -268,10 +268,10 @@ const sandboxRoutes = {
     operationId: 'advanceSandboxSubscription',
     method: 'POST',
     path: '/sandbox/payments/subscriptions/{subscription_id}/advance',
-    summary: 'Move the clock of a subscription at the provider forward',
+    summary: 'Advance the clock of a subscription',
     description:
-      'Does all that falls due meanwhile, in its order: renewals, failed payments, their retries, the end. Only periods and ' +
-      'status follow this clock; caps and their windows go by the real one.',
+      'Runs everything due meanwhile, in order: renewals, failed payments, retries, cancellation. Only periods and ' +
+      'status follow this clock; caps and their windows follow the real one.',
     request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxAdvanceSchema) },
     responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
     errors: ['not_found'],

@@ -12,7 +12,7 @@ export const sandboxCardSchema = z.enum(['succeeds', 'asks_to_confirm', 'decline
 /** One of the sandbox's cards. */
 export type SandboxCard = z.infer<typeof sandboxCardSchema>;
 
-/** What the portal says after it was used. */
+/** Notice on the portal page after an action. */
 export const portalNoticeSchema = z.enum([
   'canceled',
   'resumed',
@@ -23,25 +23,24 @@ export const portalNoticeSchema = z.enum([
   'not_confirmed',
 ]);
 
-/** What the portal says after it was used. */
 export type PortalNotice = z.infer<typeof portalNoticeSchema>;
 
 const language = { locale: z.enum(['it', 'en']).optional() };
 
-/** Query of the hosted pages: the language, where it is not the browser's. */
+/** Query of the hosted pages. `locale` overrides the browser's language. */
 export const sandboxPageQuerySchema = z.object(language);
 
 /** Query of the portal. */
 export const sandboxPortalQuerySchema = z.object({ ...language, notice: portalNoticeSchema.optional() });
 
-/** Form of the checkout page; `confirm` and `fail` answer the bank's question. */
+/** Form of the checkout page. `confirm` and `fail` answer the bank's confirmation step. */
 export const sandboxCheckoutFormSchema = z.object({
   action: z.enum(['pay', 'confirm', 'fail', 'cancel']),
   card: sandboxCardSchema.default('succeeds'),
   ...language,
 });
 
-/** Form of the portal page; `pay` pays what is overdue. */
+/** Form of the portal page. `pay` pays an overdue invoice. */
 export const sandboxPortalFormSchema = z.object({
   action: z.enum(['cancel', 'resume', 'change_plan', 'change_card', 'pay', 'confirm', 'fail', 'return']),
   plan_id: z.string().max(128).optional(),
@@ -49,7 +48,7 @@ export const sandboxPortalFormSchema = z.object({
   ...language,
 });
 
-/** How later payments of a subscription go, and what becomes of it when all attempts have failed. */
+/** Outcome of later payments, and the subscription's state after the last failed attempt. */
 export const sandboxSettingsSchema = z.strictObject({
   card: sandboxCardSchema.optional(),
   when_unpaid: z.enum(['canceled', 'unpaid']).optional(),
@@ -57,7 +56,7 @@ export const sandboxSettingsSchema = z.strictObject({
 
 const SECONDS_PER_YEAR = 366 * 86_400;
 
-/** By how much the clock of a subscription is moved. */
+/** Time by which a subscription's clock advances. */
 export const sandboxAdvanceSchema = z.strictObject({ seconds: z.int().min(1).max(SECONDS_PER_YEAR) });
 
 /** A subscription as the sandbox payment provider sees it, by its own clock. */

@@ -5,7 +5,7 @@ import { returnUrlSchema } from '../core/url.ts';
 import { planReferenceSchema, planServicesSchema } from './plans.ts';
 import { walletSchema } from './wallets.ts';
 
-/** The payment provider's names of a subscription's state. */
+/** States of a subscription, as the payment provider names them. */
 export const subscriptionStatusSchema = z.enum([
   'incomplete',
   'incomplete_expired',
@@ -17,13 +17,11 @@ export const subscriptionStatusSchema = z.enum([
   'paused',
 ]);
 
-/** One of the states of a subscription. */
 export type SubscriptionStatus = z.infer<typeof subscriptionStatusSchema>;
 
-/** States that end a subscription and are told as `subscription.ended`. */
+/** States that end a subscription and emit `subscription.ended`. */
 export const endedStatusSchema = z.enum(['canceled', 'unpaid', 'incomplete_expired']);
 
-/** A subscription as its owner sees it. */
 export const subscriptionSchema = z
   .object({
     id: idSchema('sub'),
@@ -36,10 +34,9 @@ export const subscriptionSchema = z
   })
   .meta({ id: 'Subscription' });
 
-/** A subscription as its owner sees it. */
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
-/** The subscription of the account, or null where there never was one. */
+/** The account's subscription; null if it never had one. */
 export const currentSubscriptionSchema = z
   .object({ subscription: subscriptionSchema.nullable() })
   .meta({ id: 'CurrentSubscription' });
@@ -53,17 +50,17 @@ export const checkoutRequestSchema = z
   })
   .meta({ id: 'CheckoutRequest' });
 
-/** A hosted checkout to which the browser is sent. */
+/** A hosted checkout. */
 export const checkoutSessionSchema = z
   .object({ session_id: z.string(), url: z.string(), expires_at: timestampSchema })
   .meta({ id: 'CheckoutSession' });
 
-/** Confirmation of a purchase, after the return from the hosted checkout. */
+/** Confirmation of a purchase, after the hosted checkout. */
 export const checkoutConfirmationSchema = z
   .strictObject({ session_id: z.string().min(1).max(255) })
   .meta({ id: 'CheckoutConfirmation' });
 
-/** What a confirmed session has bought: a subscription, or a wallet's top-up. */
+/** Result of a confirmed session: a subscription or a wallet top-up. */
 export const checkoutConfirmedSchema = z
   .object({
     subscription: subscriptionSchema.nullable(),
@@ -71,20 +68,20 @@ export const checkoutConfirmedSchema = z
   })
   .meta({ id: 'CheckoutConfirmed' });
 
-/** Where the portal returns to. */
+/** Address to return to from the portal. */
 export const portalRequestSchema = z.strictObject({ return_url: returnUrlSchema }).meta({ id: 'PortalRequest' });
 
-/** The hosted portal to which the browser is sent. */
+/** The hosted portal. */
 export const portalSessionSchema = z.object({ url: z.string() }).meta({ id: 'PortalSession' });
 
-/** The part of a paid period that apps are told: no amounts, no models. */
+/** Use of the paid period as apps see it, without amounts and models. */
 export const budgetSchema = z.object({
   weekly_used_percent: z.int().min(0).max(100),
   monthly_used_percent: z.int().min(0).max(100),
   services: planServicesSchema,
 });
 
-/** A subscription as apps are told of it. */
+/** A subscription as apps see it. */
 export const subscriptionSnapshotSchema = z
   .object({
     status: subscriptionStatusSchema,
@@ -96,5 +93,4 @@ export const subscriptionSnapshotSchema = z
   })
   .meta({ id: 'SubscriptionSnapshot' });
 
-/** A subscription as apps are told of it. */
 export type SubscriptionSnapshot = z.infer<typeof subscriptionSnapshotSchema>;

@@ -13,7 +13,7 @@ const windowUsageSchema = z.object({
   resets_at: timestampSchema,
 });
 
-/** Shared limits and usage of an account; null parts where there is no subscription. */
+/** Shared limits and usage of an account. Fields of the subscription are null if there is none. */
 export const usageSchema = z
   .object({
     status: subscriptionStatusSchema.nullable(),
@@ -27,16 +27,14 @@ export const usageSchema = z
   })
   .meta({ id: 'Usage' });
 
-/** Shared limits and usage of an account. */
 export type Usage = z.infer<typeof usageSchema>;
 
 /** States of a reservation. */
 export const reservationStateSchema = z.enum(['reserved', 'settled', 'released', 'uncertain']);
 
-/** One of the states of a reservation. */
 export type ReservationState = z.infer<typeof reservationStateSchema>;
 
-/** What became of a request. */
+/** State and cost of a request. */
 export const requestUsageSchema = z
   .object({
     request_id: idSchema('req'),
@@ -47,31 +45,30 @@ export const requestUsageSchema = z
   })
   .meta({ id: 'RequestUsage' });
 
-/** How a request stands in the books; `cost_micros` is null while it is not known. */
+/** State and cost of a request. `cost_micros` is null while the cost is unknown. */
 export const requestStateSchema = z.object({
   state: reservationStateSchema,
   cost_micros: nonNegativeMicrosSchema.nullable(),
 });
 
-/** How a request stands in the books. */
 export type RequestState = z.infer<typeof requestStateSchema>;
 
 /** `{request_id}` in a path. */
 export const requestIdParams = z.object({ request_id: pathIdSchema });
 
-/** Days that the history reaches back at most, today included. */
+/** Longest history in days, including today. */
 export const USAGE_HISTORY_DAYS_MAX = 366;
-/** Apps that are named for one day. */
+/** Apps listed per day. */
 export const USAGE_HISTORY_APPS_MAX = 20;
 
-/** How far back the history is wanted. */
+/** Length of the history. */
 export const usageHistoryQuerySchema = z.object({
   days: z.int().min(1).max(USAGE_HISTORY_DAYS_MAX).default(30).meta({ description: 'UTC days up to today.' }),
 });
 
 const useSchema = z.object({ requests: z.int().min(0), cost_micros: nonNegativeMicrosSchema });
 
-/** What one UTC day's requests have used. A request belongs to the day of its admission and is in it once it is settled. */
+/** Use on one UTC day. A request counts on the day of its admission, once it is settled. */
 export const dailyUseSchema = z
   .object({
     day: z.iso.date().meta({ description: 'In UTC.' }),
@@ -80,12 +77,11 @@ export const dailyUseSchema = z
     apps: z
       .array(z.object({ client_id: idSchema('app'), ...useSchema.shape }))
       .max(USAGE_HISTORY_APPS_MAX)
-      .meta({ description: 'The dearest first. What is missing from the total was used by apps beyond these.' }),
+      .meta({ description: 'Most expensive first. The rest of the total was used by further apps.' }),
   })
   .meta({ id: 'DailyUse' });
 
-/** What one UTC day's requests have used. */
 export type DailyUse = z.infer<typeof dailyUseSchema>;
 
-/** Use of the subscription by UTC day, oldest first; days without use are in it too. */
+/** Use of the subscription by UTC day, oldest first, including days without use. */
 export const usageHistorySchema = z.object({ data: z.array(dailyUseSchema) }).meta({ id: 'UsageHistory' });

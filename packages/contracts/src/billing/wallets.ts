@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencySchema, MICROS_PER_UNIT, microsSchema } from '../core/money.ts';
 import { returnUrlSchema } from '../core/url.ts';
 
-/** The prepaid wallet of the API-key gateway. */
+/** Prepaid wallet of the API-key gateway. */
 export const walletSchema = z
   .object({
     balance_micros: microsSchema,
@@ -11,7 +11,10 @@ export const walletSchema = z
   })
   .meta({ id: 'Wallet' });
 
-/** A purchase of wallet balance: at most 10,000 units of the currency. A provider that takes real money may want whole cents, and more. */
+/**
+ * Purchase of wallet balance, at most 10,000 units of the currency. A real payment provider may require whole cents and
+ * a minimum.
+ */
 export const topUpRequestSchema = z
   .strictObject({
     amount_micros: z
@@ -23,12 +26,12 @@ export const topUpRequestSchema = z
   })
   .meta({ id: 'TopUpRequest' });
 
-/** A refund of a top-up, or of a part of it. */
+/** Refund of a top-up, in full or in part. */
 export const refundRequestSchema = z.strictObject({
   refund_id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/)
-    .meta({ description: "The caller's own: asking again with it refunds nothing more." }),
+    .meta({ description: 'Chosen by the caller. Repeating it refunds nothing more.' }),
   session_id: z.string().min(1).max(255).meta({ description: 'The checkout session of the top-up.' }),
   amount_micros: z
     .int()
@@ -36,7 +39,7 @@ export const refundRequestSchema = z.strictObject({
     .refine((amount) => amount % 10_000 === 0, { message: 'must be a whole number of cents' }),
 });
 
-/** How far a refund has come. `pending`: taken from the wallet, and told to the payment provider until it answers. */
+/** State of a refund. `pending`: taken from the wallet; the payment provider is called until it answers. */
 export const refundSchema = z.object({
   refund_id: z.string(),
   state: z.enum(['pending', 'refunded', 'refused']),
@@ -44,8 +47,7 @@ export const refundSchema = z.object({
   currency: currencySchema,
 });
 
-/** How far a refund has come. */
 export type Refund = z.infer<typeof refundSchema>;
 
-/** A hosted checkout of a top-up. */
+/** A hosted checkout for a top-up. */
 export const topUpSessionSchema = z.object({ session_id: z.string(), url: z.string() }).meta({ id: 'TopUpSession' });

@@ -1,4 +1,4 @@
-/** What went wrong, as operations say it; the HTTP status of each is the default for its kind. */
+/** Kinds of error that operations throw, with the default HTTP status of each. */
 export const errorKinds = {
   invalid: 400,
   unauthenticated: 401,
@@ -10,18 +10,17 @@ export const errorKinds = {
   internal: 500,
 } as const;
 
-/** One of the error kinds. */
 export type ErrorKind = keyof typeof errorKinds;
 
-/** The part of the product that answers with a code; `internal` codes never leave the routes between services. */
+/** The part of the product that answers with a code. `internal` codes never leave the routes between services. */
 export type ErrorOwner = 'any' | 'internal' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
 
 /** A registered error code. */
 export interface ErrorCodeDefinition {
-  owner: ErrorOwner;
-  kind: ErrorKind;
-  status: number;
-  description: string;
+  readonly owner: ErrorOwner;
+  readonly kind: ErrorKind;
+  readonly status: number;
+  readonly description: string;
 }
 
 const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: string): ErrorCodeDefinition => ({
@@ -31,7 +30,7 @@ const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: s
   description,
 });
 
-/** Every `code` that an answer can carry, with its status and what it tells the caller. */
+/** Every error code, with its status and its message to the caller. */
 export const errorCodes = {
   not_authenticated: code('any', 'unauthenticated', 401, 'No credential was sent.'),
   invalid_token: code(
@@ -40,55 +39,45 @@ export const errorCodes = {
     401,
     'The credential is unknown, expired or revoked. Refresh it, or connect again.',
   ),
-  insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint wants.'),
+  insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
-  not_found: code('any', 'not_found', 404, 'There is no such resource, or it belongs to somebody else.'),
+  not_found: code('any', 'not_found', 404, 'The resource does not exist, or it belongs to another account.'),
   repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),
   request_timeout: code(
     'any',
     'invalid',
     408,
-    'The request stopped arriving before it was whole. Nothing was done; send it again.',
+    'The request was not received completely. Nothing was done; send it again.',
   ),
-  payload_too_large: code('any', 'invalid', 413, 'The body is larger than this endpoint takes.'),
+  payload_too_large: code('any', 'invalid', 413, 'The body is larger than this endpoint accepts.'),
   payload_too_complex: code(
     'inference-gateway',
     'invalid',
     413,
     'The JSON body has more than 500,000 values, or more than 64 levels of nesting.',
   ),
-  unsupported_media_type: code(
-    'any',
-    'invalid',
-    415,
-    'The body is of a type or encoding that this endpoint does not take.',
-  ),
-  internal_error: code('any', 'internal', 500, 'Something failed on our side. The request id names it.'),
+  unsupported_media_type: code('any', 'invalid', 415, 'This endpoint does not accept the body’s type or encoding.'),
+  internal_error: code('any', 'internal', 500, 'An internal error occurred. Quote the request id to support.'),
   not_implemented: code('any', 'unavailable', 501, 'This endpoint is not available in this release.'),
-  service_unavailable: code(
-    'any',
-    'unavailable',
-    503,
-    'A part of the service is unavailable for the moment. Try again.',
-  ),
+  service_unavailable: code('any', 'unavailable', 503, 'A part of the service is temporarily unavailable. Try again.'),
 
-  email_taken: code('auth', 'conflict', 409, 'An account with this address exists.'),
-  invalid_credentials: code('auth', 'unauthenticated', 401, 'Address or password are wrong.'),
+  email_taken: code('auth', 'conflict', 409, 'An account with this email address exists.'),
+  invalid_credentials: code('auth', 'unauthenticated', 401, 'The email address or the password is wrong.'),
   wrong_password: code('auth', 'forbidden', 403, 'The current password is wrong.'),
   fresh_sign_in_required: code(
     'auth',
     'forbidden',
     403,
-    'The account has no password: sign in again, and repeat this within ten minutes.',
+    'The account has no password. Sign in again and repeat this within ten minutes.',
   ),
-  too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for as long as `Retry-After` says.'),
+  too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for the time in `Retry-After`.'),
   signing_key_not_ready: code(
     'auth',
     'conflict',
     409,
-    'The next signing key has not been published for long enough: verifiers may not know it yet. Try again in an hour.',
+    'The next signing key was published too recently for all verifiers to know it. Try again in an hour.',
   ),
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
@@ -97,52 +86,52 @@ export const errorCodes = {
     'auth',
     'invalid',
     400,
-    'The app takes pushed authorization requests only: push it, and send the browser with `request_uri`.',
+    'The app accepts only pushed authorization requests. Push the request and send the browser with `request_uri`.',
   ),
   pushed_request_unknown: code(
     'auth',
     'invalid',
     400,
-    'The pushed request was used, has expired, or is not of this app. Push it again.',
+    'The pushed request was used, has expired, or belongs to another app. Push it again.',
   ),
   public_client_has_no_secret: code('auth', 'conflict', 409, 'A public app has no secret to rotate.'),
   sso_not_configured: code('auth', 'not_found', 404, 'Single sign-on is not configured.'),
   sso_failed: code('auth', 'unauthenticated', 401, 'The upstream sign-in failed or was refused.'),
 
   subscription_inactive: code('billing', 'limit', 402, 'There is no active subscription.'),
-  weekly_limit_exceeded: code('billing', 'limit', 402, 'The weekly cap is reached; `resets_at` says until when.'),
-  monthly_limit_exceeded: code('billing', 'limit', 402, 'The monthly cap is reached; `resets_at` says until when.'),
+  weekly_limit_exceeded: code('billing', 'limit', 402, 'The weekly cap is reached; it resets at `resets_at`.'),
+  monthly_limit_exceeded: code('billing', 'limit', 402, 'The monthly cap is reached; it resets at `resets_at`.'),
   subscription_requests_pending: code(
     'billing',
     'limit',
     429,
-    'Two requests of this account already await billing. Do not retry in an immediate loop.',
+    'Two requests of this account are already pending. Wait before retrying.',
   ),
   subscription_service_not_included: code('billing', 'forbidden', 403, 'The plan does not include this service.'),
   subscription_already_active: code(
     'billing',
     'conflict',
     409,
-    'A subscription is active already; change it in the portal.',
+    'A subscription is already active. Change it in the portal.',
   ),
   checkout_not_completed: code('billing', 'conflict', 409, 'The checkout session is not paid yet, or it has expired.'),
   billing_account_missing: code(
     'billing',
     'conflict',
     409,
-    'Nothing was ever bought with this account, so there is no portal to open.',
+    'The account has never bought anything, so it has no portal.',
   ),
   refund_not_possible: code(
     'billing',
     'conflict',
     409,
-    'The top-up, or what is available in the wallet, does not cover this refund.',
+    'The top-up or the available wallet balance does not cover this refund.',
   ),
   payment_provider_unavailable: code(
     'billing',
     'unavailable',
     503,
-    'The payment provider does not answer. Nothing was charged; try again.',
+    'The payment provider did not answer. Nothing was charged; try again.',
   ),
   invalid_signature: code('billing', 'invalid', 400, 'The event is not signed by the payment provider.'),
   insufficient_balance: code('billing', 'limit', 402, 'The wallet does not cover this request.'),
@@ -150,7 +139,7 @@ export const errorCodes = {
     'billing',
     'limit',
     429,
-    'The API key has used up its requests for this minute; see `Retry-After`.',
+    'The API key has reached its requests per minute; see `Retry-After`.',
   ),
   key_monthly_limit_exceeded: code('billing', 'limit', 402, 'The API key has reached its own monthly limit.'),
 
@@ -158,7 +147,7 @@ export const errorCodes = {
     'inference-gateway',
     'conflict',
     409,
-    'A request with this `Idempotency-Key` was taken before; `request_id` and `state` tell of it.',
+    'A request with this `Idempotency-Key` was already accepted; see `request_id` and `state`.',
   ),
   subscription_transcription_not_configured: code(
     'inference-gateway',
@@ -171,7 +160,7 @@ export const errorCodes = {
     'inference-gateway',
     'unavailable',
     503,
-    'No provider can take the request now. Nothing was billed; try again later.',
+    'No provider can serve the request now. Nothing was billed; try again later.',
   ),
   upstream_rejected: code(
     'inference-gateway',
@@ -183,7 +172,7 @@ export const errorCodes = {
     'inference-gateway',
     'unavailable',
     504,
-    'The outcome is unknown and may have cost something. Do not repeat it blindly: look at the usage first.',
+    'The outcome is unknown and may have cost something. Check the usage before you repeat it.',
   ),
   invalid_api_key: code(
     'inference-gateway',
@@ -197,13 +186,13 @@ export const errorCodes = {
     'inference-gateway',
     'unavailable',
     502,
-    'The provider left out what the compliance contract demands.',
+    'The provider’s answer lacks the metadata that the compliance contract requires.',
   ),
   provider_attribution_ambiguous: code(
     'inference-gateway',
     'unavailable',
     502,
-    'It is ambiguous which provider or model has answered.',
+    'The answer does not identify its provider or model unambiguously.',
   ),
   no_certified_route: code('inference-gateway', 'unavailable', 503, 'No certified route serves this model now.'),
   compliance_mode_unsupported: code(
@@ -217,5 +206,4 @@ export const errorCodes = {
   event_not_failed: code('webhook-dispatcher', 'conflict', 409, 'Only a failed event can be recovered.'),
 } as const satisfies Record<string, ErrorCodeDefinition>;
 
-/** One of the registered error codes. */
 export type ErrorCode = keyof typeof errorCodes;

@@ -5,31 +5,30 @@ import { timestampSchema } from './time.ts';
 /** Name of a durable consumer: the consuming service, then its purpose. */
 export type DurableName = `${ServiceName}_${string}`;
 
-/** One kind of domain fact. Subject: `<service>.<aggregate>.<fact>.v<version>`. */
+/** A kind of domain fact. Subject: `<service>.<aggregate>.<fact>.v<version>`. */
 export interface EventDefinition {
-  subject: string;
+  readonly subject: string;
   /** The only publisher. */
-  service: ServiceName;
-  /** Durable consumers that receive it. The broker lets no other service read it. */
-  consumers: readonly DurableName[];
-  description: string;
-  schema: z.ZodObject;
+  readonly service: ServiceName;
+  /** Durable consumers. The broker lets no other service read the fact. */
+  readonly consumers: readonly DurableName[];
+  readonly description: string;
+  readonly schema: z.ZodObject;
 }
 
-/** Keeps an event's literal type, so that publishers and consumers are typed by it. */
+/** Preserves an event's literal type, which types its publishers and consumers. */
 export const defineEvent = <const E extends EventDefinition>(event: E): E => event;
 
-/** What every fact carries on the wire, around its `data`. */
+/** Envelope of every fact on the wire. */
 export const eventEnvelopeSchema = z.object({
-  id: z.uuid().meta({ description: 'UUIDv7; the same at every redelivery.' }),
+  id: z.uuid().meta({ description: 'UUIDv7; unchanged on redelivery.' }),
   subject: z.string(),
-  aggregate: z.string().meta({ description: 'What the fact is about, such as `app:app_…`.' }),
+  aggregate: z.string().meta({ description: 'Subject of the fact, such as `app:app_…`.' }),
   version: z.int().min(1).meta({ description: 'Grows by one with each fact of the aggregate.' }),
   occurred_at: timestampSchema,
   data: z.record(z.string(), z.unknown()),
 });
 
-/** What every fact carries on the wire. */
 export type EventEnvelope = z.infer<typeof eventEnvelopeSchema>;
 
 /** JetStream streams: one per publishing service, holding its subjects. */
@@ -42,10 +41,10 @@ export const streams = {
 /** A service that publishes facts. */
 export type PublisherName = keyof typeof streams;
 
-/** The JetStream key-value bucket of credentials that died before they expired. Every service reads it. */
+/** JetStream key-value bucket of credentials revoked before they expire. Every service reads it. */
 export const REVOCATIONS_BUCKET = 'revocations';
 
-/** Services that write revocations, with the first part of the keys that each writes. */
+/** Services that write revocations, with the key prefix of each. */
 export const revocationWriters = {
   auth: ['grant', 'session', 'app', 'account', 'keys'],
   'inference-gateway': ['key'],
@@ -62,12 +61,11 @@ export const replicaSignals = {
 /** A subject of `replicaSignals`. */
 export type ReplicaSignal = (typeof replicaSignals)[ServiceName][number];
 
-/** Seconds that a revocation is kept: the longest token's life (12 h) and an hour for clocks. */
+/** Lifetime of a revocation: the longest token lifetime (12 h) and an hour for clock skew. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;
 
 /**
- * The value of an entry that revokes a range. `app.<client_id>`: every grant of the app up to this id is dead.
- * `account.<svc_user_id>`: every session of the account up to this id. `keys.<svc_user_id>`: every API key that a
- * session up to this id created.
+ * Value that revokes a range. `app.<client_id>`: every grant of the app up to this id. `account.<svc_user_id>`: every
+ * session of the account up to this id. `keys.<svc_user_id>`: every API key created by a session up to this id.
  */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });

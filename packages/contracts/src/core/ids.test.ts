@@ -7,13 +7,13 @@ describe('newId', () => {
     expect(newId('req')).not.toMatch(idPattern('usr'));
   });
 
-  test('sorts ids of one process in the order in which they were made, within a millisecond too', () => {
+  test('sorts ids of one process by creation, even within a millisecond', () => {
     const ids = Array.from({ length: 10_000 }, () => newId('evt'));
     expect(ids).toEqual([...ids].sort());
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('does not go backwards when the clock does', () => {
+  test('keeps the order when the clock goes backwards', () => {
     const later = newId('grt', Date.now() + 60_000);
     expect(newId('grt', Date.now()) > later).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Prefixes of every identifier that the system makes; each names what it identifies. */
+/** Prefixes of all identifiers, each with what it identifies. */
 export const idPrefixes = {
   usr: 'a user account (`svc_user_id`)',
   app: 'a registered app (`client_id`)',
@@ -15,15 +15,14 @@ export const idPrefixes = {
   aud: 'an entry of an audit trail',
 } as const;
 
-/** One of the known identifier prefixes. */
 export type IdPrefix = keyof typeof idPrefixes;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const RANDOM_DIGITS = 16;
-/** Random bytes are drawn for many ids at once: a call for each costs more than the id itself. */
+/** Random bytes are drawn in bulk: one call per id would cost more than the id itself. */
 const POOL_BYTES = 4_096;
-/** By character code. */
+/** Index: character code. */
 const IN_ALPHABET = new Uint8Array(128);
 for (const character of ALPHABET) IN_ALPHABET[character.charCodeAt(0)] = 1;
 const ID_BODY = '[0-9a-hjkmnp-tv-z]{26}';
@@ -35,8 +34,8 @@ let lastTime = '';
 const lastRandom = new Uint8Array(RANDOM_DIGITS);
 
 /**
- * Makes `<prefix>_` and 26 characters: 48 bits of milliseconds, then 80 random bits, in lower-case Crockford base32.
- * Ids made by one process sort in the order in which they were made.
+ * Returns `<prefix>_` and 26 characters: 48 bits of milliseconds, then 80 random bits, in lower-case Crockford base32.
+ * Ids made by one process sort by creation.
  */
 export const newId = (prefix: IdPrefix, nowMs: number = Date.now()): string => {
   if (nowMs > lastTimeMs) {
@@ -51,17 +50,17 @@ export const newId = (prefix: IdPrefix, nowMs: number = Date.now()): string => {
   return text;
 };
 
-/** The regular expression of ids with this prefix, anchored. */
+/** Returns the anchored pattern of ids with this prefix. */
 export const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ID_BODY}$`);
 
-/** Schema of an id in answers and messages. In request paths any short string is taken: an unknown one is simply not found. */
+/** Schema of an id in answers and messages. Request paths accept any short text, because an unknown id is not found. */
 export const idSchema = (prefix: IdPrefix) =>
   z.string().regex(idPattern(prefix)).meta({ description: idPrefixes[prefix] });
 
-/** Schema of an id in a request path: bounded, otherwise free, as what does not exist is 404 and not 422. */
+/** Schema of an id in a request path. Free within bounds: an unknown id is 404, not 422. */
 export const pathIdSchema = z.string().min(1).max(128);
 
-/** As the pattern of ids with this prefix says, in a fraction of the time where nothing is at hand that a pattern needs. */
+/** Returns the same as the pattern of `idPattern`, at a fraction of the cost. */
 export const isId = (prefix: IdPrefix, text: unknown): text is string => {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return false;
   const start = prefix.length + 1;
@@ -82,7 +81,7 @@ const encodeTime = (timeMs: number): string => {
   return text;
 };
 
-/** Takes fresh bytes from the pool; used ones are wiped, as an id may be hard to guess on purpose. */
+/** Takes random bytes from the pool and wipes them there, because some ids must stay hard to guess. */
 const drawRandom = (): void => {
   if (poolUsed === POOL_BYTES) {
     crypto.getRandomValues(pool);

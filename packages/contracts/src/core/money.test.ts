@@ -4,14 +4,14 @@ import { costOfAudio, costOfTokens } from './money.ts';
 const price = { input_micros_per_million: 200_000, output_micros_per_million: 600_000 };
 
 describe('costOfTokens', () => {
-  test('rounds the sum up once, not each part', () => {
+  test('rounds up the sum, not each part', () => {
     expect(costOfTokens(price, { input: 1, output: 1 })).toBe(1);
     expect(costOfTokens(price, { input: 5, output: 0 })).toBe(1);
     expect(costOfTokens(price, { input: 6, output: 0 })).toBe(2);
     expect(costOfTokens(price, { input: 0, output: 0 })).toBe(0);
   });
 
-  test('is exact where floating point is not', () => {
+  test('is exact beyond the precision of floats', () => {
     expect(
       costOfTokens(
         { input_micros_per_million: 9_007_199_254, output_micros_per_million: 1 },
@@ -20,7 +20,7 @@ describe('costOfTokens', () => {
     ).toBe(9_007_190_247);
   });
 
-  test('refuses counts that are not whole', () => {
+  test('throws on a fractional or negative count', () => {
     expect(() => costOfTokens(price, { input: 0.5, output: 0 })).toThrow(RangeError);
     expect(() => costOfTokens(price, { input: -1, output: 0 })).toThrow(RangeError);
   });

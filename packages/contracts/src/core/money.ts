@@ -1,27 +1,27 @@
 import { z } from 'zod';
 
-/** Micro-units in one unit of a currency: 1 EUR = 1,000,000 micros. */
+/** Micros in one unit of a currency: 1 EUR = 1,000,000 micros. */
 export const MICROS_PER_UNIT = 1_000_000;
 
-/** An amount in micro-units; an integer that a JSON number holds exactly. */
+/** Amount in micros, within the exact range of a JSON number. */
 export const microsSchema = z.int().meta({ description: 'Micro-units of the currency (1 EUR = 1,000,000).' });
 
-/** An amount in micro-units that is not negative. */
+/** Amount in micros, at least 0. */
 export const nonNegativeMicrosSchema = z.int().min(0);
 
 /** ISO 4217 code, upper case. */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
 
-/** Prices are stated for this many tokens. */
+/** Prices refer to this many tokens. */
 const TOKENS_PER_PRICE = 1_000_000n;
 
-/** The price of token use: micros for one million input and output tokens. */
+/** Price of tokens: micros per million input and output tokens. */
 export interface TokenPrice {
-  input_micros_per_million: number;
-  output_micros_per_million: number;
+  readonly input_micros_per_million: number;
+  readonly output_micros_per_million: number;
 }
 
-/** Cost in micros of a request by tokens, rounded up once. Throws RangeError on a count that is not a whole number of at least 0. */
+/** Returns the cost of tokens in micros, rounded up once. Throws RangeError on a fractional or negative count. */
 export const costOfTokens = (price: TokenPrice, tokens: { input: number; output: number }): number => {
   const total =
     wholeNumber(tokens.input) * BigInt(price.input_micros_per_million) +
@@ -29,7 +29,7 @@ export const costOfTokens = (price: TokenPrice, tokens: { input: number; output:
   return Number((total + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE);
 };
 
-/** Cost in micros of audio, rounded up once; durations are whole milliseconds. */
+/** Returns the cost of audio in micros, rounded up once. Durations are whole milliseconds. */
 export const costOfAudio = (microsPerSecond: number, durationMs: number): number =>
   Number((wholeNumber(durationMs) * BigInt(microsPerSecond) + 999n) / 1000n);
 

@@ -2,87 +2,84 @@ import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 import { JSON_BYTES_MAX } from './limits.ts';
 
-/** The deployable services that own public paths. */
+/** Services that own public paths. */
 export const serviceNames = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
-/** One of the deployable services. */
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Callers of internal routes: the services, and the operator's command line. */
+/** Callers of internal routes: the services and the operator's command line. */
 export const internalCallers = [...serviceNames, 'operator'] as const;
 
-/** One of the callers of internal routes. */
 export type InternalCaller = (typeof internalCallers)[number];
 
 /** Scopes that a user can grant to an app. */
 export const scopes = ['inference', 'usage:read'] as const;
 
-/** One of the grantable scopes. */
 export type Scope = (typeof scopes)[number];
 
-/** What both authorize and consent assume when no scope is named. */
+/** Scope of authorize and consent requests that name none. */
 export const DEFAULT_SCOPE = 'inference usage:read';
 
-/** Kind of credential that a route asks for. `service` is internal: the route also names its `callers`. */
+/** Kind of credential that a route requires. `service` routes are internal and name their `callers`. */
 export type CallerKind = 'public' | 'oauth_public' | 'console_session' | 'oauth_access_token' | 'api_key' | 'service';
 
-/** How a route's errors look: ours, RFC 6749's, or the common wire format's. */
+/** Format of a route's errors: ours, RFC 6749's, or the common wire format's. */
 export type ErrorShape = 'detail' | 'oauth' | 'wire';
 
-/** The body that a route takes, of any type where its content decides. `raw`: handed to the handler unread, which then enforces the limit itself. */
+/** Request body of a route. A `raw` body is passed on unread to the handler, which enforces the limit. */
 export interface RequestBodyDefinition {
-  contentType: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | '*/*';
-  schema: z.ZodType;
-  required: boolean;
-  bytesMax: number;
-  raw?: true;
+  readonly contentType: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | '*/*';
+  readonly schema: z.ZodType;
+  readonly required: boolean;
+  readonly bytesMax: number;
+  readonly raw?: true;
 }
 
 /** One kind of answer. */
 export interface ResponseDefinition {
-  description: string;
-  schema?: z.ZodType;
-  contentType?: string;
-  /** Other content types that the same status can have. */
-  alternatives?: Readonly<Record<string, z.ZodType>>;
+  readonly description: string;
+  readonly schema?: z.ZodType;
+  readonly contentType?: string;
+  /** Other content types of the same status. */
+  readonly alternatives?: Readonly<Record<string, z.ZodType>>;
 }
 
-/** One endpoint: the single place from which binding, ingress, documentation and clients are derived. */
+/** An endpoint. Binding, ingress, documentation and clients are derived from it. */
 export interface RouteDefinition {
-  operationId: string;
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With parameters in braces: `/v1/integrations/apps/{client_id}`. */
-  path: string;
-  service: ServiceName;
-  caller: CallerKind;
-  /** On internal routes: the only callers that are let in. */
-  callers?: readonly InternalCaller[];
-  /** The account must be a business account. */
-  business?: true;
-  /** All of these are wanted. */
-  scopes?: readonly Scope[];
-  errorShape: ErrorShape;
-  tag: string;
-  summary: string;
-  description?: string;
-  request: {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Parameters stand in braces: `/v1/integrations/apps/{client_id}`. */
+  readonly path: string;
+  readonly service: ServiceName;
+  readonly caller: CallerKind;
+  /** Allowed callers of an internal route. */
+  readonly callers?: readonly InternalCaller[];
+  /** Only business accounts may call it. */
+  readonly business?: true;
+  /** Required scopes. */
+  readonly scopes?: readonly Scope[];
+  readonly errorShape: ErrorShape;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly request: {
     params?: z.ZodObject;
     query?: z.ZodObject;
     headers?: z.ZodObject;
     body?: RequestBodyDefinition;
   };
-  responses: Readonly<Record<number, ResponseDefinition>>;
-  errors: readonly ErrorCode[];
+  readonly responses: Readonly<Record<number, ResponseDefinition>>;
+  readonly errors: readonly ErrorCode[];
 }
 
-/** Keeps a route's literal type, so that handlers and clients are typed by it. */
+/** Preserves a route's literal type, which types its handlers and clients. */
 export const defineRoute = <const R extends RouteDefinition>(route: R): R => route;
 
 interface JsonBody<S extends z.ZodType, Q extends boolean> {
-  contentType: 'application/json';
-  schema: S;
-  required: Q;
-  bytesMax: number;
+  readonly contentType: 'application/json';
+  readonly schema: S;
+  readonly required: Q;
+  readonly bytesMax: number;
 }
 
 /** A required JSON request body. */
@@ -93,7 +90,7 @@ export const jsonBody = <S extends z.ZodType>(schema: S, bytesMax: number = JSON
   bytesMax,
 });
 
-/** A JSON request body that the caller may leave out. */
+/** An optional JSON request body. */
 export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
   contentType: 'application/json',
   schema,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isBrowserReturnUrl } from './url.ts';
 
-describe('a URL to which a browser is sent back', () => {
+describe('the return URL of a browser', () => {
   test.each([
     'https://a.example',
     'HTTPS://a.example/ok?x=1#part',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { URL_CHARACTERS_MAX } from './limits.ts';
 
-/** What parsers read leniently (a missing slash, a backslash, white space) means something else to each of them. */
+/** Excludes forms that parsers read differently: a missing slash, a backslash, white space. */
 const STRICT_SHAPE = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
-/** As the parser writes them: all of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3). */
+/** Loopback hosts in normalized form. All of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3). */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Says whether a URL may be sent a browser: https, or http on a loopback host; no userinfo. */
+/** Returns true for URLs that a browser may be sent to: https, or http on a loopback host, without userinfo. */
 export const isBrowserReturnUrl = (text: string): boolean => {
   const url = STRICT_SHAPE.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
@@ -14,7 +14,7 @@ export const isBrowserReturnUrl = (text: string): boolean => {
   return url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname);
 };
 
-/** A URL to which a browser is sent back: at most 2048 characters, https, or http on a loopback host. */
+/** Return URL of a browser: at most 2048 characters, https, or http on a loopback host. */
 export const returnUrlSchema = z
   .string()
   .max(URL_CHARACTERS_MAX)
@@ -25,7 +25,7 @@ const isLink = (text: string): boolean => {
   return url?.protocol === 'https:' && url.username === '' && url.password === '';
 };
 
-/** A link that is shown to people: at most 2048 characters, https, without userinfo. */
+/** Link shown to users: at most 2048 characters, https, without userinfo. */
 export const linkSchema = z
   .string()
   .max(URL_CHARACTERS_MAX)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The `type` names of validation errors that this service uses; a subset of Pydantic's. */
+/** `type` names of validation errors, a subset of Pydantic's. */
 export const validationErrorTypes = [
   'missing',
   'extra_forbidden',
@@ -24,10 +24,9 @@ export const validationErrorTypes = [
   'value_error',
 ] as const;
 
-/** One of the validation error types. */
 export type ValidationErrorType = (typeof validationErrorTypes)[number];
 
-/** One fault of a request. `loc` starts with `body`, `query`, `path`, `form` or `header`. */
+/** One error of a request. `loc` starts with `body`, `query`, `path`, `form` or `header`. */
 export const validationIssueSchema = z
   .object({
     loc: z.array(z.union([z.string(), z.int()])),
@@ -38,10 +37,9 @@ export const validationIssueSchema = z
   })
   .meta({ id: 'ValidationIssue' });
 
-/** The body of a 422 answer. */
+/** Body of a 422 answer. */
 export const validationErrorSchema = z
   .object({ detail: z.array(validationIssueSchema) })
   .meta({ id: 'ValidationError' });
 
-/** One fault of a request. */
 export type ValidationIssue = z.infer<typeof validationIssueSchema>;

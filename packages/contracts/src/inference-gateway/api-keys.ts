@@ -13,12 +13,12 @@ export const createKeyRequestSchema = z
   })
   .meta({ id: 'CreateKeyRequest' });
 
-/** An API key as its owner sees it: never the key itself. */
+/** An API key as its owner sees it, without the key itself. */
 export const apiKeySchema = z
   .object({
     id: idSchema('key'),
     name: z.string(),
-    prefix: z.string().meta({ description: 'The first characters of the key, to recognise it by.' }),
+    prefix: z.string().meta({ description: 'The first characters of the key, for recognition.' }),
     expires_at: timestampSchema.nullable(),
     requests_per_minute: z.int().nullable(),
     monthly_limit_micros: microsSchema.nullable(),
@@ -27,7 +27,7 @@ export const apiKeySchema = z
   })
   .meta({ id: 'ApiKey' });
 
-/** The new key: shown this once. */
+/** The new key, shown only once. */
 export const apiKeyCreatedSchema = apiKeySchema.extend({ key: z.string() }).meta({ id: 'ApiKeyCreated' });
 
 /** `{key_id}` in a path. */

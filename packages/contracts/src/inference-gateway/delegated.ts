@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { planServicesSchema } from '../billing/plans.ts';
 
 const freeObject = z.looseObject({});
-/** An integer of any size, such as a seed of 64 bits: what a JavaScript number cannot hold reaches the provider as it was written. */
+/** An integer of any size, such as a 64-bit seed. The provider receives it exactly as written. */
 const integer = z.number().multipleOf(1).meta({ type: 'integer' });
 
-/** A delegated chat request. The server chooses the model; what is not named here is refused. */
+/** A delegated chat request. The server chooses the model and rejects unknown fields. */
 export const chatRequestSchema = z
   .strictObject({
     messages: z.array(freeObject).min(1),
@@ -27,10 +27,9 @@ export const chatRequestSchema = z
   })
   .meta({ id: 'ChatRequest' });
 
-/** A delegated chat request. */
 export type ChatRequest = z.infer<typeof chatRequestSchema>;
 
-/** The model name that delegated answers carry. */
+/** Model name in delegated answers. */
 export const PUBLIC_MODEL = 'svc';
 
 /** Token counts in the common wire format. */
@@ -52,12 +51,12 @@ export const chatCompletionSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** What this server and the user's plan allow. */
+/** Services that both the server and the user's plan offer. */
 export const capabilitiesSchema = z
   .object({ object: z.literal('capabilities'), services: planServicesSchema })
   .meta({ id: 'InferenceCapabilities' });
 
-/** Fields of the transcription form beside `file`; form text is read as the type named here. */
+/** Fields of the transcription form except `file`. Form text is converted to the named type. */
 export const transcriptionFieldsSchema = z.strictObject({
   language: z
     .string()

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** Characters of the name that callers give a model. */
+/** Characters of a model name in a request. */
 export const MODEL_NAME_CHARACTERS_MAX = 128;
 
-/** Modes of the compliance contract that a request may name in `X-Svc-Compliance`. */
+/** Values of `X-Svc-Compliance`. */
 export const complianceModes = ['2', 'headers'] as const;
 
 /** Headers of API-key requests. */
 export const complianceHeaders = z.object({ 'x-svc-compliance': z.string().optional() });
 
-/** Proof of who served a request. */
+/** Proof of the provider and model that served a request. */
 export const complianceMetadataSchema = z
   .object({
     schema_version: z.literal('2'),
@@ -24,12 +24,11 @@ export const complianceMetadataSchema = z
   })
   .meta({ id: 'ComplianceMetadata' });
 
-/** Proof of who served a request. */
 export type ComplianceMetadata = z.infer<typeof complianceMetadataSchema>;
 
 const extensionsSchema = z.object({ compliance_metadata: complianceMetadataSchema }).optional();
 
-/** A request in the common wire format: only what the gateway needs is looked at, the rest passes as it came. */
+/** A request in the common wire format. The gateway reads these fields; all others pass unchanged. */
 export const gatewayChatRequestSchema = z
   .looseObject({
     model: z.string().min(1),
@@ -52,17 +51,16 @@ export const gatewayEmbeddingsRequestSchema = z
   .looseObject({ model: z.string().min(1), input: z.unknown() })
   .meta({ id: 'GatewayEmbeddingsRequest' });
 
-/** An answer in the common wire format, with the proof of who served it. */
+/** An answer in the common wire format, with compliance metadata. */
 export const gatewayAnswerSchema = z
   .looseObject({ object: z.string().optional(), extensions: extensionsSchema })
   .meta({ id: 'GatewayAnswer' });
 
-/** A model that callers can name. */
+/** A model on offer. */
 export const modelSchema = z
   .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
   .meta({ id: 'Model' });
 
-/** A model that callers can name. */
 export type Model = z.infer<typeof modelSchema>;
 
 /** Models that this gateway serves. */
@@ -70,5 +68,5 @@ export const modelListSchema = z
   .object({ object: z.literal('list'), data: z.array(modelSchema) })
   .meta({ id: 'ModelList' });
 
-/** The name of a model in a path; names with a slash can be used in bodies only. */
+/** Model name in a path. Names with a slash work only in bodies. */
 export const modelParams = z.object({ model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX) });

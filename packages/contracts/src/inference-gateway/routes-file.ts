@@ -4,16 +4,15 @@ import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 
-/** Offerings whose differences from the common wire format the gateway knows; `common` has none. */
+/** Provider kinds whose differences from the common wire format the gateway knows. `common` has none. */
 export const providerKindSchema = z.enum(['common', 'azure-openai', 'mistral', 'ovhcloud', 'scaleway', 'vllm']);
 
-/** One of these offerings. */
 export type ProviderKindName = z.infer<typeof providerKindSchema>;
 
 const providerSchema = z.strictObject({
   kind: providerKindSchema.default('common'),
   base_url: z.url({ protocol: /^https?$/ }),
-  /** Only for `azure-openai`, and only for its dated API: the one under `/openai/v1` has no versions. */
+  /** Only for the dated API of `azure-openai`. The API under `/openai/v1` has no versions. */
   api_version: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}(-preview)?$/)
@@ -22,7 +21,7 @@ const providerSchema = z.strictObject({
   name: z.string().min(1).max(80),
 });
 
-/** A day begins at its midnight in UTC. */
+/** A date means its midnight in UTC. */
 const instantSchema = z.union([z.iso.date(), z.iso.datetime()], {
   error: 'must be a date (2026-09-01) or a time in UTC (2026-09-01T12:00:00Z)',
 });
@@ -38,12 +37,12 @@ const tokenPriceSchema = z.strictObject({
   output_micros_per_million: nonNegativeMicrosSchema.default(0),
 });
 
-/** Output tokens that a request without a limit of its own is expected to need at most. */
+/** Output tokens assumed for a request without its own limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096;
-/** More than the context of any model on offer. */
+/** Larger than the context of any model on offer. */
 const CONTEXT_TOKENS_DEFAULT = 2_000_000;
 
-/** The most tokens of one request: of its output unless it sets a limit, and of input and output together. */
+/** Token limits of one request: of its output unless it sets a limit, and of input and output together. */
 const tokenLimits = {
   output_tokens_max: z.int().min(1).max(10_000_000).default(OUTPUT_TOKENS_DEFAULT),
   context_tokens_max: z.int().min(1).max(100_000_000).default(CONTEXT_TOKENS_DEFAULT),
@@ -54,7 +53,7 @@ const commonRoute = {
   model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX),
   provider: nameSchema,
   upstream_model: z.string().min(1).max(256),
-  /** Only for `azure-openai`: the deployment of the model, where it has another name. */
+  /** Only for `azure-openai`: the deployment, if its name differs from the model's. */
   deployment: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
@@ -75,7 +74,7 @@ const routeSchema = z.discriminatedUnion('service', [
   }),
 ]);
 
-/** The shape of the routes file (`ROUTES_FILE`, YAML). What spans several entries is judged by the gateway. */
+/** Schema of the routes file (`ROUTES_FILE`, YAML). The gateway checks rules that span several entries. */
 export const routesFileSchema = z.strictObject({
   providers: z.record(nameSchema, providerSchema),
   routes: z.array(routeSchema),
@@ -85,8 +84,7 @@ export const routesFileSchema = z.strictObject({
   }),
 });
 
-/** The routes file, parsed. */
 export type RoutesFile = z.infer<typeof routesFileSchema>;
 
-/** One route of the routes file. */
+/** A route of the routes file. */
 export type ConfiguredRoute = RoutesFile['routes'][number];

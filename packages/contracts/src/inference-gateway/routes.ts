@@ -21,12 +21,12 @@ const console = { service, errorShape: 'detail', tag: 'API keys', caller: 'conso
 const rawJson = <S extends z.ZodType>(schema: S) =>
   ({ ...jsonBody(schema, INFERENCE_JSON_BYTES_MAX), raw: true }) as const;
 
-/** An answer that comes as a stream of events where the request asks for one. */
+/** A JSON answer that becomes an event stream on request. */
 const jsonOrStream = <S extends z.ZodType>(description: string, schema: S) =>
   ({ ...json(description, schema), alternatives: { 'text/event-stream': z.string() } }) as const;
 
-/** A provider's own 422; its 400, 404, 413 and 415 look like ours. */
-const providerRefusal = { 422: json('The provider refuses the request, in its own words.', wireErrorSchema) } as const;
+/** A provider's own 422. Its 400, 404, 413 and 415 have the format of ours. */
+const providerRefusal = { 422: json('The provider’s own refusal of the request.', wireErrorSchema) } as const;
 
 const admissionErrors = [
   'subscription_inactive',
@@ -52,14 +52,14 @@ const gatewayErrors = [
   ...upstreamErrors,
 ] as const;
 
-/** Inference that a user's subscription pays for. */
+/** Inference paid by a user's subscription. */
 const delegatedRoutes = {
   getCapabilities: defineRoute({
     ...app,
     operationId: 'getCapabilities',
     method: 'GET',
     path: '/v1/integrations/inference/capabilities',
-    summary: 'Which services are available',
+    summary: 'Get the available services',
     request: {},
     responses: { 200: json('The services.', delegated.capabilitiesSchema) },
     errors: [],
@@ -69,7 +69,7 @@ const delegatedRoutes = {
     operationId: 'createDelegatedChatCompletion',
     method: 'POST',
     path: '/v1/integrations/inference/chat/completions',
-    summary: 'Chat, as JSON or as a stream',
+    summary: 'Create a chat completion',
     description: 'With `stream: true` the answer is `text/event-stream` and ends with `[DONE]`.',
     request: {
       headers: delegated.idempotencyHeaders,
@@ -119,7 +119,7 @@ const gatewayRoutes = {
     operationId: 'createCompletion',
     method: 'POST',
     path: '/v1/completions',
-    summary: 'Legacy text completions',
+    summary: 'Create a legacy text completion',
     request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
     responses: {
       200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
@@ -142,7 +142,7 @@ const gatewayRoutes = {
     operationId: 'listModels',
     method: 'GET',
     path: '/v1/models',
-    summary: 'Models on offer',
+    summary: 'List the models',
     request: {},
     responses: { 200: json('The models.', gateway.modelListSchema) },
     errors: ['invalid_api_key'],
@@ -152,14 +152,14 @@ const gatewayRoutes = {
     operationId: 'getModel',
     method: 'GET',
     path: '/v1/models/{model}',
-    summary: 'One model on offer',
+    summary: 'Get a model',
     request: { params: gateway.modelParams },
     responses: { 200: json('The model.', gateway.modelSchema) },
     errors: ['invalid_api_key', 'invalid_request_error', 'model_not_found'],
   }),
 } as const;
 
-/** API keys and their usage. */
+/** Routes of API keys and their usage. */
 const keyRoutes = {
   createKey: defineRoute({
     ...console,
@@ -188,7 +188,7 @@ const keyRoutes = {
     path: '/v1/gateway/keys/{key_id}',
     summary: 'Delete an API key',
     request: { params: keyIdParams },
-    responses: { 204: { description: 'Dead everywhere within one second.' } },
+    responses: { 204: { description: 'The key stops working everywhere within one second.' } },
     errors: [],
   }),
   listGatewayUsage: defineRoute({
@@ -196,7 +196,7 @@ const keyRoutes = {
     operationId: 'listGatewayUsage',
     method: 'GET',
     path: '/v1/gateway/usage',
-    summary: 'Usage metadata per request, newest first',
+    summary: 'List usage metadata per request, newest first',
     request: { query: gatewayUsageQuerySchema },
     responses: { 200: json('The records.', pageOf(gatewayUsageRecordSchema)) },
     errors: [],

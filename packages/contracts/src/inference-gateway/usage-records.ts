@@ -9,13 +9,13 @@ import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 /** Kinds of inference that a route serves. */
 export const routeServiceSchema = z.enum(['chat', 'completions', 'embeddings', 'audio_transcription']);
 
-/** Metadata of one API-key request: never its content. */
+/** Metadata of one API-key request, without its content. */
 export const gatewayUsageRecordSchema = z
   .object({
     request_id: idSchema('req'),
     key_id: idSchema('key'),
-    model: z.string().nullable().meta({ description: 'As the request named it.' }),
-    upstream_model: z.string().nullable().meta({ description: 'As the answer and the compliance metadata named it.' }),
+    model: z.string().nullable().meta({ description: 'Name in the request.' }),
+    upstream_model: z.string().nullable().meta({ description: 'Name in the answer and the compliance metadata.' }),
     service: routeServiceSchema,
     provider: z.string().nullable(),
     route_id: z.string().nullable(),
@@ -42,7 +42,7 @@ export const gatewayUsageQuerySchema = z.object({
   to: timestampInputSchema.optional(),
 });
 
-/** How one request ended, as billing is told: the counts behind a cost, and nothing of the content. */
+/** Outcome of one request for billing: the counts behind its cost, without content. */
 export const usageFactSchema = z.object({
   request_id: idSchema('req'),
   kind: z.enum(['delegated', 'api_key']),
@@ -58,5 +58,4 @@ export const usageFactSchema = z.object({
   finished_at: timestampSchema,
 });
 
-/** How one request ended, as billing is told. */
 export type UsageFact = z.infer<typeof usageFactSchema>;

@@ -13,12 +13,12 @@ import { allRoutes } from '../routes.ts';
 import { WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './schemas.ts';
 
-/** The version of the service description. */
+/** Version of the API description. */
 export const DESCRIPTION_VERSION = '2026-10-01';
 
 const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 
-/** The alternatives by which a caller proves itself; an access token comes by the scheme of its `token_type`. */
+/** Returns the security alternatives of a route. An access token may use either scheme, by its `token_type`. */
 const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
   switch (caller) {
     case 'public':
@@ -32,7 +32,7 @@ const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchem
   }
 };
 
-/** The whole public API as an OpenAPI 3.1 document, derived from the route table. */
+/** Builds the OpenAPI 3.1 document of the public API from the route table. */
 export const openapiDocument = (): JsonSchema => {
   const collector = createSchemaCollector();
   const paths: Record<string, JsonSchema> = {};
@@ -81,7 +81,7 @@ const parametersOf = (
     name,
     in: where,
     required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
-    schema: collector.add(schema as z.ZodType), // a ZodObject's shape holds zod types, though typed as their core
+    schema: collector.add(schema as z.ZodType), // the shape of a ZodObject holds zod types, but is typed as their core
   }));
 
 const requestBodyOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
@@ -115,7 +115,7 @@ const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSc
 const takesInput = ({ request }: RouteDefinition): boolean =>
   [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
 
-/** The codes that a route can answer, with those that its kind of caller brings, by status. */
+/** Groups the codes of a route by status, including those of its kind of caller. */
 const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
   const codes = new Set<ErrorCode>([...route.errors, ...commonErrors]);
   if (route.caller === 'console_session' || route.caller === 'oauth_access_token') {
@@ -150,7 +150,7 @@ const webhookOperations = (collector: SchemaCollector): JsonSchema =>
           tags: ['Webhooks'],
           summary: `\`${option.shape.event.value}\`, signed in \`X-Svc-Signature\` (API version ${WEBHOOK_API_VERSION})`,
           requestBody: { required: true, content: { 'application/json': { schema: collector.add(option) } } },
-          responses: { '2XX': { description: 'Taken. Answer only after the work is committed.' } },
+          responses: { '2XX': { description: 'Accepted. Answer only after you have committed your work.' } },
         },
       },
     ]),
@@ -178,7 +178,7 @@ const securitySchemes = (): JsonSchema => ({
     type: 'http',
     scheme: 'DPoP',
     description:
-      'The same access token where it is bound to a key (`token_type` DPoP): `Authorization: DPoP <token>` and a proof for this request in the header `DPoP` (RFC 9449 section 7.1).',
+      'An access token bound to a key (`token_type` DPoP): `Authorization: DPoP <token>`, with a proof for this request in the header `DPoP` (RFC 9449 section 7.1).',
   },
   api_key: { type: 'http', scheme: 'bearer', description: 'An API key, from `POST /v1/gateway/keys`.' },
 });

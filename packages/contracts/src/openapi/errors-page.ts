@@ -10,7 +10,7 @@ is a list of faults; the token and revocation endpoints answer \`error\` and \`e
 API-key gateway answers \`{"error": {"message", "type", "param", "code"}}\`. Branch on the code, never on the message.
 `;
 
-/** The reference page of all error codes, as Markdown. */
+/** Renders the reference of all error codes as Markdown. */
 export const errorsPage = (): string => {
   const rows = Object.entries<ErrorCodeDefinition>(errorCodes).map(
     ([code, definition]) =>

@@ -1,7 +1,7 @@
 import { allEvents } from '../events.ts';
 import { createSchemaCollector, type JsonSchema } from './schemas.ts';
 
-/** The `data` of every domain fact as JSON Schema, by subject. */
+/** Returns the `data` of every domain fact as JSON Schema, by subject. */
 export const eventSchemasDocument = (): JsonSchema => {
   const collector = createSchemaCollector();
   const events = Object.fromEntries(

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
-/** A JSON Schema (draft 2020-12) as it stands in an OpenAPI 3.1 document. */
+/** A JSON Schema (draft 2020-12) in an OpenAPI 3.1 document. */
 export type JsonSchema = Record<string, unknown>;
 
-/** Collects the named schemas that a document refers to. */
+/** Collects the named schemas of a document. */
 export interface SchemaCollector {
-  /** The schema inline, or a reference to the component of its name. */
+  /** Returns the schema inline, or a reference to the component of its name. */
   add(schema: z.ZodType): JsonSchema;
   readonly components: Record<string, JsonSchema>;
 }
 
 const COMPONENTS = '#/components/schemas/';
 
-/** Makes a collector. Schemas that carry a `meta` id become components of that name. */
+/** Creates a collector. Schemas with a `meta` id become components of that name. */
 export const createSchemaCollector = (): SchemaCollector => {
   const components: Record<string, JsonSchema> = {};
   const add = (schema: z.ZodType): JsonSchema => {
@@ -28,7 +28,7 @@ export const createSchemaCollector = (): SchemaCollector => {
   return { add, components };
 };
 
-/** Points references at components, and drops the `id` that only named the component. */
+/** Redirects references to components and drops the `id` that named the component. */
 const clean = (schema: JsonSchema): JsonSchema => {
   const { id, ...rest } = schema;
   const keepsId = typeof id === 'object' ? { id } : {};

@@ -3,13 +3,12 @@ import { pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** The services that listen to facts. */
+/** Services that consume facts. */
 export const consumingServices = ['billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
-/** A service that listens to facts. */
 export type ConsumingService = (typeof consumingServices)[number];
 
-/** How far a consumer has come; `null` where the broker cannot be asked. */
+/** Progress of a consumer. `null`: the broker cannot be reached. */
 export const consumerHealthSchema = z.object({
   consumer: z.string(),
   stream: z.string(),
@@ -18,7 +17,6 @@ export const consumerHealthSchema = z.object({
   redelivered: z.int().nullable(),
 });
 
-/** How far a consumer has come. */
 export type ConsumerHealth = z.infer<typeof consumerHealthSchema>;
 
 /** A message that could not be handled, without its payload. */
@@ -34,12 +32,12 @@ export const deadLetterSchema = z.object({
   created_at: timestampSchema,
 });
 
-/** A message that could not be handled, without its payload. */
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 /**
- * What became of a dead letter. `handled`: its effect has committed now. `duplicate`, `stale`: it had one already, or a newer
- * version has. `discarded`: given up. `already_resolved`: by an earlier command. `failed`: as before, and it stays.
+ * Outcome for a dead letter. `handled`: its effect has been committed. `duplicate`, `stale`: its effect, or that of a
+ * newer version, was committed before. `discarded`: dropped. `already_resolved`: by an earlier command. `failed`:
+ * unchanged.
  */
 export const deadLetterOutcomeSchema = z.object({
   id: z.string(),
@@ -47,7 +45,6 @@ export const deadLetterOutcomeSchema = z.object({
   error_code: z.string().nullable(),
 });
 
-/** What became of a dead letter. */
 export type DeadLetterOutcome = z.infer<typeof deadLetterOutcomeSchema>;
 
 const letterParams = z.object({ id: z.string().regex(/^[1-9][0-9]{0,17}$/) });
@@ -67,7 +64,7 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
       operationId: 'listConsumers',
       method: 'GET',
       path: `${path}/consumers`,
-      summary: 'How far the consumers have come, and how many dead letters nobody has resolved',
+      summary: 'Get the progress of the consumers and the number of unresolved dead letters',
       request: {},
       responses: {
         200: json('The state.', z.object({ data: z.array(consumerHealthSchema), dead_letters: z.int() })),
@@ -79,7 +76,7 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
       operationId: 'listDeadLetters',
       method: 'GET',
       path: `${path}/dead-letters`,
-      summary: 'Messages that could not be handled and nobody has resolved, oldest first',
+      summary: 'List unresolved dead letters, oldest first',
       request: { query: z.object({ ...pageQuery, after: letterParams.shape.id.optional() }) },
       responses: { 200: json('The dead letters.', pageOf(deadLetterSchema)) },
       errors: [],
@@ -91,7 +88,7 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
       path: `${path}/dead-letters/{id}/replay`,
       summary: 'Handle a dead letter again, with its effect exactly once',
       request: { params: letterParams },
-      responses: { 200: json('What became of it.', deadLetterOutcomeSchema) },
+      responses: { 200: json('The outcome.', deadLetterOutcomeSchema) },
       errors: ['not_found'],
     }),
     discardDeadLetter: defineRoute({
@@ -99,18 +96,17 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
       operationId: 'discardDeadLetter',
       method: 'POST',
       path: `${path}/dead-letters/{id}/discard`,
-      summary: 'Give a dead letter up',
+      summary: 'Discard a dead letter',
       request: { params: letterParams },
-      responses: { 200: json('What became of it.', deadLetterOutcomeSchema) },
+      responses: { 200: json('The outcome.', deadLetterOutcomeSchema) },
       errors: ['not_found'],
     }),
   } as const;
 };
 
-/** What an operator may ask a service about the facts that it listens to. */
+/** Operator routes of a service's inbox. */
 export type InboxOperations = ReturnType<typeof inboxOperationsOf<ConsumingService>>;
 
-/** The operator's routes over each inbox. */
 export const inboxOperations: Readonly<Record<ConsumingService, InboxOperations>> = {
   billing: inboxOperationsOf('billing'),
   'inference-gateway': inboxOperationsOf('inference-gateway'),

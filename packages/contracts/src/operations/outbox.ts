@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { defineRoute, json } from '../core/route.ts';
 
-/** The services that tell facts. */
+/** Services that publish facts. */
 export const publishingServices = ['auth', 'billing', 'inference-gateway'] as const;
 
-/** A service that tells facts. */
 export type PublishingService = (typeof publishingServices)[number];
 
-/** How far the facts that a service tells have come. `null`: the broker cannot be asked, or has acknowledged nothing yet. */
+/** Progress of a service's outbox. `null`: the broker cannot be reached or has acknowledged nothing yet. */
 export const outboxHealthSchema = z.object({
   broker_connected: z.boolean(),
   relay_leading: z.boolean(),
@@ -23,7 +22,6 @@ export const outboxHealthSchema = z.object({
   ),
 });
 
-/** How far the facts that a service tells have come. */
 export type OutboxHealth = z.infer<typeof outboxHealthSchema>;
 
 const outboxOperationsOf = <const S extends PublishingService>(service: S) => {
@@ -41,7 +39,7 @@ const outboxOperationsOf = <const S extends PublishingService>(service: S) => {
       operationId: 'getOutboxHealth',
       method: 'GET',
       path,
-      summary: 'What waits in the outbox, and whether its streams still have what they acknowledged',
+      summary: 'Get the unpublished facts, and compare the streams with the acknowledged ones',
       request: {},
       responses: { 200: json('The state.', outboxHealthSchema) },
       errors: [],
@@ -51,18 +49,17 @@ const outboxOperationsOf = <const S extends PublishingService>(service: S) => {
       operationId: 'reconcileOutbox',
       method: 'POST',
       path: `${path}/reconcile`,
-      summary: 'Have the leading relay compare the streams with the outbox now, and send again what they lost',
+      summary: 'Make the leading relay compare the streams with the outbox now and publish lost facts again',
       request: {},
-      responses: { 202: json('The relay has been told.', z.object({ status: z.literal('asked') })) },
+      responses: { 202: json('The relay has been notified.', z.object({ status: z.literal('asked') })) },
       errors: [],
     }),
   } as const;
 };
 
-/** What an operator may ask a service about the facts that it tells. */
+/** Operator routes of a service's outbox. */
 export type OutboxOperations = ReturnType<typeof outboxOperationsOf<PublishingService>>;
 
-/** The operator's routes over each outbox. */
 export const outboxOperations: Readonly<Record<PublishingService, OutboxOperations>> = {
   auth: outboxOperationsOf('auth'),
   billing: outboxOperationsOf('billing'),

@@ -5,7 +5,7 @@ import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { defineRoute, json, jsonBody, type ServiceName } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** The operator's routes file may be this long. */
+/** Limit of a routes file sent by the operator. */
 const ROUTES_FILE_CHARACTERS_MAX = 512 * 1024;
 
 const operations = <const S extends ServiceName>(service: S) =>
@@ -13,7 +13,7 @@ const operations = <const S extends ServiceName>(service: S) =>
 
 const requestParams = z.object({ request_id: idSchema('req') });
 
-/** A request whose outcome nobody has told. */
+/** A request whose outcome is unknown. */
 export const uncertainReservationSchema = z.object({
   request_id: idSchema('req'),
   svc_user_id: idSchema('usr'),
@@ -23,10 +23,9 @@ export const uncertainReservationSchema = z.object({
   uncertain_at: timestampSchema,
 });
 
-/** A request whose outcome nobody has told. */
 export type UncertainReservation = z.infer<typeof uncertainReservationSchema>;
 
-/** A key that signs tokens, or did, or will. */
+/** A signing key: next, active or retired. */
 export const signingKeyStateSchema = z.object({
   kid: z.string(),
   state: z.enum(['next', 'active', 'retired']),
@@ -35,14 +34,14 @@ export const signingKeyStateSchema = z.object({
   retired_at: timestampSchema.nullable(),
 });
 
-/** What only single services can be asked by an operator. */
+/** Operator routes of single services. */
 export const serviceOperations = {
   listUncertainReservations: defineRoute({
     ...operations('billing'),
     operationId: 'listUncertainReservations',
     method: 'GET',
     path: '/internal/operations/billing/uncertain-reservations',
-    summary: 'Requests whose outcome nobody has told, oldest first',
+    summary: 'List requests with an unknown outcome, oldest first',
     request: { query: z.object(pageQuery) },
     responses: { 200: json('The reservations.', pageOf(uncertainReservationSchema)) },
     errors: [],
@@ -52,14 +51,14 @@ export const serviceOperations = {
     operationId: 'settleUncertainReservation',
     method: 'POST',
     path: '/internal/operations/billing/uncertain-reservations/{request_id}/settle',
-    summary: 'Settle a request whose outcome nobody has told: at a cost that the provider proves, or at its estimate',
+    summary: 'Settle a request with an unknown outcome, at the cost the provider proves or at its estimate',
     request: {
       params: requestParams,
       body: jsonBody(z.strictObject({ cost_micros: nonNegativeMicrosSchema.nullable() })),
     },
     responses: {
       200: json(
-        'Its state now; `settled` says whether this call did it.',
+        'The new state. `settled` is true if this call settled it.',
         z.object({
           request_id: idSchema('req'),
           state: z.string(),
@@ -74,7 +73,7 @@ export const serviceOperations = {
     operationId: 'listSigningKeys',
     method: 'GET',
     path: '/internal/operations/auth/signing-keys',
-    summary: 'The keys that sign tokens: next, active and retired ones',
+    summary: 'List the signing keys: next, active and retired',
     request: {},
     responses: { 200: json('The keys.', z.object({ data: z.array(signingKeyStateSchema) })) },
     errors: [],
@@ -84,10 +83,13 @@ export const serviceOperations = {
     operationId: 'rotateSigningKeys',
     method: 'POST',
     path: '/internal/operations/auth/signing-keys/rotate',
-    summary: 'Have the next key sign from now on, if this one is the active one still; live tokens go on working',
+    summary: 'Make the next key sign if this one is still active; tokens signed before stay valid',
     request: { body: jsonBody(z.strictObject({ active_kid: z.string().min(1).max(128) })) },
     responses: {
-      200: json('The keys after it.', z.object({ data: z.array(signingKeyStateSchema), rotated: z.boolean() })),
+      200: json(
+        'The keys after the rotation.',
+        z.object({ data: z.array(signingKeyStateSchema), rotated: z.boolean() }),
+      ),
     },
     errors: ['signing_key_not_ready'],
   }),
@@ -96,9 +98,9 @@ export const serviceOperations = {
     operationId: 'reencryptSigningSecrets',
     method: 'POST',
     path: '/internal/operations/webhook-dispatcher/signing-secrets/reencrypt',
-    summary: 'Put every signing secret under the first of the encryption keys',
+    summary: 'Encrypt every signing secret under the first encryption key',
     request: {},
-    responses: { 200: json('How many were under another one.', z.object({ reencrypted: z.int() })) },
+    responses: { 200: json('The number of re-encrypted secrets.', z.object({ reencrypted: z.int() })) },
     errors: [],
   }),
   getLaneHealth: defineRoute({
@@ -106,7 +108,7 @@ export const serviceOperations = {
     operationId: 'getLaneHealth',
     method: 'GET',
     path: '/internal/operations/webhook-dispatcher/lanes',
-    summary: 'How deliveries stand, and the apps that are blocked',
+    summary: 'Get the state of deliveries and the blocked apps',
     request: { query: z.object(pageQuery) },
     responses: {
       200: json(
@@ -127,9 +129,9 @@ export const serviceOperations = {
     operationId: 'checkRoutesFile',
     method: 'POST',
     path: '/internal/operations/inference-gateway/routes/check',
-    summary: 'Judge a routes file as this gateway would, with the keys that it has; nothing is changed',
+    summary: 'Check a routes file against this gateway and its keys, without changing anything',
     request: { body: jsonBody(z.strictObject({ text: z.string().max(ROUTES_FILE_CHARACTERS_MAX) })) },
-    responses: { 200: json('Its faults; none when it would be taken.', z.object({ faults: z.array(z.string()) })) },
+    responses: { 200: json('Its faults; empty if the file is valid.', z.object({ faults: z.array(z.string()) })) },
     errors: [],
   }),
   reloadRoutes: defineRoute({
@@ -137,9 +139,9 @@ export const serviceOperations = {
     operationId: 'reloadRoutes',
     method: 'POST',
     path: '/internal/operations/inference-gateway/routes/reload',
-    summary: 'Read the routes file now; a bad one leaves the routes as they were',
+    summary: 'Reload the routes file; an invalid file leaves the routes unchanged',
     request: {},
-    responses: { 200: json('Whether it was taken.', z.object({ loaded: z.boolean() })) },
+    responses: { 200: json('`loaded` is true if the file was valid.', z.object({ loaded: z.boolean() })) },
     errors: [],
   }),
 } as const;

@@ -3,12 +3,11 @@ import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** A webhook's destination; whether it is allowed is judged by the dispatcher, and again at each attempt. */
+/** Destination of a webhook. The dispatcher checks it now and again at each attempt. */
 export const configureWebhookRequestSchema = z
   .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
   .meta({ id: 'WebhookConfigurationRequest' });
 
-/** An app's webhook configuration. */
 export const webhookConfigurationSchema = z
   .object({
     client_id: idSchema('app'),
@@ -20,10 +19,9 @@ export const webhookConfigurationSchema = z
   })
   .meta({ id: 'WebhookConfiguration' });
 
-/** An app's webhook configuration. */
 export type WebhookConfiguration = z.infer<typeof webhookConfigurationSchema>;
 
-/** The new configuration, with its signing secret: shown this once. */
+/** The new configuration. Its signing secret is shown only once. */
 export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })
   .meta({ id: 'WebhookConfigured' });

@@ -4,10 +4,10 @@ import { endedStatusSchema, subscriptionSnapshotSchema } from '../billing/subscr
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema, unixSecondsSchema } from '../core/time.ts';
 
-/** The `api_version` of every envelope. */
+/** `api_version` of every envelope. */
 export const WEBHOOK_API_VERSION = '2026-10-01';
 
-/** The header that carries a delivery's signature: `t=<unix seconds>,v1=<hex HMAC-SHA256>`. */
+/** Header with a delivery's signature: `t=<unix seconds>,v1=<hex HMAC-SHA256>`. */
 export const WEBHOOK_SIGNATURE_HEADER = 'x-svc-signature';
 
 const envelope = <const Name extends string, Data extends z.ZodObject>(name: Name, data: Data) =>
@@ -22,8 +22,8 @@ const envelope = <const Name extends string, Data extends z.ZodObject>(name: Nam
     data,
   });
 
-/** The one list of webhook events: a new kind is added here and nowhere else. */
-const envelopes = [
+/** Every envelope that a receiver can get, by its `event`. */
+export const webhookEventSchema = z.discriminatedUnion('event', [
   envelope('integration.connected', z.object({ scope: z.string(), connected_at: timestampSchema })),
   envelope('integration.revoked', z.object({ reason: revocationReasonSchema, revoked_at: timestampSchema })),
   envelope('subscription.updated', subscriptionSnapshotSchema),
@@ -32,21 +32,15 @@ const envelopes = [
     z.object({ status: endedStatusSchema, ended_at: timestampSchema, revision: z.int().min(1) }),
   ),
   envelope('integration.test', z.object({ message: z.string() })),
-] as const;
+]);
 
-/** Every envelope that an app's receiver can get, by its `event`. */
-export const webhookEventSchema = z.discriminatedUnion('event', envelopes);
-
-/** An envelope that an app's receiver can get. */
 export type WebhookEvent = z.infer<typeof webhookEventSchema>;
 
-/** Names of the webhook events. */
-export const webhookEventNames = envelopes.map(({ shape }) => shape.event.value);
+export const webhookEventNames = webhookEventSchema.options.map(({ shape }) => shape.event.value);
 
 /** States of a stored event. */
 export const webhookEventStatusSchema = z.enum(['queued', 'delivering', 'delivered', 'failed', 'skipped', 'cancelled']);
 
-/** One of the states of a stored event. */
 export type WebhookEventStatus = z.infer<typeof webhookEventStatusSchema>;
 
 /** A stored event as the app's owner sees it. */
@@ -80,7 +74,7 @@ export const testQueuedSchema = z
   .object({ status: z.literal('queued'), event_id: idSchema('evt') })
   .meta({ id: 'TestQueued' });
 
-/** Action on a failed event. */
+/** Recovery of a failed event. */
 export const recoverRequestSchema = z
   .strictObject({ action: z.enum(['retry', 'skip']) })
   .meta({ id: 'WebhookRecovery' });

@@ -12,7 +12,7 @@ const run = promisify(execFile);
  * hold its history, or the packages cannot be had.
  */
 export const checkOutPreviousRelease = async (folder: string): Promise<void> => {
-  const commit = (await readFile(`${ROOT}infra/build/previous-release`, 'utf8')).trim();
+  const commit = (await readFile(`${ROOT}packages/e2e/test/upgrade/previous-release`, 'utf8')).trim();
   await mkdir(folder, { recursive: true });
   const archive = `${folder}.tar`;
   await run('git', ['-C', ROOT, 'archive', '--output', archive, commit], { timeout: GIT_TIMEOUT_MS });

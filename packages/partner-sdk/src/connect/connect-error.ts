@@ -1,31 +1,31 @@
 import * as oauth from 'openid-client';
 
 /**
- * Why a connect flow, or a refresh, did not give tokens.
+ * Reason why a connect flow or a refresh gave no tokens.
  *
- * - `denied`: the user said no.
- * - `wrong_state`: the callback does not belong to a flow that this browser session began. Nobody was connected.
- * - `expired`: the code is older than five minutes, was used before, or the verifier is another flow's.
- * - `misconfigured`: the client id, secret, redirect URI or scope is not what was registered.
- * - `unavailable`: the service did not answer, or not in time.
- * - `rejected`: anything else that the service, or the check of its answer, refused.
+ * - `denied`: the user declined.
+ * - `wrong_state`: the callback does not belong to a flow of this browser session. No user was connected.
+ * - `expired`: the code is older than five minutes, was used before, or belongs to another verifier.
+ * - `misconfigured`: the client id, secret, redirect URI or scope differs from the registration.
+ * - `unavailable`: the service did not answer in time.
+ * - `rejected`: the service refused for another reason, or its answer failed validation.
  */
 export type ConnectErrorReason = 'denied' | 'wrong_state' | 'expired' | 'misconfigured' | 'unavailable' | 'rejected';
 
 const MESSAGES: Record<ConnectErrorReason, string> = {
   denied: 'The user declined to connect.',
-  wrong_state: 'The callback does not belong to a flow begun in this session. Begin a new one.',
-  expired: 'The authorization code has expired or was used before. Begin a new flow.',
-  misconfigured: 'The client id, secret, redirect URI or scope is not what is registered for this app.',
-  unavailable: 'The service did not answer in time. Begin a new flow later.',
-  rejected: 'The service refused the flow. Begin a new one.',
+  wrong_state: 'The callback does not belong to a flow started in this session. Start a new flow.',
+  expired: 'The authorization code has expired or was used before. Start a new flow.',
+  misconfigured: 'The client id, secret, redirect URI or scope differs from the app’s registration.',
+  unavailable: 'The service did not answer in time. Start a new flow later.',
+  rejected: 'The service refused the flow. Start a new one.',
 };
 
-/** A connect flow failed; whatever the reason, its code cannot be used again, so the way on is a new `begin()`. */
+/** A failed connect flow. Its code cannot be used again; call `begin()` to start over. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly reason: ConnectErrorReason;
-  /** The OAuth error code that the service sent, where it sent one (RFC 6749 sections 4.1.2.1 and 5.2). */
+  /** OAuth error code of the service, if it sent one (RFC 6749 sections 4.1.2.1 and 5.2). */
   readonly oauthError: string | undefined;
 
   constructor(reason: ConnectErrorReason, options: { cause?: unknown; oauthError?: string | undefined } = {}) {
@@ -39,7 +39,7 @@ const MISCONFIGURED = new Set(['invalid_client', 'unauthorized_client', 'invalid
 const UNAVAILABLE = new Set(['temporarily_unavailable', 'server_error']);
 const TIMEOUT_CODES = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
 
-/** What the OAuth library threw, as one of the reasons. */
+/** Maps an error of the OAuth library to a `ConnectError`. */
 export const toConnectError = (error: unknown): ConnectError => {
   if (error instanceof ConnectError) return error;
   if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
@@ -57,7 +57,7 @@ const reasonOf = (oauthError: string): ConnectErrorReason => {
 };
 
 const isUnavailable = (error: unknown): boolean => {
-  // `fetch` reports every network failure as a TypeError with a cause; a TypeError without one is a wrong argument.
+  // `fetch` reports network failures as a TypeError with a cause. A TypeError without one is a wrong argument.
   if (error instanceof TypeError) return error.cause !== undefined;
   if (!(error instanceof oauth.ClientError)) return false;
   if (error.code !== undefined && TIMEOUT_CODES.has(error.code)) return true;

@@ -1,10 +1,10 @@
-/** The user is not connected any more, or never was: only a new connect flow brings tokens. */
+/** The user is not connected. Only a new connect flow brings tokens. */
 export class ConnectionEndedError extends Error {
   override readonly name = 'ConnectionEndedError';
   readonly svcUserId: string;
 
   constructor(svcUserId: string, options: { cause?: unknown } = {}) {
-    super('The user is not connected. Begin a new connect flow.', options);
+    super('The user is not connected. Start a new connect flow.', options);
     this.svcUserId = svcUserId;
   }
 }

@@ -4,64 +4,64 @@ import { ConnectError, toConnectError } from './connect-error.ts';
 import { ConnectionEndedError } from './connection-ended-error.ts';
 import { type TokenSet, toTokenSet } from './token-set.ts';
 
-/** Three tries of a refresh, each of this length, stay within the default refresh grace of 30 s. */
+/** Three attempts of this length fit into the default refresh grace of 30 s. */
 const TIMEOUT_SECONDS = 8;
 const DEFAULT_SCOPE = 'inference usage:read';
 
-/** How an app is registered, and where. */
 export interface ConnectorOptions {
-  /** The service's base URL. */
+  /** Base URL of the service. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Of a confidential app only. */
+  /** Confidential apps only. */
   readonly clientSecret?: string | undefined;
-  /** One of the registered redirect URIs, letter by letter, without a query. */
+  /** One of the registered redirect URIs, character for character, without a query. */
   readonly redirectUri: string;
-  /** Scopes separated by spaces; `inference usage:read` unless given. */
+  /** Scopes separated by spaces. Defaults to `inference usage:read`. */
   readonly scope?: string | undefined;
-  /** Allows http to a host that is not loopback. Never in production. */
+  /** Allows http to hosts that are not loopback. Never set it in production. */
   readonly allowInsecure?: boolean | undefined;
-  /** Seconds that one request to the service may take. */
+  /** Time limit of one request to the service, in seconds. */
   readonly timeoutSeconds?: number | undefined;
   readonly clock?: (() => Date) | undefined;
 }
 
-/** What `finish` needs of `begin`. Keep it in the server-side session of the browser, never in the browser itself. */
+/** State between `begin` and `finish`. Keep it in the server-side session, never in the browser. */
 export interface ConnectSession {
   readonly state: string;
   readonly codeVerifier: string;
 }
 
-/** A flow that has begun. */
 export interface ConnectStart {
-  /** Where to send the browser. */
+  /** Address to send the browser to. */
   readonly url: string;
   readonly session: ConnectSession;
 }
 
-/** A user who is connected now. */
 export interface ConnectedUser {
-  /** Bind it to the local user whose session began the flow. It comes from the token response only. */
+  /** Link this id to the local user whose session started the flow. Only the token response carries it. */
   readonly svcUserId: string;
   readonly tokens: TokenSet;
 }
 
-/** Connects users: OAuth 2.0 authorization code with PKCE (RFC 6749, RFC 7636, RFC 9207). */
+/** OAuth 2.0 authorization code flow with PKCE (RFC 6749, RFC 7636, RFC 9207). */
 export interface Connector {
-  /** Begins a flow. Throws `ConnectError`, reason `unavailable`, when the service cannot be reached. */
+  /** Starts a flow. Throws `ConnectError` with reason `unavailable` if the service cannot be reached. */
   begin(options?: { locale?: 'it' | 'en' | undefined }): Promise<ConnectStart>;
   /**
-   * Ends a flow. `callbackUrl` is what the browser came back with, a path with its query suffices; `session` is what was
-   * kept for this browser, which must be forgotten before the call: a flow can be finished once. Throws `ConnectError`.
+   * Finishes a flow. `callbackUrl` is the address the browser returned to; a path with its query is enough. Delete the
+   * stored `session` before the call: a flow can be finished only once. Throws `ConnectError`.
    */
   finish(callbackUrl: string | URL, session: ConnectSession | undefined): Promise<ConnectedUser>;
-  /** New tokens for old. Throws `ConnectionEndedError`, or `ConnectError`. `createUserTokens` does this when it is needed. */
+  /**
+   * Exchanges a refresh token. Throws `ConnectionEndedError` or `ConnectError`. `createUserTokens` calls it when
+   * needed.
+   */
   refresh(tokens: TokenSet): Promise<TokenSet>;
-  /** Ends these tokens (RFC 7009); the user's connection stays until the user removes it. Throws `ConnectError`. */
+  /** Revokes the tokens (RFC 7009). The connection stays until the user removes it. Throws `ConnectError`. */
   revoke(tokens: TokenSet): Promise<void>;
 }
 
-/** Makes a connector. Throws `TypeError` on options that cannot work; the service is first asked at first use. */
+/** Creates a connector without a request; the first use fetches the metadata. Throws `TypeError` on invalid options. */
 export const createConnector = (options: ConnectorOptions): Connector => {
   const issuer = readServerUrl(options.issuer, 'issuer', options.allowInsecure);
   const redirectUri = readRedirectUri(options.redirectUri);
@@ -127,12 +127,12 @@ const discover = (issuer: URL, options: ConnectorOptions): Promise<oauth.Configu
     options.clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(options.clientSecret),
     {
       timeout: options.timeoutSeconds ?? TIMEOUT_SECONDS,
-      // The address was checked already: http is left to loopback hosts and to who asked for it.
+      // `readServerUrl` has checked the address: http means a loopback host or `allowInsecure`.
       execute: issuer.protocol === 'http:' ? [oauth.allowInsecureRequests] : [],
     },
   );
 
-/** Runs `make` once and shares what it gives; a failure is not kept. */
+/** Runs `make` on first use and shares its result. A failure is not cached. */
 const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   let made: Promise<T> | undefined;
   return () => {
@@ -147,12 +147,12 @@ const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
 const readRedirectUri = (text: string): URL => {
   const url = new URL(text);
   if (url.search !== '' || url.hash !== '') throw new TypeError('redirectUri must have neither query nor fragment');
-  // The service compares letters, and what is sent is the normal form.
+  // The service compares character by character, and `URL` sends the normalized form.
   if (url.href !== text) throw new TypeError(`redirectUri must be registered and given as ${url.href}`);
   return url;
 };
 
-/** The registered callback with the parameters that came: behind a proxy the request's own host and scheme may differ. */
+/** Puts the query of the callback on the registered URI: behind a proxy, host and scheme of the request may differ. */
 const readCallback = (callbackUrl: string | URL, redirectUri: URL): URL => {
   const callback = new URL(redirectUri);
   callback.search = new URL(callbackUrl, 'http://localhost').search;

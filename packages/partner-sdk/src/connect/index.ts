@@ -1,3 +1,4 @@
+export { tokenResponseSchema } from '../generated/contract.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
 export { ConnectionEndedError } from './connection-ended-error.ts';
 export {
@@ -8,4 +9,4 @@ export {
   type ConnectStart,
   createConnector,
 } from './connector.ts';
-export { type TokenSet, tokenResponseSchema } from './token-set.ts';
+export type { TokenSet } from './token-set.ts';

@@ -1,30 +1,27 @@
 import { z } from 'zod';
+import { tokenResponseSchema } from '../generated/contract.ts';
 
-/** Tokens of one connected user. Plain JSON, so that a store can keep it as it is; keep it encrypted. */
+/** Tokens of one connected user. Plain JSON, so that any store can hold it. Encrypt it at rest. */
 export interface TokenSet {
-  /** The service's identity of the user, from the token response and from nowhere else. */
+  /** The user's id at the service. Only the token response carries it. */
   readonly svcUserId: string;
   readonly accessToken: string;
   readonly refreshToken: string;
   /** Granted scopes, separated by spaces. */
   readonly scope: string;
-  /** When the access token expires, in milliseconds since the epoch. */
+  /** Expiry of the access token, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 
-/** RFC 6749 section 5.1 and `svc_user_id`; `expires_in` is in seconds. */
-export const tokenResponseSchema = z.object({
+const completeResponseSchema = tokenResponseSchema.extend({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
-  token_type: z.string(),
   expires_in: z.int().min(1),
-  scope: z.string(),
-  svc_user_id: z.string().min(1),
 });
 
-/** The tokens of an answer to a request that was sent at `askedAtMs`. Throws a `ZodError` on an incomplete answer. */
+/** Reads the answer to a token request sent at `askedAtMs`. Throws a `ZodError` if the answer is incomplete. */
 export const toTokenSet = (answer: unknown, askedAtMs: number): TokenSet => {
-  const tokens = tokenResponseSchema.parse(answer);
+  const tokens = completeResponseSchema.parse(answer);
   return {
     svcUserId: tokens.svc_user_id,
     accessToken: tokens.access_token,

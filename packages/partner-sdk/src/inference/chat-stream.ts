@@ -4,21 +4,21 @@ import { createEventStreamReader } from './event-stream.ts';
 import { type Exchange, invalidAnswer } from './send-request.ts';
 import { StreamInterruptedError, SvcError, type SvcErrorParts } from './svc-error.ts';
 
-/** The connection is let go for the next request when the service ends the answer within this time after `[DONE]`. */
+/** Time limit for the end of the answer after `[DONE]`. Within it the connection can be reused. */
 const TAIL_MS_MAX = 1_000;
 
-/** A streamed completion: iterate over it, once. Leaving the loop early stops it; what was generated is billed all the same. */
+/** A streamed completion. Iterate over it once. Leaving the loop early stops it; generated tokens are billed. */
 export interface ChatStream extends AsyncIterable<ChatChunk> {
   /**
-   * Resolves when the service has begun to answer; throws what the first step of the iteration would throw. Await it to
-   * answer your own caller with a proper status before the first piece of text.
+   * Resolves when the service starts to answer; throws the error of the first iteration step. Await it to choose the
+   * status of your own response before the first text arrives.
    */
   opened(): Promise<{ requestId: string | undefined }>;
 }
 
 const errorEventSchema = z.object({ error: z.looseObject({ code: z.string().nullish(), message: z.string() }) });
 
-/** Wraps an exchange that is begun at the first use. */
+/** Wraps an exchange that starts on first use. */
 export const createChatStream = (begin: () => Promise<Exchange>): ChatStream => {
   let begun: Promise<Exchange> | undefined;
   let isTaken = false;
@@ -29,7 +29,7 @@ export const createChatStream = (begin: () => Promise<Exchange>): ChatStream => 
   return {
     opened: async () => ({ requestId: (await exchange()).requestId }),
     [Symbol.asyncIterator]: () => {
-      if (isTaken) throw new TypeError('A stream can be iterated over once.');
+      if (isTaken) throw new TypeError('A stream can be iterated only once.');
       isTaken = true;
       return readChunks(exchange);
     },
@@ -47,7 +47,7 @@ async function* readChunks(begin: () => Promise<Exchange>): AsyncGenerator<ChatC
     for (;;) {
       const { done, value } = await body.read();
       if (done) throw interrupted(exchange, { message: 'The stream ended before [DONE].' });
-      // The limit is on the service's silence; who takes the chunks may take its time.
+      // The time limit covers the silence of the service, not a slow consumer.
       deadline.pause();
       for (const data of events.push(value)) {
         isDone = data === '[DONE]';
@@ -79,7 +79,7 @@ const readChunk = (exchange: Exchange, data: string): ChatChunk => {
   try {
     parsed = JSON.parse(data);
   } catch (cause) {
-    throw interrupted(exchange, { message: 'The stream holds an event that is not JSON.', cause });
+    throw interrupted(exchange, { message: 'The stream contains an event that is not JSON.', cause });
   }
   const failure = errorEventSchema.safeParse(parsed);
   if (failure.success) {
@@ -88,7 +88,7 @@ const readChunk = (exchange: Exchange, data: string): ChatChunk => {
   }
   const chunk = chatChunkSchema.safeParse(parsed);
   if (chunk.success) return chunk.data;
-  throw interrupted(exchange, { message: 'The stream holds an event that is no chunk.', cause: chunk.error });
+  throw interrupted(exchange, { message: 'The stream contains an event that is not a chunk.', cause: chunk.error });
 };
 
 const interrupted = (
@@ -97,14 +97,14 @@ const interrupted = (
 ): StreamInterruptedError =>
   new StreamInterruptedError({ code: 'stream_interrupted', requestId, status: response.status, ...parts });
 
-/** After `[DONE]` only the end of the answer is to come; reading it keeps the connection usable. */
+/** Reads the rest of the answer after `[DONE]`, so that the connection can be reused. */
 const finishReading = async ({ deadline }: Exchange, body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
   const giveUp = setTimeout(deadline.abort, TAIL_MS_MAX);
   giveUp.unref();
   try {
     while (!(await body.read()).done);
   } catch {
-    // The answer was complete before this.
+    // The answer was already complete.
   } finally {
     clearTimeout(giveUp);
     deadline.clear();

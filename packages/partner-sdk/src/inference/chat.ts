@@ -15,7 +15,7 @@ export interface ChatMessage {
 
 type FreeObject = Readonly<Record<string, unknown>>;
 
-/** A chat request as it goes over the wire. The service chooses the model; other fields than these are refused. */
+/** A chat request in the wire format. The service chooses the model and rejects any other field. */
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly stream_options?: { readonly include_usage?: boolean } | null | undefined;
@@ -52,7 +52,6 @@ const messageSchema = z.looseObject({
   tool_calls: z.array(toolCallSchema).nullish(),
 });
 
-/** A chat completion. */
 export const chatCompletionSchema = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion'),
@@ -62,7 +61,7 @@ export const chatCompletionSchema = z.looseObject({
   usage: usageSchema.nullish(),
 });
 
-/** A chat completion; its model is always named `svc`. */
+/** A chat completion. Its model is always `svc`. */
 export type ChatCompletion = z.infer<typeof chatCompletionSchema>;
 
 const toolCallDeltaSchema = z.looseObject({
@@ -77,7 +76,6 @@ const deltaSchema = z.looseObject({
   tool_calls: z.array(toolCallDeltaSchema).nullish(),
 });
 
-/** A piece of a streamed completion. */
 export const chatChunkSchema = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion.chunk'),
@@ -87,5 +85,5 @@ export const chatChunkSchema = z.looseObject({
   usage: usageSchema.nullish(),
 });
 
-/** A piece of a streamed completion. One without choices is possible: it carries usage alone. */
+/** A chunk of a streamed completion. A chunk without choices carries only usage. */
 export type ChatChunk = z.infer<typeof chatChunkSchema>;

@@ -1,22 +1,22 @@
-/** A time limit on one exchange, joined with the caller's own signal. */
+/** Time limit of one exchange, combined with the caller's own signal. */
 export interface Deadline {
-  /** Aborts when the time is over or the caller aborts. */
+  /** Aborts on timeout or when the caller aborts. */
   readonly signal: AbortSignal;
-  /** Whether it was the time that aborted. */
+  /** True if the timeout caused the abort. */
   readonly isOver: () => boolean;
-  /** Throws the caller's reason where it was the caller who aborted. */
+  /** Throws the caller's reason if the caller caused the abort. */
   readonly throwIfCallerAborted: () => void;
-  /** Stops the time, until `renew`. */
+  /** Stops the clock until `renew`. */
   readonly pause: () => void;
-  /** Starts the time anew: something came. */
+  /** Restarts the clock after data has arrived. */
   readonly renew: () => void;
-  /** Ends it; aborts nothing. */
+  /** Ends the limit without an abort. */
   readonly clear: () => void;
-  /** Gives the exchange up. */
+  /** Aborts the exchange. */
   readonly abort: () => void;
 }
 
-/** Starts a time limit of so many milliseconds. */
+/** Starts a time limit. */
 export const startDeadline = (milliseconds: number, caller?: AbortSignal): Deadline => {
   const controller = new AbortController();
   let isOver = false;

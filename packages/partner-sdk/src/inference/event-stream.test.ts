@@ -14,17 +14,17 @@ const SAMPLE = bytes(
 const EVENTS = ['{"text":"è 🦆 漢"}', 'no space', 'one\ntwo', '', '[DONE]'];
 
 describe('WHATWG HTML §9.2.6', () => {
-  test('reads comments, all three ends of line, several data lines, and drops what is unfinished', () => {
+  test('reads comments, all three line endings and several data lines, and drops an unfinished event', () => {
     expect(read(SAMPLE)).toEqual(EVENTS);
   });
 
-  test('reads the same however the bytes are cut in two', () => {
+  test('reads the same events wherever the bytes are split in two', () => {
     for (let cut = 0; cut <= SAMPLE.length; cut += 1) {
       expect(read(SAMPLE.subarray(0, cut), SAMPLE.subarray(cut)), `cut at ${cut}`).toEqual(EVENTS);
     }
   });
 
-  test('reads the same in pieces of any size, empty ones between them', () => {
+  test('reads the same events from pieces of any size, with empty pieces between them', () => {
     for (const size of [1, 2, 3, 5, 7]) {
       const pieces: Uint8Array[] = [];
       for (let at = 0; at < SAMPLE.length; at += size) pieces.push(SAMPLE.subarray(at, at + size), new Uint8Array());
@@ -32,7 +32,7 @@ describe('WHATWG HTML §9.2.6', () => {
     }
   });
 
-  test('gives an event as soon as its empty line has come, also one that may be half of a longer end of line', () => {
+  test('emits an event at its empty line, even if that may be the first half of CRLF', () => {
     const reader = createEventStreamReader();
     expect(reader.push(bytes('data: 1\r\n\r'))).toEqual(['1']);
     expect(reader.push(bytes('\ndata: 2\r\n\r'))).toEqual(['2']);
@@ -41,7 +41,7 @@ describe('WHATWG HTML §9.2.6', () => {
 });
 
 describe('limits', () => {
-  test('refuses an event without end', () => {
+  test('throws when an event grows beyond the limit', () => {
     const reader = createEventStreamReader();
     const piece = bytes('x'.repeat(1024 * 1024));
     reader.push(bytes('data: '));
@@ -50,7 +50,7 @@ describe('limits', () => {
     }).toThrow(RangeError);
   });
 
-  test('does not count comments, which may keep a long stream alive', () => {
+  test('does not count comments, which may keep a long stream open', () => {
     const reader = createEventStreamReader();
     const comment = bytes(`: ${'x'.repeat(1024 * 1024)}\n`);
     for (let count = 0; count < 20; count += 1) expect(reader.push(comment)).toEqual([]);

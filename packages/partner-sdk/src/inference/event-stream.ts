@@ -1,18 +1,18 @@
-/** No event of a chat comes near this; more is not held in memory. */
+/** Limit of one event in memory. No chat event comes near it. */
 const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** Takes bytes as they come and gives the `data` of each event that they complete. */
+/** Incremental reader: returns the `data` of each event that the pushed bytes complete. */
 export interface EventStreamReader {
-  /** Throws `RangeError` on an event without end. */
+  /** Throws `RangeError` if an event is too long. */
   push(bytes: Uint8Array): string[];
 }
 
 /**
- * Reads server-sent events (WHATWG HTML, section 9.2.6) whose bytes may be cut anywhere: within a character, within an end
- * of line. What follows the last empty line when the stream ends is no event.
+ * Reads server-sent events (WHATWG HTML, section 9.2.6) from bytes split at any position, even inside a character or
+ * line ending. Text after the last empty line is dropped when the stream ends.
  */
 export const createEventStreamReader = (): EventStreamReader => {
-  // Drops a byte order mark at the very start, as it must.
+  // The decoder drops a leading byte order mark, as the standard requires.
   const decoder = new TextDecoder();
   let line = '';
   let data: string[] = [];
@@ -27,7 +27,7 @@ export const createEventStreamReader = (): EventStreamReader => {
     } else if (line === 'data' || line.startsWith('data:')) {
       data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
     } else {
-      // Comments and other fields are not kept.
+      // Comments and other fields are dropped.
       characters -= line.length;
     }
     line = '';
@@ -36,14 +36,14 @@ export const createEventStreamReader = (): EventStreamReader => {
   const extendLine = (text: string): void => {
     line += text;
     characters += text.length;
-    if (characters > EVENT_CHARACTERS_MAX) throw new RangeError('An event of the stream has no end.');
+    if (characters > EVENT_CHARACTERS_MAX) throw new RangeError('An event of the stream is too long.');
   };
 
   return {
     push(bytes) {
       const text = decoder.decode(bytes, { stream: true });
       const events: string[] = [];
-      // The second half of an end of line that was cut in two.
+      // Skips the second half of a CRLF that was split.
       let from = endedWithReturn && text.startsWith('\n') ? 1 : 0;
       if (text !== '') endedWithReturn = text.endsWith('\r');
       for (const { 0: ending, index } of text.matchAll(/\r\n|\r|\n/g)) {

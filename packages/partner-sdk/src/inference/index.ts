@@ -1,4 +1,13 @@
 export {
+  capabilitiesSchema,
+  planReferenceSchema,
+  requestUsageSchema,
+  serviceErrorCodes,
+  servicesSchema,
+  subscriptionStatusSchema,
+  usageSchema,
+} from '../generated/contract.ts';
+export {
   type ChatChunk,
   type ChatCompletion,
   type ChatMessage,
@@ -8,12 +17,7 @@ export {
   chatCompletionSchema,
 } from './chat.ts';
 export type { ChatStream } from './chat-stream.ts';
-export {
-  type SdkErrorCode,
-  type ServiceErrorCode,
-  type SvcErrorCode,
-  serviceErrorCodes,
-} from './error-codes.ts';
+export type { SdkErrorCode, ServiceErrorCode, SvcErrorCode } from './error-codes.ts';
 export { paths } from './paths.ts';
 export { errorBodySchema, validationErrorSchema } from './read-error.ts';
 export {
@@ -33,14 +37,4 @@ export {
   type ValidationFault,
 } from './svc-error.ts';
 export { type Transcription, type TranscriptionRequest, transcriptionSchema } from './transcription.ts';
-export {
-  type Capabilities,
-  capabilitiesSchema,
-  planReferenceSchema,
-  type RequestUsage,
-  requestUsageSchema,
-  servicesSchema,
-  subscriptionStatusSchema,
-  type Usage,
-  usageSchema,
-} from './usage.ts';
+export type { Capabilities, RequestUsage, Usage } from './usage.ts';

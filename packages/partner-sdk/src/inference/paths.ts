@@ -1,8 +1,8 @@
-/** Paths of the endpoints that are called, below the base URL. */
+import { routePaths } from '../generated/contract.ts';
+
+/** Paths of the called endpoints, relative to the base URL. */
 export const paths = {
-  capabilities: '/v1/integrations/inference/capabilities',
-  chat: '/v1/integrations/inference/chat/completions',
-  transcriptions: '/v1/integrations/inference/audio/transcriptions',
-  usage: '/v1/integrations/usage',
-  requestUsage: (requestId: string): string => `/v1/integrations/usage/requests/${encodeURIComponent(requestId)}`,
+  ...routePaths,
+  requestUsage: (requestId: string): string =>
+    routePaths.requestUsage.replace('{request_id}', encodeURIComponent(requestId)),
 } as const;

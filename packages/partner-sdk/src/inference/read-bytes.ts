@@ -1,4 +1,4 @@
-/** Reads a body whole. Throws `RangeError` as soon as it is larger than `bytesMax`. */
+/** Reads a whole body. Throws `RangeError` once it exceeds `bytesMax`. */
 export const readBytes = async (body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<Uint8Array> => {
   if (body === null) return new Uint8Array();
   const pieces: Uint8Array[] = [];

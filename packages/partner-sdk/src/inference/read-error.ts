@@ -7,15 +7,15 @@ const ERROR_BYTES_MAX = 1024 * 1024;
 
 const faultSchema = z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() });
 
-/** The body of a 422 answer. */
+/** Body of a 422 answer. */
 export const validationErrorSchema = z.object({ detail: z.array(faultSchema) });
 
-/** The body of every other error. */
+/** Body of every other error. */
 export const errorBodySchema = z.object({
   detail: z.looseObject({ code: z.string(), message: z.string(), resets_at: z.string().optional() }),
 });
 
-/** Reads an answer that is no success. `isBilled`: the request could have cost something. */
+/** Converts an error response. `isBilled`: the request may have cost something. */
 export const readError = async (response: Response, isBilled: boolean): Promise<SvcError> => {
   const { status } = response;
   const requestId = requestIdOf(response);
@@ -27,7 +27,7 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
   }
   const known = errorBodySchema.safeParse(body);
   if (!known.success) {
-    // Not the service's own words: something before it has answered, and what it did before that nobody knows.
+    // Not an error of the service: a proxy answered, so it is unknown if the service saw the request.
     const parts = { code: 'invalid_answer', message: `Unexpected answer with status ${status}.`, status, requestId };
     if (isBilled && status >= 500) return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown' });
     return new SvcError({ ...parts, retryAfterSeconds, isRetryable: isRetryableAnswer('', status, isBilled) });
@@ -38,7 +38,7 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
   return new SvcError({ ...parts, isRetryable: isRetryableAnswer(code, status, isBilled) });
 };
 
-/** What the service calls the request. */
+/** Returns the request id that the service assigned. */
 export const requestIdOf = (response: Response): string | undefined =>
   response.headers.get('x-request-id') ?? undefined;
 
@@ -46,7 +46,7 @@ const readJson = async (response: Response): Promise<unknown> => {
   try {
     return JSON.parse(new TextDecoder().decode(await readBytes(response.body, ERROR_BYTES_MAX)));
   } catch {
-    // The status alone must do.
+    // The status alone decides.
     return undefined;
   }
 };
@@ -56,7 +56,7 @@ const readTime = (text: string | undefined): Date | undefined => {
   return Number.isNaN(time.getTime()) ? undefined : time;
 };
 
-/** RFC 9110 section 10.2.3: seconds, or a date. */
+/** Parses seconds or a date (RFC 9110 section 10.2.3). */
 const readRetryAfter = (text: string | null): number | undefined => {
   if (text === null) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -7,26 +7,24 @@ import { OutcomeUnknownError, SvcError } from './svc-error.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-/** How requests leave. */
 export interface Transport {
   readonly baseUrl: URL;
   readonly tokens: AccessTokenSource;
   readonly fetch: typeof fetch;
 }
 
-/** One request. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly body?: string | FormData | undefined;
-  /** It could cost something, so it is never repeated where its outcome is unknown. */
+  /** The request may cost something, so it is never repeated while its outcome is unknown. */
   readonly isBilled: boolean;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer with status 200 whose body is still to be read; who reads it clears the deadline. */
+/** A response with status 200 and an unread body. The reader of the body clears the deadline. */
 export interface Exchange {
   readonly response: Response;
   readonly requestId: string | undefined;
@@ -35,8 +33,8 @@ export interface Exchange {
 }
 
 /**
- * Sends a request. A token that the service refuses is renewed and the request sent once more: it was turned away before
- * anything was done. Throws an `SvcError` for every other answer, and what the token source throws.
+ * Sends a request. If the service rejects the token, which happens before any work, renews it and sends the request
+ * once more. Throws an `SvcError` for every other error response, and errors of the token source.
  */
 export const sendRequest = async (transport: Transport, request: OutgoingRequest): Promise<Exchange> => {
   const token = await transport.tokens();
@@ -50,7 +48,7 @@ export const sendRequest = async (transport: Transport, request: OutgoingRequest
   }
 };
 
-/** Sends a request and reads its JSON answer. */
+/** Sends a request and parses its JSON answer. */
 export const requestJson = async <S extends z.ZodType>(
   transport: Transport,
   request: OutgoingRequest,
@@ -71,11 +69,11 @@ export const requestJson = async <S extends z.ZodType>(
   }
 };
 
-/** The answer is not what the contract promises; repeating would not mend it. */
+/** Error for an answer that violates the contract. A repeat would not help. */
 export const invalidAnswer = ({ response, requestId }: Exchange, cause: unknown): SvcError =>
   new SvcError({
     code: 'invalid_answer',
-    message: 'The answer is not what the contract promises.',
+    message: 'The answer violates the contract.',
     status: response.status,
     requestId,
     cause,
@@ -90,7 +88,7 @@ const sendOnce = async (transport: Transport, request: OutgoingRequest, token: s
       method: request.method,
       headers: headersOf(request, token),
       body: request.body ?? null,
-      // A token goes to the configured host alone.
+      // Never send the token to another host.
       redirect: 'manual',
       signal: deadline.signal,
     });
@@ -108,7 +106,7 @@ const headersOf = (request: OutgoingRequest, token: string): Headers => {
   return headers;
 };
 
-/** Throws the caller's reason where it was the caller who ended the exchange. */
+/** Converts a network failure. Throws the caller's reason if the caller aborted. */
 const toNetworkError = (
   cause: unknown,
   exchange: Pick<Exchange, 'deadline' | 'isBilled'> & Partial<Pick<Exchange, 'requestId' | 'response'>>,
@@ -119,9 +117,9 @@ const toNetworkError = (
     return new SvcError({ code: 'connection_failed', message, isRetryable: true, cause });
   }
   const parts = { requestId: exchange.requestId, status: exchange.response?.status, cause };
-  const what = exchange.deadline.isOver() ? 'The answer did not come in time.' : 'The connection broke.';
+  const what = exchange.deadline.isOver() ? 'The answer did not arrive in time.' : 'The connection broke.';
   if (!exchange.isBilled) return new SvcError({ ...parts, code: 'no_answer', message: what, isRetryable: true });
-  const message = `${what} The request may have been served and billed: look at the usage before you repeat it.`;
+  const message = `${what} The request may have been served and billed: check the usage before you repeat it.`;
   return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown', message });
 };
 
@@ -134,7 +132,7 @@ const NEVER_SENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Only what is known to happen before the first byte leaves; everything else counts as sent. */
+/** Returns true for failures that happen before the first byte is sent. Any other failure counts as sent. */
 const wasNeverSent = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   if ('code' in error && NEVER_SENT.has(String(error.code))) return true;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { capabilitiesSchema, requestUsageSchema, usageSchema } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
 import { type ChatCompletion, type ChatRequest, chatCompletionSchema } from './chat.ts';
@@ -11,73 +12,64 @@ import {
   toTranscriptionForm,
   transcriptionSchema,
 } from './transcription.ts';
-import {
-  type Capabilities,
-  capabilitiesSchema,
-  type RequestUsage,
-  requestUsageSchema,
-  type Usage,
-  usageSchema,
-} from './usage.ts';
+import type { Capabilities, RequestUsage, Usage } from './usage.ts';
 
-/** For what only reads. */
+/** Read-only requests. */
 const READ_TIMEOUT_MS = 30_000;
-/** For whole answers of inference: just below what Node's `fetch` itself waits for the head of an answer. */
+/** Whole inference answers. Just below the header timeout of Node's `fetch`. */
 const INFERENCE_TIMEOUT_MS = 290_000;
-/** For the first byte of a stream and for every silence within it. The service itself gives a provider 120 s. */
+/** First byte of a stream, and every pause in it. The service gives a provider 120 s. */
 const STREAM_IDLE_TIMEOUT_MS = 150_000;
 const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
-/** Where the service is and whose tokens to use. */
 export interface SvcClientOptions {
-  /** The service's base URL, without `/v1`. */
+  /** Base URL of the service, without `/v1`. */
   readonly baseUrl: string;
-  /** The tokens of one user: `userTokens.of(svcUserId)`. */
+  /** Token source of one user: `userTokens.of(svcUserId)`. */
   readonly tokens: AccessTokenSource;
-  /** Allows http to a host that is not loopback. Never in production. */
+  /** Allows http to hosts that are not loopback. Never set it in production. */
   readonly allowInsecure?: boolean | undefined;
-  /** Another `fetch`, for instance one with a proxy. */
+  /** A replacement for `fetch`, for example one with a proxy. */
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Options of every call. */
 export interface CallOptions {
-  /** Gives the call up. A request that was sent already is served, and billed, all the same. */
+  /** Aborts the call. A request already sent is still served and billed. */
   readonly signal?: AbortSignal | undefined;
-  /** For the whole answer; of a stream, for its beginning and for each silence. */
+  /** Time limit of the whole answer; for a stream, of its start and of each pause. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Options of a call that costs something. */
+/** Options of a call that may cost something. */
 export interface BilledCallOptions extends CallOptions {
   /**
-   * At most 255 characters. A second request with the same key is not served: it answers `duplicate_request`, and
-   * `details` of that error tell the `request_id` and `state` of the first.
+   * At most 255 characters. A second request with the same key is not served: it fails with `duplicate_request`, whose
+   * `details` carry the `request_id` and `state` of the first.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What the service called the request; `requestUsage` takes it. */
+/** Request id that the service assigned. Pass it to `requestUsage`. */
 export interface WithRequestId {
   readonly requestId: string | undefined;
 }
 
-/** Calls the service for one user, on that user's subscription. Answers are as they are on the wire. */
+/** Client for one user, billed to that user's subscription. Answers keep the wire format. */
 export interface SvcClient {
   chat(request: ChatRequest, options?: BilledCallOptions): Promise<ChatCompletion & WithRequestId>;
-  /** Sent at the first step of the iteration, or by `opened()`. Ends only after `[DONE]`; otherwise it throws. */
+  /** Sends the request at the first iteration step or at `opened()`. Ends only after `[DONE]`; otherwise it throws. */
   streamChat(request: ChatRequest, options?: BilledCallOptions): ChatStream;
   transcribe(request: TranscriptionRequest, options?: BilledCallOptions): Promise<Transcription & WithRequestId>;
   capabilities(options?: CallOptions): Promise<Capabilities>;
-  /** Shared limits and use over all apps. */
+  /** Returns limits and use, shared by all apps. */
   usage(options?: CallOptions): Promise<Usage>;
-  /** What became of a request. */
+  /** Returns state and cost of one request. */
   requestUsage(requestId: string, options?: CallOptions): Promise<RequestUsage>;
 }
 
 /**
- * Makes a client for one user. Every method throws `SvcError` or a subclass of it, `ConnectionEndedError` where the user must
- * connect again, or the reason of an aborted signal.
+ * Creates a client for one user. Every method throws `SvcError` or a subclass, `ConnectionEndedError` if the user has
+ * to connect again, or the reason of an aborted signal.
  */
 export const createSvcClient = (options: SvcClientOptions): SvcClient => {
   const transport: Transport = {

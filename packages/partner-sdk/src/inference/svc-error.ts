@@ -1,6 +1,5 @@
 import type { SvcErrorCode } from './error-codes.ts';
 
-/** The parts of an error. */
 export interface SvcErrorParts {
   readonly code: SvcErrorCode;
   readonly message: string;
@@ -13,23 +12,23 @@ export interface SvcErrorParts {
   readonly cause?: unknown;
 }
 
-/** A call failed. Aborting a call through its own signal is not one of these: that throws the signal's reason. */
+/** A failed call. Aborting through the caller's signal throws the signal's reason instead. */
 export class SvcError extends Error {
   override readonly name: string = 'SvcError';
   readonly code: SvcErrorCode;
-  /** The HTTP status; undefined where no answer came. */
+  /** HTTP status. Undefined without an answer. */
   readonly status: number | undefined;
-  /** What the service calls the request: for `requestUsage`, and for asking its people. */
+  /** Request id that the service assigned. Pass it to `requestUsage`, or quote it to support. */
   readonly requestId: string | undefined;
-  /** On a reached cap: when its window ends. */
+  /** End of the window whose cap is reached. */
   readonly resetsAt: Date | undefined;
   readonly retryAfterSeconds: number | undefined;
   /**
-   * True only where the request was certainly not billed and the same one may succeed later. Never true where the outcome
-   * is unknown: look at the usage first.
+   * True only if the request was certainly not billed and the same request may succeed later. Never true while the
+   * outcome is unknown: check the usage first.
    */
   readonly isRetryable: boolean;
-  /** Further fields of the service's answer, such as `request_id` and `state` of `duplicate_request`. */
+  /** Further fields of the error, such as `request_id` and `state` of `duplicate_request`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(parts: SvcErrorParts) {
@@ -51,7 +50,7 @@ export interface ValidationFault {
   readonly type: string;
 }
 
-/** The service refused the request as it is (422); `faults` names every field. Nothing was billed. */
+/** The service rejected the request as invalid (422). `faults` names the fields. Nothing was billed. */
 export class ValidationFailedError extends SvcError {
   override readonly name = 'ValidationFailedError';
   readonly faults: readonly ValidationFault[];
@@ -64,8 +63,8 @@ export class ValidationFailedError extends SvcError {
 }
 
 /**
- * The request may have been served and billed, but its answer is lost. Do not repeat it blindly: ask `requestUsage` with
- * the request id, or repeat it with the same idempotency key, which serves it at most once.
+ * The request may have been served and billed, but its answer is lost. Do not repeat it blindly: call `requestUsage`
+ * with the request id, or repeat it with the same idempotency key, which serves it at most once.
  */
 export class OutcomeUnknownError extends SvcError {
   override readonly name = 'OutcomeUnknownError';
@@ -75,7 +74,10 @@ export class OutcomeUnknownError extends SvcError {
   }
 }
 
-/** A stream ended before `[DONE]`: with the service's error (`code` is its code), or without a word. It is billed for what it was. */
+/**
+ * A stream that ended before `[DONE]`, with an error of the service (see `code`) or without. Generated tokens are
+ * billed.
+ */
 export class StreamInterruptedError extends SvcError {
   override readonly name = 'StreamInterruptedError';
 

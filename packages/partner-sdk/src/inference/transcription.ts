@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** A transcription request as it goes over the wire. */
+/** A transcription request in the wire format. */
 export interface TranscriptionRequest {
-  /** One non-empty audio file of at most 25,000,000 bytes; `openAsBlob` of `node:fs` gives one without reading it. */
+  /** One non-empty audio file of at most 25,000,000 bytes. `openAsBlob` of `node:fs` opens one without reading it. */
   readonly file: Blob;
-  /** Tells the kind of audio by its ending; a `File` brings its own. */
+  /** Its extension names the audio format. A `File` brings its own name. */
   readonly filename?: string | undefined;
   /** Two lower-case letters. */
   readonly language?: string | null | undefined;
@@ -15,7 +15,6 @@ export interface TranscriptionRequest {
   readonly response_format?: 'json' | 'verbose_json' | undefined;
 }
 
-/** A transcription. */
 export const transcriptionSchema = z.looseObject({
   text: z.string(),
   language: z.string().optional(),
@@ -23,10 +22,10 @@ export const transcriptionSchema = z.looseObject({
   segments: z.array(z.looseObject({ start: z.number(), end: z.number(), text: z.string() })).optional(),
 });
 
-/** A transcription; `verbose_json` adds language, duration in seconds, and segments. */
+/** A transcription. `verbose_json` adds language, duration in seconds, and segments. */
 export type Transcription = z.infer<typeof transcriptionSchema>;
 
-/** The form of a request; what is null or missing is left to the service. */
+/** Builds the multipart form. Null and missing fields are left to the service. */
 export const toTranscriptionForm = ({ file, filename, ...fields }: TranscriptionRequest): FormData => {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {

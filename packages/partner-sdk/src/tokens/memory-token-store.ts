@@ -1,6 +1,6 @@
 import type { StoredTokens, TokenStore } from './token-store.ts';
 
-/** Keeps tokens in this process alone and forgets them when it ends: for tests and first steps. */
+/** Stores tokens in memory, for tests and first steps. */
 export const createMemoryTokenStore = (): TokenStore => {
   const stored = new Map<string, StoredTokens>();
   let writes = 0;

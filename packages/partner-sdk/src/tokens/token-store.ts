@@ -1,25 +1,24 @@
 import type { TokenSet } from '../connect/index.ts';
 
-/** Tokens as they are stored. */
 export interface StoredTokens {
   readonly tokens: TokenSet;
-  /** Changes with every write and never comes back for this user, also not after a removal. */
+  /** Changes with every write and is never reused for this user, even after a removal. */
   readonly version: string;
 }
 
 /**
- * Where tokens are kept, by `svcUserId`. One row per user in a database serves any number of processes: the compare-and-set
- * is an update that names the version it has read. Encrypt the tokens at rest.
+ * Storage of tokens by `svcUserId`. One database row per user serves any number of processes if the compare-and-set is
+ * an update conditional on the version. Encrypt the tokens at rest.
  */
 export interface TokenStore {
   load(svcUserId: string): Promise<StoredTokens | undefined>;
-  /** Writes whatever is stored: after a user has connected. */
+  /** Stores the tokens unconditionally, after a user has connected. */
   save(tokens: TokenSet): Promise<void>;
   /**
-   * Writes `next`, or removes the tokens where it is undefined, only if what is stored has this version still. Answers
-   * whether it did.
+   * Writes `next`, or removes the tokens if it is undefined, only if the stored version is still `version`. Returns
+   * true if it did.
    */
   compareAndSet(svcUserId: string, version: string, next: TokenSet | undefined): Promise<boolean>;
-  /** Removes whatever is stored. */
+  /** Removes the tokens unconditionally. */
   remove(svcUserId: string): Promise<void>;
 }

@@ -30,12 +30,12 @@ const setUp = async (stored: TokenSet | undefined, refresh: (old: TokenSet) => P
 const neverAsked = (): Promise<TokenSet> => Promise.reject(new Error('not to be refreshed'));
 
 describe('accessToken', () => {
-  test('gives a token that lives long enough as it is', async () => {
+  test('returns a token that is not about to expire', async () => {
     const { userTokens } = await setUp(tokensOf('1', 61), neverAsked);
     expect(await userTokens.accessToken(USER)).toBe('at_1');
   });
 
-  test('refreshes some seconds before the expiry, once for all who ask', async () => {
+  test('refreshes shortly before expiry, once for all concurrent callers', async () => {
     const { userTokens, refreshed, store } = await setUp(tokensOf('1', 60), async () => tokensOf('2', 3600));
     const given = await Promise.all(Array.from({ length: 50 }, () => userTokens.accessToken(USER)));
     expect(new Set(given)).toEqual(new Set(['at_2']));
@@ -43,7 +43,7 @@ describe('accessToken', () => {
     expect((await store.load(USER))?.tokens).toEqual(tokensOf('2', 3600));
   });
 
-  test('refreshes a token that was refused, once, and not the one that has replaced it', async () => {
+  test('refreshes a rejected token once, and keeps its replacement', async () => {
     const { userTokens, refreshed } = await setUp(tokensOf('1', 3600), async () => tokensOf('2', 3600));
     const given = await Promise.all(
       Array.from({ length: 10 }, () => userTokens.accessToken(USER, { rejected: 'at_1' })),
@@ -53,7 +53,7 @@ describe('accessToken', () => {
     expect(refreshed).toEqual(['rt_1']);
   });
 
-  test('takes what another process has stored meanwhile, and drops its own', async () => {
+  test('uses the tokens that another process has stored meanwhile, and drops its own', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.save(tokensOf('other', 3600));
       return tokensOf('2', 3600);
@@ -62,7 +62,7 @@ describe('accessToken', () => {
     expect((await store.load(USER))?.tokens.refreshToken).toBe('rt_other');
   });
 
-  test('does not take its own late refusal for the end, when another process has refreshed', async () => {
+  test('does not end the connection when its refresh loses to another process', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.save(tokensOf('other', 3600));
       throw new ConnectionEndedError(USER);
@@ -70,7 +70,7 @@ describe('accessToken', () => {
     expect(await userTokens.accessToken(USER)).toBe('at_other');
   });
 
-  test('does not bring back a user who was forgotten during the refresh', async () => {
+  test('does not restore a user who was forgotten during the refresh', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       await store.remove(USER);
       return tokensOf('2', 3600);
@@ -79,7 +79,7 @@ describe('accessToken', () => {
     expect(await store.load(USER)).toBeUndefined();
   });
 
-  test('goes on with a token that is good for some seconds while the service cannot be reached', async () => {
+  test('returns a token that is valid for a few more seconds while the service is unreachable', async () => {
     const { userTokens, refreshed } = await setUp(tokensOf('1', 5), async () => {
       throw new ConnectError('unavailable');
     });
@@ -87,7 +87,7 @@ describe('accessToken', () => {
     expect(refreshed).toEqual(['rt_1', 'rt_1', 'rt_1']);
   });
 
-  test('fails where the service cannot be reached and the token is over, and keeps what is stored', async () => {
+  test('fails when the service is unreachable and the token has expired, and keeps the stored tokens', async () => {
     const { userTokens, store } = await setUp(tokensOf('1', 0), async () => {
       throw new ConnectError('unavailable');
     });
@@ -95,12 +95,12 @@ describe('accessToken', () => {
     expect(await store.load(USER)).toBeDefined();
   });
 
-  test('says of a user who never connected that the connection has ended', async () => {
+  test('throws ConnectionEndedError for a user who never connected', async () => {
     const { userTokens } = await setUp(undefined, neverAsked);
     await expect(userTokens.accessToken(USER)).rejects.toMatchObject({ svcUserId: USER });
   });
 
-  test('tries anew after a failure: no failed flight is kept', async () => {
+  test('tries again after a failure', async () => {
     let calls = 0;
     const { userTokens } = await setUp(tokensOf('1', 0), async () => {
       calls += 1;
@@ -113,7 +113,7 @@ describe('accessToken', () => {
 });
 
 describe('the memory store', () => {
-  test('never repeats a version', async () => {
+  test('never reuses a version', async () => {
     const store = createMemoryTokenStore();
     await store.save(tokensOf('1', 0));
     const old = await store.load(USER);

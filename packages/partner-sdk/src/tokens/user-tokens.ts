@@ -2,37 +2,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectError, ConnectionEndedError, type Connector, type TokenSet } from '../connect/index.ts';
 import type { StoredTokens, TokenStore } from './token-store.ts';
 
-/** Access tokens are renewed this long before they expire, so that none expires on its way. */
+/** Access tokens are refreshed this long before they expire, so that none expires in transit. */
 const REFRESH_AHEAD_SECONDS = 60;
 /**
- * A refresh whose answer is lost is repeated with the same refresh token: for a grace of 30 s, unless the app was registered
- * with another, the service answers it again.
+ * A refresh whose answer is lost is repeated with the same refresh token. The service accepts it for the app's grace,
+ * 30 s by default.
  */
 const REFRESH_ATTEMPTS_MAX = 3;
 const RETRY_DELAYS_MS = [200, 1_000];
 
-/** What asking for an access token may say. */
 export interface AccessTokenRequest {
-  /** A token that the service has just refused, although it should not have expired yet. */
+  /** A token that the service has just rejected although it has not expired. */
   readonly rejected?: string | undefined;
 }
 
-/** Gives an access token for the next call. Throws `ConnectionEndedError` where only a new connect flow would help. */
+/** Returns an access token for the next call. Throws `ConnectionEndedError` if the user has to connect again. */
 export type AccessTokenSource = (request?: AccessTokenRequest) => Promise<string>;
 
-/** The tokens of all connected users. */
+/** Tokens of all connected users. */
 export interface UserTokens {
-  /** Keeps the tokens of a user who has just connected. */
+  /** Stores the tokens of a user who has just connected. */
   save(tokens: TokenSet): Promise<void>;
-  /** A usable access token of this user, refreshed where it must be. Throws `ConnectionEndedError` or `ConnectError`. */
+  /** Returns a valid access token, refreshed if necessary. Throws `ConnectionEndedError` or `ConnectError`. */
   accessToken(svcUserId: string, request?: AccessTokenRequest): Promise<string>;
-  /** The source that a client for this one user takes. */
+  /** Returns the token source for a client of this user. */
   of(svcUserId: string): AccessTokenSource;
-  /** Forgets the tokens of a user, for instance on `integration.revoked`. */
+  /** Deletes the tokens of a user, for example on `integration.revoked`. */
   forget(svcUserId: string): Promise<void>;
 }
 
-/** What user tokens are made of. */
 export interface UserTokensOptions {
   readonly connector: Pick<Connector, 'refresh'>;
   readonly store: TokenStore;
@@ -41,8 +39,8 @@ export interface UserTokensOptions {
 }
 
 /**
- * Hands out access tokens and refreshes them. Within one process a user is refreshed once however many ask; of several
- * processes that refresh at once, the first to store wins and the others take what it stored.
+ * Returns access tokens and refreshes them. Concurrent calls in one process share a refresh. If several processes
+ * refresh at once, the first to store its tokens wins and the others use them.
  */
 export const createUserTokens = (options: UserTokensOptions): UserTokens => {
   const { connector, store } = options;
@@ -55,7 +53,7 @@ export const createUserTokens = (options: UserTokensOptions): UserTokens => {
     return stored.tokens.expiresAtMs - aheadMs > clock().getTime() ? stored.tokens.accessToken : undefined;
   };
 
-  /** What another process has stored since `stale` was read; throws `failure` where there is nothing newer. */
+  /** Returns the token that another process has stored since `stale` was read; throws `failure` if there is none. */
   const readNewer = async (svcUserId: string, stale: StoredTokens, failure: unknown): Promise<string> => {
     const newer = await store.load(svcUserId);
     if (newer === undefined || newer.version === stale.version) throw failure;
@@ -96,7 +94,7 @@ export const createUserTokens = (options: UserTokensOptions): UserTokens => {
     const found = usable(await store.load(svcUserId), rejected);
     if (found !== undefined) return found;
     const token = await renewOnce(svcUserId, rejected);
-    // The flight that was joined may have begun before the rejection was known.
+    // The shared refresh may have started before the rejection was known.
     return token === rejected ? await renewOnce(svcUserId, rejected) : token;
   };
 

@@ -1,16 +1,16 @@
-import { WEBHOOK_SIGNATURE_HEADER } from './signature-header.ts';
+import { WEBHOOK_SIGNATURE_HEADER } from '../generated/contract.ts';
 import { WEBHOOK_BODY_BYTES_MAX } from './verify-webhook.ts';
 import type { Receipt, WebhookReceiver } from './webhook-receiver.ts';
 import { WebhookRejectedError } from './webhook-rejected-error.ts';
 
-/** What is used of a request of Express, or of `node:http`. */
+/** The part of an Express or `node:http` request that the handler uses. */
 export interface NodeRequestLike extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly readableEnded: boolean;
   readonly body?: unknown;
 }
 
-/** What is used of a response of Express, or of `node:http`. */
+/** The part of an Express or `node:http` response that the handler uses. */
 export interface NodeResponseLike {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
@@ -18,9 +18,9 @@ export interface NodeResponseLike {
 }
 
 /**
- * A handler for Express 4 or 5, or for `node:http`: `app.post('/webhooks', expressWebhook(receiver))`. It reads the raw body
- * itself, or takes the one of `express.raw()`; mount it before `express.json()`. Failures of the handler or the store go to
- * `next`, so that Express logs them and answers 500.
+ * Handler for Express 4 or 5, or for `node:http`: `app.post('/webhooks', expressWebhook(receiver))`. It reads the raw
+ * body itself, or uses that of `express.raw()`. Mount it before `express.json()`. Failures of the handler or the store
+ * go to `next`, so that Express logs them and answers 500.
  */
 export const expressWebhook =
   (receiver: WebhookReceiver) =>
@@ -31,7 +31,7 @@ export const expressWebhook =
       return;
     }
     response.statusCode = receipt.status;
-    // What is left unread of too large a body must not be taken for the next request.
+    // The unread rest of an oversized body must not be parsed as the next request.
     if (receipt.status === 413) response.setHeader('connection', 'close');
     response.end(receipt.outcome === 'rejected' ? receipt.error.reason : undefined);
   };
@@ -49,9 +49,9 @@ const receive = async (receiver: WebhookReceiver, request: NodeRequestLike): Pro
 const readRawBody = async (request: NodeRequestLike): Promise<Uint8Array> => {
   if (request.body instanceof Uint8Array) return request.body;
   if (request.readableEnded) {
-    throw new TypeError('A parser has read the body before: mount the webhook before express.json().');
+    throw new TypeError('A parser has already read the body. Mount the webhook before express.json().');
   }
-  // Refused by its declared length, it can still be answered; one that declares none is cut off.
+  // A body with a declared length is refused with an answer; one without is cut off.
   if (Number(request.headers['content-length']) > WEBHOOK_BODY_BYTES_MAX) {
     throw new WebhookRejectedError('body_too_large');
   }

@@ -1,22 +1,22 @@
-import { WEBHOOK_SIGNATURE_HEADER } from './signature-header.ts';
+import { WEBHOOK_SIGNATURE_HEADER } from '../generated/contract.ts';
 import { WEBHOOK_BODY_BYTES_MAX } from './verify-webhook.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
 type ParsedBody = (error: Error | null, body?: unknown) => void;
 
-/** What is used of a request of Fastify. */
+/** The part of a Fastify request that the plug-in uses. */
 export interface FastifyRequestLike {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: unknown;
 }
 
-/** What is used of a reply of Fastify. */
+/** The part of a Fastify reply that the plug-in uses. */
 export interface FastifyReplyLike {
   code(status: number): FastifyReplyLike;
   send(payload?: string): FastifyReplyLike;
 }
 
-/** What is used of Fastify. */
+/** The part of a Fastify instance that the plug-in uses. */
 export interface FastifyLike {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
@@ -28,9 +28,9 @@ export interface FastifyLike {
 }
 
 /**
- * A plug-in for Fastify: `app.register(fastifyWebhook(receiver), { path: '/webhooks' })`. The raw body is read as bytes
- * within the plug-in only; the rest of the application parses as before. Failures of the handler or the store are thrown, so
- * that Fastify logs them and answers 500.
+ * Fastify plug-in: `app.register(fastifyWebhook(receiver), { path: '/webhooks' })`. Only this plug-in reads bodies as
+ * raw bytes; other routes parse as before. Failures of the handler or the store are thrown, so that Fastify logs them
+ * and answers 500.
  */
 export const fastifyWebhook =
   (receiver: WebhookReceiver) =>

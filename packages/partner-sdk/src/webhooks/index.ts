@@ -1,3 +1,4 @@
+export { WEBHOOK_SIGNATURE_HEADER, webhookEventNames, webhookEventSchema } from '../generated/contract.ts';
 export { expressWebhook, type NodeRequestLike, type NodeResponseLike } from './express-webhook.ts';
 export {
   type FastifyLike,
@@ -13,15 +14,8 @@ export {
   type PostgresWebhookStore,
   webhookTablesSql,
 } from './postgres-webhook-store.ts';
-export { WEBHOOK_SIGNATURE_HEADER } from './signature-header.ts';
 export { type SigningSecret, type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
-export {
-  type WebhookEnvelope,
-  type WebhookEvent,
-  webhookEnvelopeSchema,
-  webhookEventNames,
-  webhookEventSchema,
-} from './webhook-event.ts';
+export { type WebhookEnvelope, type WebhookEvent, webhookEnvelopeSchema } from './webhook-event.ts';
 export {
   createWebhookReceiver,
   type Delivery,

@@ -7,8 +7,8 @@ interface State {
 }
 
 /**
- * Keeps a receiver's state in this process alone and forgets it when it ends: for tests and first steps. The handler is
- * given no transaction; one event is processed at a time.
+ * Keeps a receiver's state in memory, for tests and first steps. The handler gets no transaction, and events are
+ * processed one at a time.
  */
 export const createMemoryWebhookStore = (): WebhookStore<undefined> => {
   let state: State = { lastSequences: new Map(), markers: new Set(), snapshots: new Map() };
@@ -27,7 +27,7 @@ export const createMemoryWebhookStore = (): WebhookStore<undefined> => {
   return {
     inTransaction: (work) => {
       const turn = last.then(() => inTransaction(work));
-      // The next in line waits for this one, however it ends.
+      // The next event waits until this one has ended, failed or not.
       last = turn.catch(() => undefined);
       return turn;
     },

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** Milliseconds that a worker waits for another to finish; the service gives an attempt up after 10 s. */
+/** Wait for another worker's lock. The service gives up on an attempt after 10 s. */
 const LOCK_TIMEOUT_MS = 8_000;
 const DELETED_ROWS_MAX = 10_000;
 
-/** What is used of a transaction of knex. */
+/** The part of a knex transaction that the store uses. */
 export interface KnexTransactionLike {
   raw(sql: string, bindings: readonly (string | number | Date)[]): PromiseLike<unknown>;
 }
 
-/** What is used of knex. */
+/** The part of knex that the store uses. */
 export interface KnexLike<Trx extends KnexTransactionLike> {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
 }
 
-/** The tables of the store. Put it into a migration: `knex.raw(webhookTablesSql)`. Running it again changes nothing. */
+/** DDL of the store's tables, for a migration: `knex.raw(webhookTablesSql)`. Repeating it changes nothing. */
 export const webhookTablesSql = `
 CREATE TABLE IF NOT EXISTS svc_webhook_integrations (
   integration_id text PRIMARY KEY,
@@ -39,11 +39,10 @@ CREATE TABLE IF NOT EXISTS svc_webhook_snapshots (
 );
 `;
 
-/** A store in PostgreSQL. */
 export interface PostgresWebhookStore<Trx> extends WebhookStore<Trx> {
   /**
-   * Removes up to 10,000 markers of events that were processed before this time, and answers how many: call it until it
-   * answers 0. Thirty days is ample: deliveries end after a day or two, unless the app's owner retries a failed one later.
+   * Deletes up to 10,000 markers of events processed before `time` and returns the number deleted; repeat until it is
+   * 0. Thirty days are ample: deliveries end after a day or two, unless the app's owner retries a failed one later.
    */
   deleteMarkersBefore(time: Date): Promise<number>;
 }

@@ -1,20 +1,16 @@
-/** Name of the header, as Node spells header names. */
-export const WEBHOOK_SIGNATURE_HEADER = 'x-svc-signature';
-
 const HEADER_CHARACTERS_MAX = 1024;
 const SIGNATURES_MAX = 8;
 
-/** The parts of a signature header. */
 export interface SignatureHeader {
-  /** The signed time, as it was written: it is part of what is signed. */
+  /** Signed time, exactly as written, because the signature covers its text. */
   readonly timestamp: string;
-  /** Every `v1`, decoded: 32 bytes each. There are several while a secret is being replaced. */
+  /** Every `v1` signature, decoded (32 bytes). Several while a secret is being replaced. */
   readonly signatures: readonly Buffer[];
 }
 
 /**
- * Reads `t=<unix seconds>,v1=<hex HMAC-SHA256>`; `v1` may come several times, and other versions are passed over. Undefined
- * for anything else: there is no lenient reading of a signature.
+ * Parses `t=<unix seconds>,v1=<hex HMAC-SHA256>`. `v1` may occur several times; other versions are ignored. Returns
+ * undefined for anything else: signatures are parsed strictly.
  */
 export const readSignatureHeader = (header: string): SignatureHeader | undefined => {
   if (header.length > HEADER_CHARACTERS_MAX) return undefined;

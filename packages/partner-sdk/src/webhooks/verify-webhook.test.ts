@@ -37,19 +37,19 @@ const rejectionOf = (work: () => unknown): string => {
 };
 
 describe('verifyWebhook', () => {
-  test('gives the event of a signed body, as bytes or as text', () => {
+  test('returns the event of a signed body, given as bytes or as text', () => {
     expect(verify(BODY, headerOf(BODY))).toEqual(EVENT);
     expect(verify(BODY.toString('utf8'), headerOf(BODY), { integrationId: 'app_1' })).toEqual(EVENT);
   });
 
-  test('knows a signature that another implementation of HMAC-SHA256 has made', () => {
+  test('accepts a signature made by another implementation of HMAC-SHA256', () => {
     const signature = '6a199dad3b8658a1a9f759fa32fbb65ceb9a7d48ff4d25fc30ff3758c70d16e7';
     const body = '{"hello":"world"}';
-    // Right, so that only now the body is found to be no event.
+    // The signature is right, so the check reaches the body, which is not an event.
     expect(rejectionOf(() => verify(body, `t=1790856000,v1=${signature}`))).toBe('body_malformed');
   });
 
-  test('refuses any changed byte of body, time or signature', () => {
+  test('rejects a body, time or signature with any byte changed', () => {
     const header = headerOf(BODY);
     for (let at = 0; at < BODY.length; at += 7) {
       const changed = Buffer.from(BODY);
@@ -62,7 +62,7 @@ describe('verifyWebhook', () => {
     expect(rejectionOf(() => verify(BODY, headerOf(BODY, 'whsec_other')))).toBe('signature_mismatch');
   });
 
-  test('looks at the signature before it parses: a body that is no JSON is a mismatch, unless it is signed', () => {
+  test('checks the signature before it parses the body', () => {
     const body = Buffer.from('{');
     expect(rejectionOf(() => verify(body, headerOf(BODY)))).toBe('signature_mismatch');
     expect(rejectionOf(() => verify(body, headerOf(body)))).toBe('body_malformed');
@@ -70,7 +70,7 @@ describe('verifyWebhook', () => {
     expect(rejectionOf(() => verify(notUtf8, headerOf(notUtf8)))).toBe('body_malformed');
   });
 
-  test('takes exactly 300 seconds either way, and no more', () => {
+  test('accepts a time up to 300 seconds off, in both directions', () => {
     for (const seconds of [SECONDS - 300, SECONDS + 300])
       expect(verify(BODY, headerOf(BODY, SECRET, seconds))).toEqual(EVENT);
     for (const seconds of [SECONDS - 301, SECONDS + 301, 0]) {
@@ -84,25 +84,25 @@ describe('verifyWebhook', () => {
     );
   });
 
-  test('takes any of several signatures and of several secrets, while a secret is being replaced', () => {
+  test('accepts any of several signatures and secrets while a secret is being replaced', () => {
     const both = `t=${SECONDS},v1=${hmac(BODY, 'whsec_new')},v1=${hmac(BODY)}`;
     expect(verify(BODY, both)).toEqual(EVENT);
     expect(verify(BODY, headerOf(BODY), { secret: ['whsec_new', SECRET] })).toEqual(EVENT);
     expect(rejectionOf(() => verify(BODY, both, { secret: ['whsec_third'] }))).toBe('signature_mismatch');
   });
 
-  test('refuses an event for another app', () => {
+  test('rejects an event for another app', () => {
     expect(rejectionOf(() => verify(BODY, headerOf(BODY), { integrationId: 'app_2' }))).toBe('integration_mismatch');
   });
 
-  test('tells an event of an unknown kind from a wrong one', () => {
+  test('distinguishes an unknown kind of event from a malformed event', () => {
     const body = Buffer.from(JSON.stringify({ ...EVENT, event: 'subscription.paused', data: { anything: 1 } }));
     expect(() => verify(body, headerOf(body))).toThrow(UnknownWebhookEventError);
     const wrong = Buffer.from(JSON.stringify({ ...EVENT, data: {} }));
     expect(rejectionOf(() => verify(wrong, headerOf(wrong)))).toBe('body_malformed');
   });
 
-  test('refuses what is missing, several headers, and a body beyond any event', () => {
+  test('rejects a missing header, several headers, and an oversized body', () => {
     expect(rejectionOf(() => verifyWebhook(BODY, undefined, SECRET))).toBe('signature_missing');
     expect(rejectionOf(() => verifyWebhook(BODY, '', SECRET))).toBe('signature_missing');
     expect(rejectionOf(() => verifyWebhook(BODY, [headerOf(BODY)], SECRET))).toBe('signature_malformed');
@@ -110,11 +110,11 @@ describe('verifyWebhook', () => {
     expect(rejectionOf(() => verify(large, headerOf(large)))).toBe('body_too_large');
   });
 
-  test('throws a TypeError where it is called wrongly: an empty secret would make every signature forgeable', () => {
+  test('throws a TypeError for an empty secret, which would make every signature forgeable', () => {
     expect(() => verifyWebhook(BODY, headerOf(BODY, ''), '')).toThrow(TypeError);
     expect(() => verifyWebhook(BODY, headerOf(BODY, ''), [])).toThrow(TypeError);
     expect(() => verifyWebhook(BODY, headerOf(BODY, ''), [SECRET, ''])).toThrow(TypeError);
-    // A caller without types hands over what a parser has made.
+    // A caller without types passes the output of a parser.
     const parsed: unknown = EVENT;
     expect(() => verifyWebhook(parsed as Uint8Array, headerOf(BODY), SECRET)).toThrow(TypeError);
   });
@@ -123,7 +123,7 @@ describe('verifyWebhook', () => {
 describe('readSignatureHeader', () => {
   const hex = 'a'.repeat(64);
 
-  test('reads the time as written and every v1, and passes other versions over', () => {
+  test('reads the time as written and every v1, and ignores other versions', () => {
     expect(readSignatureHeader(`t=1790856000,v1=${hex}`)).toEqual({
       timestamp: '1790856000',
       signatures: [Buffer.from(hex, 'hex')],

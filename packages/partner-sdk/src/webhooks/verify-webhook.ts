@@ -1,29 +1,27 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { WEBHOOK_TOLERANCE_SECONDS, webhookEventNames, webhookEventSchema } from '../generated/contract.ts';
 import { readSignatureHeader, type SignatureHeader } from './signature-header.ts';
-import { type WebhookEvent, webhookEnvelopeSchema, webhookEventNames, webhookEventSchema } from './webhook-event.ts';
+import { type WebhookEvent, webhookEnvelopeSchema } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 
-/** Seconds by which the signed time may differ from the receiver's clock, both ways. */
-export const TOLERANCE_SECONDS = 300;
-/** Bytes of a body; events are far smaller. */
+/** Limit of a body. Events are far smaller. */
 export const WEBHOOK_BODY_BYTES_MAX = 1024 * 1024;
 
-/** The secret that `PUT …/webhook` answered, prefix included; several while one replaces another. */
+/** Secret from `PUT …/webhook`, prefix included; several while one replaces another. */
 export type SigningSecret = string | readonly string[];
 
-/** How strictly to verify. */
 export interface VerifyWebhookOptions {
-  /** 300 unless given. */
+  /** Defaults to 300. */
   readonly toleranceSeconds?: number | undefined;
   readonly now?: Date | undefined;
-  /** The app's `client_id`: an event for another app is refused. */
+  /** The app's `client_id`. Events for another app are rejected. */
   readonly integrationId?: string | undefined;
 }
 
 /**
- * Verifies a delivery and gives its event. `rawBody` is the body as it came, byte for byte, before any parser: nothing of it
- * is looked at until the signature, compared in constant time, has been found right. Throws `WebhookRejectedError`,
- * `UnknownWebhookEventError`, or `TypeError` where it is called wrongly.
+ * Verifies a delivery and returns its event. `rawBody` is the body as received, before any parser: it is not parsed
+ * until its signature has been verified in constant time. Throws `WebhookRejectedError`, `UnknownWebhookEventError`, or
+ * `TypeError` for invalid arguments.
  */
 export const verifyWebhook = (
   rawBody: Uint8Array | string,
@@ -38,7 +36,7 @@ export const verifyWebhook = (
   if (!isSigned(body, signature, secrets)) throw new WebhookRejectedError('signature_mismatch');
   const now = options.now ?? new Date();
   const ageSeconds = Math.abs(now.getTime() / 1000 - Number(signature.timestamp));
-  if (!(ageSeconds <= (options.toleranceSeconds ?? TOLERANCE_SECONDS))) {
+  if (!(ageSeconds <= (options.toleranceSeconds ?? WEBHOOK_TOLERANCE_SECONDS))) {
     throw new WebhookRejectedError('timestamp_out_of_tolerance');
   }
   return readEvent(body, options.integrationId);
@@ -47,10 +45,10 @@ export const verifyWebhook = (
 const toBytes = (rawBody: unknown): Uint8Array => {
   if (rawBody instanceof Uint8Array) return rawBody;
   if (typeof rawBody === 'string') return Buffer.from(rawBody, 'utf8');
-  throw new TypeError('rawBody must be the bytes of the request as they came; let no parser run before.');
+  throw new TypeError('rawBody must be the unparsed bytes of the request; run no body parser before.');
 };
 
-/** An empty key would make every signature forgeable. */
+/** Rejects empty secrets, which would make every signature forgeable. */
 export const readSecrets = (secret: SigningSecret): readonly string[] => {
   const secrets = typeof secret === 'string' ? [secret] : secret;
   if (secrets.length > 0 && secrets.every((each) => typeof each === 'string' && each !== '')) return secrets;
@@ -64,7 +62,7 @@ const readHeader = (header: string | readonly string[] | null | undefined): Sign
   return signature;
 };
 
-/** Compares every signature with every secret, also after one has fitted: the time tells nothing. */
+/** Compares every signature with every secret, even after a match, so that the time reveals nothing. */
 const isSigned = (body: Uint8Array, header: SignatureHeader, secrets: readonly string[]): boolean => {
   let isFound = false;
   for (const secret of secrets) {

@@ -3,58 +3,55 @@ import type { WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-/** What a handler is told beside the event. */
 export interface DeliveryContext {
   /**
-   * A later event was processed before this one. Stale snapshots are not handed over at all; other kinds are, and it is for
-   * the handler to say whether what came later has overtaken them.
+   * True if a later event was processed before this one. Stale snapshots never reach the handler; for other kinds the
+   * handler decides if a later event has superseded this one.
    */
   readonly isLate: boolean;
 }
 
-/** Sequences between two processed events that were never seen: skipped or cancelled by the app's owner, or lost here. */
+/** Sequences that were never received between two processed events: skipped or cancelled by the owner, or lost here. */
 export interface SequenceGap {
   readonly integrationId: string;
-  /** The first missing sequence. */
   readonly from: number;
-  /** The last missing sequence. */
+  /** Last missing sequence. */
   readonly to: number;
 }
 
-/** What was delivered. */
+/** A webhook request as received. */
 export interface Delivery {
   readonly rawBody: Uint8Array | string;
-  /** The `X-Svc-Signature` header. */
+  /** Value of the `X-Svc-Signature` header. */
   readonly signature: string | readonly string[] | null | undefined;
 }
 
 /**
- * What became of a delivery, and the status to answer with, which is 2xx only after the commit.
+ * Result of a delivery, with the status to answer. The status is 2xx only after the commit.
  *
  * - `processed`: the handler's work and the marker are committed.
- * - `duplicate`: it was processed before.
+ * - `duplicate`: the event was processed before.
  * - `stale`: a later snapshot of the same user was processed before.
- * - `ignored`: genuine, but of a kind that this release does not know.
- * - `rejected`: not genuine, or not understood.
- * - `failed`: handler or store failed; all was rolled back, and the service will deliver it again.
+ * - `ignored`: authentic, but of a kind that this release does not know.
+ * - `rejected`: not authentic, or malformed.
+ * - `failed`: the handler or the store failed. Everything was rolled back, and the service will deliver again.
  */
 export type Receipt =
   | { readonly outcome: 'processed' | 'duplicate' | 'stale' | 'ignored'; readonly status: 204 }
   | { readonly outcome: 'rejected'; readonly status: number; readonly error: WebhookRejectedError }
   | { readonly outcome: 'failed'; readonly status: 500; readonly error: unknown };
 
-/** What a receiver is made of. */
 export interface WebhookReceiverOptions<Trx> {
   readonly secret: SigningSecret;
   /** The app's `client_id`. */
   readonly clientId: string;
   readonly store: WebhookStore<Trx>;
   /**
-   * The app's own work, in the transaction that also notes the event. Whatever it does with `trx` happens once; whatever it
-   * does elsewhere may happen again. Keep it under the 10 s after which the service gives an attempt up.
+   * The app's own work, in the transaction that records the event. Changes made through `trx` happen once; other
+   * effects may repeat. Finish within 10 s, after which the service gives up on the attempt.
    */
   readonly handle: (event: WebhookEvent, trx: Trx, context: DeliveryContext) => Promise<void>;
-  /** Told of missing events, in the transaction too; what it throws rolls everything back, as with the handler. */
+  /** Called for missing events, in the same transaction. If it throws, everything is rolled back. */
   readonly onGap?: ((gap: SequenceGap, trx: Trx) => void | Promise<void>) | undefined;
   readonly toleranceSeconds?: number | undefined;
   readonly clock?: (() => Date) | undefined;
@@ -62,13 +59,13 @@ export interface WebhookReceiverOptions<Trx> {
 
 /** Receives the events of one app. */
 export interface WebhookReceiver {
-  /** Never rejects for what a delivery or a handler does: the receipt says it. */
+  /** Never rejects because of a delivery or the handler: the receipt carries the error. */
   receive(delivery: Delivery): Promise<Receipt>;
 }
 
 /**
- * Makes a receiver that processes each event once, in one transaction with the handler's work, however many workers share
- * the store and however often the service delivers.
+ * Creates a receiver that processes each event once, in one transaction with the handler's work, regardless of the
+ * number of workers and deliveries.
  */
 export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>): WebhookReceiver => {
   readSecrets(options.secret);
@@ -88,7 +85,7 @@ export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>)
 
 interface ReadEvent {
   readonly envelope: WebhookEvent | WebhookEnvelope;
-  /** Undefined where the kind is unknown. */
+  /** Undefined if the kind is unknown. */
   readonly event: WebhookEvent | undefined;
 }
 
@@ -124,7 +121,7 @@ const processOnce = async <Trx>(
   return 'processed';
 };
 
-/** Events about subscriptions are snapshots: one that is older than what is known says nothing. */
+/** Returns false for a subscription snapshot that is older than the latest one processed. */
 const isCurrent = async <Trx>(store: WebhookStore<Trx>, trx: Trx, event: WebhookEvent): Promise<boolean> => {
   if (event.event !== 'subscription.updated' && event.event !== 'subscription.ended') return true;
   return await store.takeSnapshotPlace(trx, {

@@ -1,6 +1,6 @@
 import type { WebhookEnvelope } from './webhook-event.ts';
 
-/** Why a delivery is not believed, or not understood. */
+/** Reason for rejecting a delivery. */
 export type WebhookRejection =
   | 'signature_missing'
   | 'signature_malformed'
@@ -13,14 +13,14 @@ export type WebhookRejection =
 const REJECTIONS: Record<WebhookRejection, { status: number; message: string }> = {
   signature_missing: { status: 401, message: 'There is no X-Svc-Signature header.' },
   signature_malformed: { status: 401, message: 'The X-Svc-Signature header is not `t=<seconds>,v1=<hex>`.' },
-  signature_mismatch: { status: 401, message: 'The signature is not made of this body with this secret.' },
+  signature_mismatch: { status: 401, message: 'The signature does not match this body and secret.' },
   timestamp_out_of_tolerance: { status: 401, message: 'The signed time is too far from now. Is the clock right?' },
-  body_too_large: { status: 413, message: 'The body is larger than any event.' },
-  body_malformed: { status: 400, message: 'The body is signed, but it is no event.' },
+  body_too_large: { status: 413, message: 'The body is too large for an event.' },
+  body_malformed: { status: 400, message: 'The body is signed but is not an event.' },
   integration_mismatch: { status: 403, message: 'The event is for another app.' },
 };
 
-/** A delivery was refused. `status` is what to answer with. */
+/** A rejected delivery. `status` is the status to answer. */
 export class WebhookRejectedError extends Error {
   override readonly name = 'WebhookRejectedError';
   readonly reason: WebhookRejection;
@@ -34,8 +34,8 @@ export class WebhookRejectedError extends Error {
 }
 
 /**
- * The delivery is genuine, but its `event` is of a kind that this release does not know. Answer 2xx, as the receiver does:
- * an event that is refused blocks all later ones.
+ * The delivery is authentic, but this release does not know its `event`. Answer 2xx, as the receiver does: a rejected
+ * event blocks all later ones.
  */
 export class UnknownWebhookEventError extends Error {
   override readonly name = 'UnknownWebhookEventError';

@@ -1,4 +1,4 @@
-/** An event's marker: it was processed. */
+/** Record of a processed event. */
 export interface EventMarker {
   readonly integrationId: string;
   readonly eventId: string;
@@ -6,7 +6,7 @@ export interface EventMarker {
   readonly sequence: number;
 }
 
-/** The place of a subscription's snapshot among the snapshots of the same user. */
+/** Position of a subscription snapshot among the snapshots of the same user. */
 export interface SnapshotPlace {
   readonly integrationId: string;
   readonly svcUserId: string;
@@ -15,21 +15,21 @@ export interface SnapshotPlace {
 }
 
 /**
- * Where a receiver keeps what it has processed. `Trx` is the transaction that the handler works in too: the marker and the
- * handler's work are committed together or not at all.
+ * Storage of a receiver. `Trx` is the transaction of the handler: marker and handler's work are committed together or
+ * not at all.
  */
 export interface WebhookStore<Trx> {
-  /** Commits when `work` resolves; rolls back, and rejects, when it rejects. */
+  /** Commits when `work` resolves; rolls back and rejects when it rejects. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /**
-   * Locks the integration until the transaction ends, against other workers and processes too, and answers the highest
-   * sequence that was processed; undefined before the first event.
+   * Locks the integration until the transaction ends, across workers and processes. Returns the highest processed
+   * sequence, or undefined before the first event.
    */
   lockIntegration(trx: Trx, integrationId: string): Promise<number | undefined>;
-  /** Notes an event; answers false where it was noted before. */
+  /** Records an event. Returns false if it was recorded before. */
   insertMarker(trx: Trx, marker: EventMarker): Promise<boolean>;
-  /** Notes a snapshot's place; answers false, and changes nothing, where a later one of this user was noted before. */
+  /** Records a snapshot. Returns false, without a change, if a later one of this user was recorded before. */
   takeSnapshotPlace(trx: Trx, place: SnapshotPlace): Promise<boolean>;
-  /** Notes the highest sequence that was processed. */
+  /** Records the highest processed sequence. */
   updateLastSequence(trx: Trx, integrationId: string, sequence: number): Promise<void>;
 }

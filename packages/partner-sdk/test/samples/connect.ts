@@ -1,14 +1,14 @@
 import { ConnectError, type Connector, type ConnectSession, type UserTokens } from '@svc/partner-sdk';
 import { type Request, Router } from 'express';
 
-/** What your application brings along. */
+/** Dependencies from your application. */
 interface Deps {
-  connector: Connector;
-  userTokens: UserTokens;
-  /** The server-side session of this browser, as your session middleware keeps it. */
-  sessionOf: (request: Request) => { connect?: ConnectSession | undefined };
-  /** Notes in your database who your signed-in user is at the service. */
-  saveSvcUserId: (request: Request, svcUserId: string) => Promise<void>;
+  readonly connector: Connector;
+  readonly userTokens: UserTokens;
+  /** Server-side session of this browser, as your session middleware keeps it. */
+  readonly sessionOf: (request: Request) => { connect?: ConnectSession | undefined };
+  /** Stores the service's user id for your signed-in user. */
+  readonly saveSvcUserId: (request: Request, svcUserId: string) => Promise<void>;
 }
 
 export const connectRoutes = ({ connector, userTokens, sessionOf, saveSvcUserId }: Deps): Router =>
@@ -20,7 +20,7 @@ export const connectRoutes = ({ connector, userTokens, sessionOf, saveSvcUserId 
     })
     .get('/callback', async (request, response) => {
       const { connect } = sessionOf(request);
-      sessionOf(request).connect = undefined; // A flow is finished once.
+      sessionOf(request).connect = undefined; // A flow can be finished only once.
       try {
         const { svcUserId, tokens } = await connector.finish(request.originalUrl, connect);
         await userTokens.save(tokens);

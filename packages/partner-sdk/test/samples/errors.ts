@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionEndedError, OutcomeUnknownError, SvcError, ValidationFailedError } from '@svc/partner-sdk';
 
-/** What to tell the user; or undefined where the call has succeeded. */
+/** Returns a message for the user, or undefined if the call has succeeded. */
 export const callWithCare = async (call: () => Promise<unknown>): Promise<string | undefined> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -10,7 +10,7 @@ export const callWithCare = async (call: () => Promise<unknown>): Promise<string
     } catch (error) {
       if (error instanceof ConnectionEndedError) return 'Please connect again.';
       if (!(error instanceof SvcError)) throw error;
-      if (error instanceof ValidationFailedError) throw error; // Ours to mend: `error.faults` names the fields.
+      if (error instanceof ValidationFailedError) throw error; // A bug of ours: `error.faults` names the fields.
       if (error instanceof OutcomeUnknownError)
         return `Unclear; look at the usage of ${error.requestId ?? 'the last minutes'} first.`;
       if (error.isRetryable && attempt < 3) {

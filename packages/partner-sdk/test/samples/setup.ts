@@ -4,7 +4,7 @@ const baseUrl = 'https://svc.example';
 export const connector = createConnector({
   issuer: baseUrl,
   clientId: 'app_…',
-  clientSecret: process.env['SVC_CLIENT_SECRET'], // Leave it out for a public app.
-  redirectUri: 'https://partner.example/callback', // As registered, letter by letter.
+  clientSecret: process.env['SVC_CLIENT_SECRET'], // Omit it for a public app.
+  redirectUri: 'https://partner.example/callback', // As registered, character for character.
 });
 export const userTokens = createUserTokens({ connector, store: createMemoryTokenStore() });

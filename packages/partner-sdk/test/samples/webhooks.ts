@@ -24,7 +24,7 @@ export const createApp = (knex: Knex, settings: { signingSecret: string; clientI
           break;
       }
     },
-    onGap: ({ from, to }) => process.emitWarning(`The webhooks ${from} to ${to} never came.`),
+    onGap: ({ from, to }) => process.emitWarning(`The webhooks ${from} to ${to} never arrived.`),
   });
   return express().post('/webhooks', expressWebhook(receiver)).use(express.json());
 };

@@ -5,11 +5,10 @@ export const SECRET = 'whsec_c2VjcmV0LW9mLXRoZS10ZXN0';
 export const CLIENT_ID = 'app_01jd5m8q2v3w4x5y6z7a8b9c0e';
 export const USER_ID = 'usr_01jd5m8q2v3w4x5y6z7a8b9c0d';
 
-/** Signs a body as the service does, at this second. */
+/** Signs a body as the service does, with the current time by default. */
 const signBody = (body: Uint8Array, seconds = Math.floor(Date.now() / 1000)): string =>
   `t=${seconds},v1=${createHmac('sha256', SECRET).update(`${seconds}.`).update(body).digest('hex')}`;
 
-/** A signed delivery. */
 export const deliveryOf = (event: object): Delivery => {
   const rawBody = Buffer.from(JSON.stringify(event));
   return { rawBody, signature: signBody(rawBody) };
@@ -24,14 +23,13 @@ const envelope = (sequence: number, userId: string) => ({
   user: { svc_user_id: userId },
 });
 
-/** A test event. */
 export const testEvent = (sequence: number): WebhookEvent => ({
   ...envelope(sequence, USER_ID),
   event: 'integration.test',
   data: { message: `number ${sequence}` },
 });
 
-/** A subscription's snapshot. */
+/** A subscription snapshot. */
 export const snapshot = (sequence: number, revision: number, userId = USER_ID): WebhookEvent => ({
   ...envelope(sequence, userId),
   event: 'subscription.updated',
@@ -49,7 +47,7 @@ export const snapshot = (sequence: number, revision: number, userId = USER_ID): 
   },
 });
 
-/** A subscription's end. */
+/** The end of a subscription. */
 export const ended = (sequence: number, revision: number): WebhookEvent => ({
   ...envelope(sequence, USER_ID),
   event: 'subscription.ended',

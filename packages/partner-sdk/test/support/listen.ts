@@ -1,13 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:http';
 
-/** A server on a free loopback port. */
 export interface Listening {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts a server; `stop` also ends what is still connected. */
+/** Starts a server on a free loopback port. `stop` also closes open connections. */
 export const listen = async (listener: RequestListener): Promise<Listening> => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,7 +2,7 @@ import knex from 'knex';
 import { createPostgresWebhookStore, createWebhookReceiver } from '../../src/index.ts';
 import { CLIENT_ID, deliveryOf, SECRET, testEvent } from './deliveries.ts';
 
-// A process whose handler has done its work and never comes to the commit: the test kills it there.
+// Never commits after the handler's work: the test kills the process there.
 const connection = { connectionString: process.env['RECEIVER_DATABASE_URL'] ?? '', application_name: 'dies' };
 const database = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } });
 const receiver = createWebhookReceiver({

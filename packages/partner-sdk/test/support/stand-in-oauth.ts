@@ -14,30 +14,29 @@ interface Grant {
   isRevoked: boolean;
 }
 
-/** Stands in for the service's OAuth part: discovery, codes with PKCE, refresh with rotation and grace, revocation. */
+/** Stand-in for the service's OAuth part: discovery, codes with PKCE, refresh with rotation and grace, revocation. */
 export interface StandInOAuth extends Listening {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly svcUserId: string;
-  /** What the token endpoint was asked, in order. */
+  /** Forms received by the token endpoint, in order. */
   readonly tokenRequests: URLSearchParams[];
   readonly revoked: string[];
-  /** What the consent page does with an authorize URL: gives the callback URL. */
+  /** Decides on an authorize URL as the consent page does; returns the callback URL. */
   decide(authorizeUrl: string, approved: boolean): string;
-  /** Ends the grants of everybody. */
+  /** Ends all grants. */
   disconnect(): void;
-  /** Does the work of the next requests at the token endpoint, but loses the answers. */
+  /** Processes the next `count` token requests but drops their answers. */
   loseAnswers(count: number): void;
-  /** Answers the next requests at the token endpoint with this status. */
+  /** Answers the next token request with this status. */
   failNext(status: number, body: object): void;
-  /** Whether the predecessor of the newest refresh token is still taken. */
-  hasGrace: boolean;
+  /** True if the predecessor of the newest refresh token is still accepted. */
+  readonly hasGrace: boolean;
   expiresIn: number;
-  /** Milliseconds that the token endpoint takes. */
-  delayMs: number;
+  /** Delay of the token endpoint in milliseconds. */
+  readonly delayMs: number;
 }
 
-/** Starts the stand-in. */
 export const startStandInOAuth = async (): Promise<StandInOAuth> => {
   const codes = new Map<string, Code>();
   const tokens = new Map<string, { grant: Grant; generation: number }>();

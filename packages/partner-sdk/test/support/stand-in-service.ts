@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { buffer } from 'node:stream/consumers';
 import { type Listening, listen } from './listen.ts';
 
-/** A request that the stand-in got. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -12,18 +11,17 @@ export interface SeenRequest {
 
 type Answer = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
 
-/** Stands in for the service over a real socket: it answers, byte for byte, what a test tells it to. */
+/** Stand-in for the service over a real socket, with answers prepared by the test byte for byte. */
 export interface StandInService extends Listening {
   readonly requests: SeenRequest[];
-  /** Answers the next requests, in this order. */
+  /** Queues the next answers. */
   answerNext(...answers: Answer[]): void;
   last(): SeenRequest;
 }
 
-/** The request id of every answer. */
+/** Request id of every answer. */
 export const REQUEST_ID = 'req_01jd5m8q2v3w4x5y6z7a8b9c0d';
 
-/** Starts the stand-in. */
 export const startStandInService = async (): Promise<StandInService> => {
   const requests: SeenRequest[] = [];
   const answers: Answer[] = [];
@@ -50,14 +48,13 @@ export const startStandInService = async (): Promise<StandInService> => {
   };
 };
 
-/** A JSON answer. */
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
-/** An error as the service words it. */
+/** An error in the service's format. */
 export const failure = (
   status: number,
   code: string,
@@ -65,32 +62,31 @@ export const failure = (
   headers: Record<string, string> = {},
 ): Answer => json(status, { detail: { code, message: `This is ${code}.`, ...more } }, headers);
 
-/** Takes the request and closes the connection without a word. */
+/** Reads the request and closes the connection. */
 export const hangUp: Answer = (response) => void response.socket?.destroy();
 
 /** Never answers. */
 export const silence: Answer = () => undefined;
 
-/** The head of a stream. */
+/** Sends the head of a stream. */
 export const startStream = (response: ServerResponse): void => {
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   response.flushHeaders();
 };
 
-/** A stream of these events; each is written as it is, in one piece. */
+/** A stream of these events, each written in one piece. */
 export const stream =
   (...pieces: (string | Uint8Array)[]): Answer =>
   async (response) => {
     startStream(response);
     for (const piece of pieces) {
       response.write(piece);
-      // A turn of the event loop lets each leave by itself.
+      // Yields to the event loop so that each piece leaves separately.
       await new Promise(setImmediate);
     }
     response.end();
   };
 
-/** A chunk of a completion. */
 export const chunk = (content: string): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
@@ -99,10 +95,8 @@ export const chunk = (content: string): object => ({
   choices: [{ index: 0, delta: { content }, finish_reason: null }],
 });
 
-/** One server-sent event. */
 export const event = (data: unknown): string => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
-/** A completion. */
 export const completion = (content: string): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion',

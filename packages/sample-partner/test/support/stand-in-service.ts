@@ -5,13 +5,13 @@ import { newId } from '@svc/contracts';
 
 /** An app as the stand-in keeps it. */
 export interface StandInApp {
-  client_id: string;
-  client_secret: string;
-  client_type: string;
-  name: string;
-  active: boolean;
-  redirect_uris: string[];
-  secret_rotated_at: string | null;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly client_type: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly redirect_uris: string[];
+  readonly secret_rotated_at: string | null;
   webhook?: { url: string; generation: number; signing_secret: string; blocked_by_event_id: string | null };
 }
 

@@ -36,7 +36,7 @@ export const createErrorMapper =
   };
 
 /** What we have to mend, or somebody we depend on; a route that is not there yet is neither. */
-export const isOurs = (error: AppError): boolean =>
+const isOurs = (error: AppError): boolean =>
   error.code !== 'not_implemented' && (error.kind === 'internal' || error.kind === 'unavailable');
 
 const answer = (res: ServerResponse, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
@@ -48,7 +48,7 @@ const answer = (res: ServerResponse, error: AppError, shape: 'detail' | 'oauth' 
 };
 
 /** Turns anything thrown into an AppError. What is not one of ours reveals nothing: `service_unavailable` or `internal_error`. */
-export const toAppError = (thrown: unknown, isUnavailable: IsUnavailable = () => false): AppError => {
+const toAppError = (thrown: unknown, isUnavailable: IsUnavailable = () => false): AppError => {
   if (thrown instanceof AppError) return thrown;
   // The router cannot decode a path such as `/%zz`: no resource has that name.
   if (thrown instanceof URIError) return new AppError('not_found', undefined, { cause: thrown });

@@ -34,7 +34,7 @@ export const authorize = async (
 };
 
 /** Scheme and credential of the `Authorization` header. */
-export const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
+const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
   const [, scheme = '', credential] = /^(bearer|dpop) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
   return [scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', credential];
 };

@@ -26,28 +26,28 @@ export type Encoding = (typeof ENCODINGS)[number]['name'];
 
 /** One built file. */
 export interface Asset {
-  contentType: string;
+  readonly contentType: string;
   /** Strong validator of the plain bytes, without quotes. */
-  digest: string;
+  readonly digest: string;
   /** The name holds a hash of the content, so it never changes. */
-  isImmutable: boolean;
-  plain: Buffer;
-  encoded: ReadonlyMap<Encoding, Buffer>;
+  readonly isImmutable: boolean;
+  readonly plain: Buffer;
+  readonly encoded: ReadonlyMap<Encoding, Buffer>;
 }
 
 /** The built pages, held in memory; a new build is noticed by its `index.html`. */
 export interface AssetStore {
   /** The file at a URL path such as `/assets/x.js`; undefined where there is none. */
-  find: (path: string) => Promise<Asset | undefined>;
-  isBuilt: () => Promise<boolean>;
+  readonly find: (path: string) => Promise<Asset | undefined>;
+  readonly isBuilt: () => Promise<boolean>;
 }
 
 /** Path of the one page. */
 export const INDEX_PATH = '/index.html';
 
 interface Loaded {
-  stamp: number;
-  files: ReadonlyMap<string, Asset>;
+  readonly stamp: number;
+  readonly files: ReadonlyMap<string, Asset>;
 }
 
 /** Opens the built pages of a directory, which may not be there yet. */

@@ -4,9 +4,9 @@ import type { AssetStore } from './asset-store.ts';
 
 /** What the internal port tells of. */
 export interface InternalHandlerOptions {
-  assets: AssetStore;
-  metrics: Metrics;
-  life: { readonly isStopping: boolean };
+  readonly assets: AssetStore;
+  readonly metrics: Metrics;
+  readonly life: { readonly isStopping: boolean };
 }
 
 /** Answers `/healthz`, `/readyz` and `/metrics`, as every service does on its internal port. */

@@ -6,11 +6,11 @@ import { setSecurityHeaders } from './security-headers.ts';
 
 /** What serving the pages needs. */
 export interface WebHandlerOptions {
-  assets: AssetStore;
-  logger: Logger;
-  metrics: Metrics;
+  readonly assets: AssetStore;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
   /** The product's base URL is https: browsers are told to stay there. */
-  isHttps: boolean;
+  readonly isHttps: boolean;
 }
 
 /** Below this path stands the documentation: pages of their own, without the console's script. */

@@ -11,10 +11,10 @@ import { Toasts } from './ui/index.ts';
 
 /** What the pages are made of. */
 export interface AppProps {
-  transport: Transport;
-  session: Session;
-  preferences: Preferences;
-  language: Awaited<ReturnType<typeof loadLanguage>>;
+  readonly transport: Transport;
+  readonly session: Session;
+  readonly preferences: Preferences;
+  readonly language: Awaited<ReturnType<typeof loadLanguage>>;
 }
 
 /** The console. */

@@ -27,10 +27,10 @@ const reloadWhenBroughtBack = (): void => {
 };
 
 interface Parts {
-  root: Root;
-  transport: Transport;
-  session: Session;
-  preferences: Preferences;
+  readonly root: Root;
+  readonly transport: Transport;
+  readonly session: Session;
+  readonly preferences: Preferences;
 }
 
 const boot = async ({ root, transport, session, preferences }: Parts): Promise<void> => {

@@ -9,10 +9,10 @@ const THEME_KEY = 'svc.theme';
 
 /** What a person has chosen in this browser; the only thing that the pages store, and nothing of it is secret. */
 export interface Preferences {
-  locale: () => string | undefined;
-  setLocale: (locale: Locale) => void;
-  theme: () => Theme;
-  setTheme: (theme: Theme) => void;
+  readonly locale: () => string | undefined;
+  readonly setLocale: (locale: Locale) => void;
+  readonly theme: () => Theme;
+  readonly setTheme: (theme: Theme) => void;
 }
 
 /** Reads and writes preferences; where storage is denied they last as long as the page. */

@@ -6,9 +6,9 @@ export const hasChromium = (): boolean => inject('chromiumPath') !== '';
 
 /** A browser for the tests of one file. Any complaint of a page fails the test in which it came up. */
 export interface TestBrowser {
-  open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
+  readonly open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
   /** Complaints that the running test expects; matched as part of their text. */
-  expectComplaints: (...parts: string[]) => void;
+  readonly expectComplaints: (...parts: string[]) => void;
 }
 
 /** Starts a browser before the tests of this file and ends it after them. */

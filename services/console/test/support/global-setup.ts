@@ -9,9 +9,9 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   interface ProvidedContext {
     /** Directory of the pages as built for this run. */
-    assetsDirectory: string;
+    readonly assetsDirectory: string;
     /** Empty where there is no browser. */
-    chromiumPath: string;
+    readonly chromiumPath: string;
   }
 }
 

@@ -9,8 +9,8 @@ export const PASSWORD = 'correct horse battery staple';
 
 /** Somebody with an account. */
 export interface Person {
-  account: Account;
-  has: Possessions;
+  readonly account: Account;
+  readonly has: Possessions;
 }
 
 /** Gives somebody an account without asking the pages. */

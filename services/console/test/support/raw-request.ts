@@ -2,10 +2,10 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 
 /** An answer as it came, not decompressed. */
 export interface RawAnswer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  bytes: Buffer;
-  text: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly text: string;
 }
 
 /** Sends exactly these headers; `fetch` adds its own, as a script's. */

@@ -4,5 +4,4 @@ export { batchKeyFinds } from './batch-key-finds.ts';
 export { startAccessConsumer } from './consumer.ts';
 export { createKeyAuthenticator } from './create-key-authenticator.ts';
 export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
-export { newKeyText } from './key-text.ts';
 export { apiKeyRoutes } from './routes.ts';

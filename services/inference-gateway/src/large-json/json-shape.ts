@@ -8,7 +8,7 @@ export interface JsonShapeLimits {
   readonly depthMax: number;
 }
 
-export const JSON_SHAPE_LIMITS: JsonShapeLimits = { valuesMax: JSON_VALUES_MAX, depthMax: JSON_DEPTH_MAX };
+const JSON_SHAPE_LIMITS: JsonShapeLimits = { valuesMax: JSON_VALUES_MAX, depthMax: JSON_DEPTH_MAX };
 
 const OTHER = 0;
 const BLANK = 1;

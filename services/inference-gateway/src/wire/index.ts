@@ -8,14 +8,12 @@ export {
   type MediaRule,
 } from './estimate-tokens.ts';
 export {
-  applyEdits,
   type ByteEdit,
   editPieces,
   findMember,
   insertFirst,
   insertLast,
   type JsonObjectSpan,
-  scanObject,
 } from './json-members.ts';
 export { findStringEnd, UNENDED_IN_ESCAPE } from './json-string.ts';
 export { isRecord, parseRecord, recordableName } from './json-value.ts';

@@ -4,7 +4,7 @@ const BACKSLASH = 0x5c;
 const SHORT_STRING_BYTES = 24;
 
 /** The text ends within the string. */
-export const UNENDED = -1;
+const UNENDED = -1;
 /** The same, behind the backslash of an escape. */
 export const UNENDED_IN_ESCAPE = -2;
 

@@ -8,9 +8,9 @@ export interface Fields {
 
 /** A Kubernetes object, as far as all of them look alike. */
 export interface Manifest extends Fields {
-  apiVersion: string;
-  kind: string;
-  metadata: Fields & { name: string; namespace?: string; labels?: Fields; annotations?: Fields };
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Fields & { name: string; namespace?: string; labels?: Fields; annotations?: Fields };
 }
 
 /** Tells objects from lists and scalars. */

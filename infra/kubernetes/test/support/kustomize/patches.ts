@@ -37,9 +37,9 @@ const mergeLists = (target: Fields[], patch: Fields[], key: string): Fields[] =>
 
 /** One operation of RFC 6902, as far as the overlays use it. */
 export interface Operation {
-  op: 'add' | 'replace' | 'remove';
-  path: string;
-  value?: Value;
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly path: string;
+  readonly value?: Value;
 }
 
 /** Applies a JSON patch (RFC 6902) to a copy. Throws where a path leads nowhere, as kustomize does. */

@@ -17,15 +17,15 @@ import { applyOperations, mergeStrategically, type Operation } from './patches.t
 const CLUSTER_WIDE = new Set(['Namespace']);
 
 interface ConfigMap {
-  data: Record<string, string>;
-  isHashed: boolean;
-  labels: Record<string, string>;
+  readonly data: Record<string, string>;
+  readonly isHashed: boolean;
+  readonly labels: Record<string, string>;
 }
 
 /** What has been gathered so far: objects, and ConfigMaps whose names are not final yet. */
 interface Gathered {
   manifests: Manifest[];
-  configMaps: Map<string, ConfigMap>;
+  readonly configMaps: Map<string, ConfigMap>;
 }
 
 /** Renders a kustomization as `kubectl kustomize` does, in no particular order. */

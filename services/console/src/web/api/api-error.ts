@@ -9,16 +9,16 @@ export type ApiErrorCode = ErrorCode | LocalErrorCode | (string & {});
 /** What is known of a failed call. */
 export interface ApiErrorFields {
   /** HTTP status; 0 where no answer came. */
-  status: number;
-  code: ApiErrorCode;
+  readonly status: number;
+  readonly code: ApiErrorCode;
   /** English text of the service. */
-  message: string;
+  readonly message: string;
   /** Faults of the request, on 422. */
-  issues?: readonly ValidationIssue[];
+  readonly issues?: readonly ValidationIssue[];
   /** From `X-Request-Id`: what support asks for. */
-  requestId?: string | undefined;
+  readonly requestId?: string | undefined;
   /** From `Retry-After`. */
-  retryAfterSeconds?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
 const TRANSIENT_STATUSES = new Set([0, 502, 503, 504]);

@@ -5,14 +5,14 @@ import type { Transport } from './send-request.ts';
 /** Where the session's token comes from. */
 export interface TokenSource {
   /** The token in memory; undefined when nobody is signed in. */
-  current: () => string | undefined;
+  readonly current: () => string | undefined;
   /** Asks for the session again; undefined when there is none any more. Rejects where that cannot be told. */
-  renew: () => Promise<string | undefined>;
+  readonly renew: () => Promise<string | undefined>;
 }
 
 /** Calls routes in the name of whoever is signed in. */
 export interface ApiClient {
-  call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
+  readonly call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
 }
 
 /**

@@ -7,27 +7,27 @@ const TIMEOUT_MS = 30_000;
 /** What sending needs; tests bring their own. */
 export interface TransportOptions {
   /** Origin of the API; empty for the page's own. */
-  baseUrl: string;
-  fetch: typeof globalThis.fetch;
-  timeoutMs?: number;
+  readonly baseUrl: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly timeoutMs?: number;
 }
 
 /** How one request is sent. */
 export interface SendOptions {
-  token?: string | undefined;
-  signal?: AbortSignal | undefined;
+  readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Sends requests of the contract. Rejects with ApiError, or with the reason of a signal that aborted. */
 export interface Transport {
-  send: <K extends OperationName>(operation: K, input: Input<K>, options?: SendOptions) => Promise<Answer<K>>;
+  readonly send: <K extends OperationName>(operation: K, input: Input<K>, options?: SendOptions) => Promise<Answer<K>>;
 }
 
 interface AnyInput {
-  params?: Record<string, string>;
-  query?: Record<string, string | number | boolean | undefined>;
-  body?: unknown;
-  file?: Blob;
+  readonly params?: Record<string, string>;
+  readonly query?: Record<string, string | number | boolean | undefined>;
+  readonly body?: unknown;
+  readonly file?: Blob;
 }
 
 /** Creates the transport of the pages. */

@@ -39,11 +39,11 @@ export const useApi = (): ApiClient => {
 
 /** How a query differs from the usual. */
 export interface ApiQueryOptions<K extends OperationName> {
-  enabled?: boolean;
+  readonly enabled?: boolean;
   /** Milliseconds until it is read again; false for never. */
-  refetchInterval?: (answer: Answer<K> | undefined) => number | false;
-  staleTime?: number;
-  retry?: (failures: number, error: Error) => boolean;
+  readonly refetchInterval?: (answer: Answer<K> | undefined) => number | false;
+  readonly staleTime?: number;
+  readonly retry?: (failures: number, error: Error) => boolean;
 }
 
 /** Reads a route, and again when it may have changed. */
@@ -67,9 +67,9 @@ const OUTDATED_STATUSES = new Set([404, 409]);
 /** What follows a call that has succeeded. */
 export interface ApiMutationOptions<K extends OperationName> {
   /** What the call has changed. */
-  refreshes?: readonly OperationName[];
+  readonly refreshes?: readonly OperationName[];
   /** Happens also where whoever has called is not on the page any more, as what was read again says. */
-  onDone?: (answer: Answer<K>) => void;
+  readonly onDone?: (answer: Answer<K>) => void;
 }
 
 /** Calls a route that changes something, and then reads again what that has changed, or what turns out to be out of date. */

@@ -4,12 +4,12 @@ import { checkInteger, checkText } from '../ui/index.ts';
 
 /** What its owner says of an app, as typed. */
 export interface AppValues {
-  name: string;
-  description: string;
-  redirect_uris: readonly string[];
-  homepage_url: string;
-  privacy_policy_url: string;
-  refresh_grace_seconds: string;
+  readonly name: string;
+  readonly description: string;
+  readonly redirect_uris: readonly string[];
+  readonly homepage_url: string;
+  readonly privacy_policy_url: string;
+  readonly refresh_grace_seconds: string;
 }
 
 const GRACE_SECONDS_MAX = 120;

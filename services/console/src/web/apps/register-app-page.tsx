@@ -9,7 +9,7 @@ import { ClientId } from './client-id.tsx';
 type Registered = Answer<'registerApp'>;
 
 interface RegisterValues extends AppValues {
-  client_type: 'confidential' | 'public';
+  readonly client_type: 'confidential' | 'public';
 }
 
 /** Registers an app, and shows its secret this once. */

@@ -3,11 +3,11 @@ import type { Locale } from '@svc/contracts';
 /** What a language may be chosen by, first come first served. */
 export interface LocaleHints {
   /** What the person has chosen in this browser. */
-  chosen: string | undefined;
+  readonly chosen: string | undefined;
   /** What the account says. */
-  account: Locale | undefined;
+  readonly account: Locale | undefined;
   /** What the browser prefers, most wanted first. */
-  browser: readonly string[];
+  readonly browser: readonly string[];
 }
 
 const LOCALES: readonly Locale[] = ['it', 'en'];

@@ -2,26 +2,26 @@ import type { Locale } from '@svc/contracts';
 
 /** Writes numbers, money and times as people of a locale do. Times are in the person's own time zone. */
 export interface Formats {
-  number: (value: number) => string;
+  readonly number: (value: number) => string;
   /** Few digits: `1.2K`. */
-  compact: (value: number) => string;
+  readonly compact: (value: number) => string;
   /** 0 to 100, whole. */
-  percent: (value: number) => string;
+  readonly percent: (value: number) => string;
   /** Micro-units of a currency: two digits, and as many more as the amount has. */
-  money: (micros: number, currency: string) => string;
+  readonly money: (micros: number, currency: string) => string;
   /** Whole cents, never more than there is; exact where it is less than one. */
-  shortMoney: (micros: number, currency: string) => string;
-  date: (instant: string | Date) => string;
+  readonly shortMoney: (micros: number, currency: string) => string;
+  readonly date: (instant: string | Date) => string;
   /** Day and month alone. */
-  shortDate: (instant: string | Date) => string;
-  dateTime: (instant: string | Date) => string;
+  readonly shortDate: (instant: string | Date) => string;
+  readonly dateTime: (instant: string | Date) => string;
   /** `in 3 days`, `2 hours ago`. */
-  relative: (instant: string | Date, now: Date) => string;
+  readonly relative: (instant: string | Date, now: Date) => string;
   /** Whole milliseconds: `420 ms`, `1.4 s`. */
-  duration: (milliseconds: number) => string;
+  readonly duration: (milliseconds: number) => string;
   /** How long somebody has to wait, rounded up: `30 seconds`, `12 minutes`. */
-  wait: (seconds: number) => string;
-  list: (items: readonly string[]) => string;
+  readonly wait: (seconds: number) => string;
+  readonly list: (items: readonly string[]) => string;
 }
 
 const MICROS_PER_CENT = 10_000;

@@ -5,10 +5,10 @@ import type { Formats } from './formats.ts';
 
 /** The language that the pages are in, and how to change it. */
 export interface I18n {
-  locale: Locale;
-  messages: Messages;
-  formats: Formats;
-  setLocale: (locale: Locale) => void;
+  readonly locale: Locale;
+  readonly messages: Messages;
+  readonly formats: Formats;
+  readonly setLocale: (locale: Locale) => void;
 }
 
 /** The language that all pages share. */

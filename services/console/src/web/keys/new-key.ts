@@ -10,10 +10,10 @@ export type Expiry = keyof typeof EXPIRY_DAYS;
 
 /** The form of a new key, as typed. */
 export interface NewKeyValues {
-  name: string;
-  expires_at: Expiry;
-  requests_per_minute: string;
-  monthly_limit_micros: string;
+  readonly name: string;
+  readonly expires_at: Expiry;
+  readonly requests_per_minute: string;
+  readonly monthly_limit_micros: string;
 }
 
 const DAY_MS = 86_400_000;

@@ -7,9 +7,9 @@ import { type DailyUse, HISTORY_DAYS, type HistoryRange, sumByApp, toCalendarDay
 
 /** What of the history is shown. */
 interface View {
-  measure: 'cost' | 'requests';
+  readonly measure: 'cost' | 'requests';
   /** Empty for all apps. */
-  clientId: string;
+  readonly clientId: string;
 }
 
 /** What connected apps have used of the plan, day by day. Nothing for somebody who never had one. */

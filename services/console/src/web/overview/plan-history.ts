@@ -11,8 +11,8 @@ export type HistoryRange = keyof typeof HISTORY_DAYS;
 
 /** Requests and what they cost. */
 export interface Use {
-  requests: number;
-  cost: number;
+  readonly requests: number;
+  readonly cost: number;
 }
 
 /** The day as the calendar of the person shows it: `2026-11-20` is the 20th wherever it is read. */

@@ -11,16 +11,16 @@ export type SessionState =
 
 /** The one session of this page. Its token is in memory only: after a reload the session is asked for again by its HttpOnly cookie. */
 export interface Session extends TokenSource {
-  state: () => SessionState;
-  subscribe: (listener: () => void) => () => void;
+  readonly state: () => SessionState;
+  readonly subscribe: (listener: () => void) => () => void;
   /** Finds the session that the browser's cookie stands for. Rejects with ApiError where that cannot be told. */
-  resume: () => Promise<void>;
-  signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
+  readonly resume: () => Promise<void>;
+  readonly signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
   /** Takes over a session that another call has begun, such as a change of password. */
-  adopt: (created: Answer<'createSession'>) => void;
-  signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
+  readonly adopt: (created: Answer<'createSession'>) => void;
+  readonly signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
-  signOut: () => Promise<void>;
+  readonly signOut: () => Promise<void>;
 }
 
 /** No session, or a release that cannot resume one: both mean that a person signs in. */

@@ -18,11 +18,11 @@ import { PASSWORD_CHARACTERS } from './password-characters.ts';
 import { useSession } from './use-session.ts';
 
 interface SignUpValues {
-  account_type: AccountType;
-  business_name: string;
-  display_name: string;
-  email: string;
-  password: string;
+  readonly account_type: AccountType;
+  readonly business_name: string;
+  readonly display_name: string;
+  readonly email: string;
+  readonly password: string;
 }
 
 const EMPTY: SignUpValues = { account_type: 'personal', business_name: '', display_name: '', email: '', password: '' };

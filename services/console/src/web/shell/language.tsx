@@ -6,8 +6,8 @@ import { useSessionState } from '../session/index.ts';
 
 /** A language with its texts. */
 export interface Language {
-  locale: Locale;
-  messages: Messages;
+  readonly locale: Locale;
+  readonly messages: Messages;
 }
 
 /** Loads the language that suits what is known of the person. */

@@ -5,8 +5,8 @@ import { useAccount } from '../session/index.ts';
 import { Icon, type IconName } from '../ui/index.ts';
 
 interface Group {
-  title?: string;
-  items: readonly { to: string; label: string; icon: IconName }[];
+  readonly title?: string;
+  readonly items: readonly { to: string; label: string; icon: IconName }[];
 }
 
 const groupsFor = ({ shell }: Messages, isBusiness: boolean): readonly Group[] => [

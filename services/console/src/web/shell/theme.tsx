@@ -2,8 +2,8 @@ import { createContext, type ReactElement, type ReactNode, use, useEffect, useSt
 import type { Preferences, Theme } from '../preferences.ts';
 
 interface ThemeChoice {
-  theme: Theme;
-  setTheme: (theme: Theme) => void;
+  readonly theme: Theme;
+  readonly setTheme: (theme: Theme) => void;
 }
 
 const ThemeContext = createContext<ThemeChoice | undefined>(undefined);

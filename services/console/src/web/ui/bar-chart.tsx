@@ -2,10 +2,10 @@ import type { ReactElement } from 'react';
 
 /** One bar. */
 export interface Bar {
-  label: string;
-  value: number;
+  readonly label: string;
+  readonly value: number;
   /** The value as people read it. */
-  text: string;
+  readonly text: string;
 }
 
 const HEIGHT = 100;

@@ -6,9 +6,9 @@ import { Icon, type IconName } from './icon.tsx';
 export type ButtonVariant = 'primary' | 'secondary' | 'danger' | 'quiet';
 
 interface Look {
-  variant?: ButtonVariant;
-  small?: boolean;
-  icon?: IconName;
+  readonly variant?: ButtonVariant;
+  readonly small?: boolean;
+  readonly icon?: IconName;
 }
 
 const classOf = ({ variant = 'secondary', small = false }: Look): string =>

@@ -6,19 +6,19 @@ import { ErrorNotice } from './error-notice.tsx';
 
 /** What a confirmation asks. */
 export interface ConfirmDialogProps {
-  isOpen: boolean;
-  onClose: () => void;
-  title: string;
-  text: string;
-  confirmLabel: string;
-  busyLabel: string;
-  isBusy: boolean;
-  onConfirm: () => void;
-  isDangerous?: boolean;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly text: string;
+  readonly confirmLabel: string;
+  readonly busyLabel: string;
+  readonly isBusy: boolean;
+  readonly onConfirm: () => void;
+  readonly isDangerous?: boolean;
   /** False while something has to be typed first. */
-  canConfirm?: boolean;
-  error?: unknown;
-  children?: ReactNode;
+  readonly canConfirm?: boolean;
+  readonly error?: unknown;
+  readonly children?: ReactNode;
 }
 
 /** What was confirmed may have removed the button that asked, to which the focus would return. */

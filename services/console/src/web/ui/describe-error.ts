@@ -4,12 +4,12 @@ import type { Formats, Messages } from '../i18n/index.ts';
 
 /** An error as a person is told of it. */
 export interface DescribedError {
-  title: string;
+  readonly title: string;
   /** What to do next. */
-  text: string;
-  requestId: string | undefined;
+  readonly text: string;
+  readonly requestId: string | undefined;
   /** Trying the same again makes sense. */
-  canRetry: boolean;
+  readonly canRetry: boolean;
 }
 
 /** Puts an error into words: what happened, what to do next. */

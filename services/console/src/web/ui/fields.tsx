@@ -3,19 +3,19 @@ import { useI18n } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 
 interface FieldProps {
-  label: string;
-  hint?: string | undefined;
-  fault?: string | undefined;
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly fault?: string | undefined;
   /** Says so beside the label. */
-  optional?: boolean;
+  readonly optional?: boolean;
   /** The label is for screen readers only, as something nearby says the same. */
-  labelHidden?: boolean;
+  readonly labelHidden?: boolean;
 }
 
 interface Wiring {
-  id: string;
-  'aria-describedby'?: string;
-  'aria-invalid'?: true;
+  readonly id: string;
+  readonly 'aria-describedby'?: string;
+  readonly 'aria-invalid'?: true;
 }
 
 /** Label, hint and fault around a control, tied to it for everybody who does not see them. */

@@ -2,13 +2,13 @@ import { Fragment, type ReactElement, type ReactNode } from 'react';
 
 /** One column of a table. */
 export interface Column<T> {
-  title: string;
-  render: (row: T) => ReactNode;
+  readonly title: string;
+  readonly render: (row: T) => ReactNode;
   /** Names its row for screen readers. */
-  isHeader?: boolean;
-  isNumber?: boolean;
+  readonly isHeader?: boolean;
+  readonly isNumber?: boolean;
   /** Buttons: the title is for screen readers only. */
-  isAction?: boolean;
+  readonly isAction?: boolean;
 }
 
 /** A table; where there is no room for columns, each row becomes a block of names and values. */

@@ -7,29 +7,29 @@ import { describeIssue } from './describe-error.ts';
 
 /** What a form does. */
 export interface FormOptions<V extends object> {
-  initial: V;
+  readonly initial: V;
   /** Faults that can be seen before asking a service. */
-  check?: (values: V) => readonly ValidationIssue[];
+  readonly check?: (values: V) => readonly ValidationIssue[];
   /** Rejects with ApiError; faults of fields are shown at the fields. */
-  submit: (values: V) => Promise<void>;
+  readonly submit: (values: V) => Promise<void>;
   /** Turns an error into a fault of a field where it is about one. */
-  faultFor?: (error: ApiError) => ValidationIssue | undefined;
+  readonly faultFor?: (error: ApiError) => ValidationIssue | undefined;
 }
 
 /** A form as its fields see it. */
 export interface FormState<V extends object> {
-  values: V;
-  set: <K extends keyof V>(name: K, value: V[K]) => void;
-  reset: (values: V) => void;
+  readonly values: V;
+  readonly set: <K extends keyof V>(name: K, value: V[K]) => void;
+  readonly reset: (values: V) => void;
   /** The text of the fault at a field. */
-  faultOf: (path: FieldPath) => string | undefined;
+  readonly faultOf: (path: FieldPath) => string | undefined;
   /** Faults that belong to no field of this form. */
-  otherFaults: readonly string[];
-  hasFaults: boolean;
-  error: unknown;
-  isBusy: boolean;
-  formRef: RefObject<HTMLFormElement | null>;
-  onSubmit: (event: FormEvent) => void;
+  readonly otherFaults: readonly string[];
+  readonly hasFaults: boolean;
+  readonly error: unknown;
+  readonly isBusy: boolean;
+  readonly formRef: RefObject<HTMLFormElement | null>;
+  readonly onSubmit: (event: FormEvent) => void;
 }
 
 /** Keeps the values of a form, checks them, sends them, and tells faults where they belong. */

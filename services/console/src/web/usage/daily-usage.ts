@@ -7,7 +7,7 @@ export type UsageRecord = ItemOf<'listGatewayUsage'>;
 /** What one day has used. */
 export interface DailyUsage {
   /** Begin of the day in the person's own calendar. */
-  day: Date;
+  readonly day: Date;
   cost: number;
   requests: number;
   tokens: number;

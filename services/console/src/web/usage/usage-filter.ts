@@ -7,8 +7,8 @@ export type Range = keyof typeof RANGE_DAYS;
 /** What is looked at. */
 export interface UsageFilter {
   /** Empty for all keys. */
-  keyId: string;
-  range: Range;
+  readonly keyId: string;
+  readonly range: Range;
 }
 
 /** The first instant of a day of the person's own calendar, `days` before that of `now`. */

@@ -12,9 +12,9 @@ export { addEvent } from './webhooks.ts';
 /** How the mock API misbehaves when told to. */
 export interface Faults {
   /** Errors by operation id; each is answered once. */
-  once: Map<string, AppError>;
+  readonly once: Map<string, AppError>;
   /** Milliseconds by operation id that an answer takes longer. */
-  delayMs: Map<string, number>;
+  readonly delayMs: Map<string, number>;
 }
 
 /** Plans that the next call of an operation fails. */
@@ -24,10 +24,10 @@ export const failNext = (faults: Faults, operationId: string, code: ErrorCode, h
 
 /** How the mock API is made. */
 export interface MockApiOptions {
-  state: MockState;
-  faults: Faults;
+  readonly state: MockState;
+  readonly faults: Faults;
   /** Operations that this release does not have: 501. */
-  without?: readonly string[];
+  readonly without?: readonly string[];
 }
 
 /**

@@ -27,11 +27,11 @@ export type WebhookEvent = z.output<typeof webhookEventRecordSchema>;
 
 /** A hosted checkout. */
 export interface Checkout {
-  userId: string;
-  planId: string | undefined;
-  amountMicros: number | undefined;
-  successUrl: string;
-  cancelUrl: string;
+  readonly userId: string;
+  readonly planId: string | undefined;
+  readonly amountMicros: number | undefined;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
   isPaid: boolean;
 }
 
@@ -50,15 +50,15 @@ export interface Possessions {
 /** The whole world of the mock API. */
 export interface MockState {
   /** What single sign-on is called; empty: there is none. */
-  sso: Set<string>;
-  accounts: Map<string, { account: Account; password: string }>;
+  readonly sso: Set<string>;
+  readonly accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
-  sessions: Map<string, string>;
-  possessions: Map<string, Possessions>;
-  checkouts: Map<string, Checkout>;
-  webhooks: Map<string, Configuration>;
-  events: Map<string, WebhookEvent[]>;
-  icons: Map<string, { contentType: string; bytes: Buffer }>;
+  readonly sessions: Map<string, string>;
+  readonly possessions: Map<string, Possessions>;
+  readonly checkouts: Map<string, Checkout>;
+  readonly webhooks: Map<string, Configuration>;
+  readonly events: Map<string, WebhookEvent[]>;
+  readonly icons: Map<string, { contentType: string; bytes: Buffer }>;
 }
 
 /** Plans on offer. */

@@ -110,6 +110,13 @@ const inference: Dashboard = {
             { expr: 'sum(rate(upstream_requests_held_back_total[5m]))', legend: 'attempts not sent per second' },
           ],
         },
+        single('Large texts that wait for a worker', 'short', 'max(json_tasks_waiting)', 'largest of all gateways'),
+        single(
+          'Answers with implausible usage, per hour',
+          'short',
+          'sum by (route) (increase(upstream_usage_implausible_total[1h]))',
+          '{{route}}',
+        ),
         single('Usage records waiting', 'short', 'max(usage_records_waiting)', 'largest of all gateways'),
         {
           title: 'Usage records written',
@@ -188,6 +195,7 @@ const inference: Dashboard = {
           'sum(increase(billing_unadmitted_usage_total[1h]))',
           'requests',
         ),
+        single('Cost written off, per hour', 'short', 'sum(increase(billing_written_off_micros_total[1h]))', 'micros'),
         single('Mismatched payments of the last day', 'short', 'max(billing_mismatched_payments)', 'checkouts'),
       ],
     },

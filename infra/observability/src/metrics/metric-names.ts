@@ -2,9 +2,9 @@ import { parse } from 'yaml';
 
 /** One metric as a service tells it. */
 export interface MetricFamily {
-  type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   /** Labels seen so far; one that appears only with a later sample is missing. */
-  labels: readonly string[];
+  readonly labels: readonly string[];
 }
 
 /** The metrics of each process by their names, by the process's name. */

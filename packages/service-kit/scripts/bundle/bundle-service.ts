@@ -9,14 +9,16 @@ const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts', 'src/worker.ts'];
 
 /** What a bundling wrote. */
 export interface Bundle {
-  files: string[];
-  bytes: number;
+  readonly files: string[];
+  readonly bytes: number;
 }
 
 /**
- * Bundles a service for production into its `dist/`: its entries (or those that are named) and each migration, with the workspace's packages inside and third-party
- * packages left to `node_modules`. Folders stay as they are, so that `src/migrate.js` still finds `../migrations`; `*.yaml` beside them and
- * `migrations/functions` are copied. `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for files relative to itself and miss them.
+ * Bundles a service for production into its `dist/`: its entries (or those that are named) and each migration, with the
+ * workspace's packages inside and third-party packages left to `node_modules`. Folders stay as they are, so that
+ * `src/migrate.js` still finds `../migrations`; `*.yaml` beside them and `migrations/functions` are copied.
+ * `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for
+ * files relative to itself and miss them.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
@@ -35,7 +37,8 @@ export const bundleService = async (directory: string, named: readonly string[] 
     platform: 'node',
     target: NODE_TARGET,
     sourcemap: 'linked',
-    // Nothing is renamed, so stack traces read as written; `keepNames` would set a name on each closure at each time it is made.
+    // Nothing is renamed, so stack traces read as written; `keepNames` would set a name on each closure at each time it
+    // is made.
     keepNames: false,
     metafile: true,
     logLevel: 'silent',

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { allInternalRoutes, allRoutes } from '@svc/contracts';
+import { allInternalRoutes, allRoutes, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { dashboards } from '../src/dashboards/dashboards.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
-import { serviceNames } from './support/overlays.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -36,7 +35,7 @@ const POSTGRES_NAMES = new Set([
 ]);
 const catalogText = [
   read('infra/observability/generated/metrics.yaml'),
-  ...serviceNames.filter((name) => name !== 'console').map((name) => read(`services/${name}/schema.sql`)),
+  ...serviceNames.map((name) => read(`services/${name}/schema.sql`)),
 ];
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
 /** Prometheus makes this one itself, for each target. */
@@ -64,10 +63,11 @@ const operations = new Set([
   ...[...allRoutes, ...allInternalRoutes].map(({ operationId }) => operationId),
   ...['healthz', 'readyz', 'metrics'],
 ]);
+const processes: ReadonlySet<string> = new Set([...serviceNames, 'console']);
 const known: Record<string, ReadonlySet<string>> = {
   operation: operations,
-  service: new Set(serviceNames),
-  job: new Set(serviceNames),
+  service: processes,
+  job: processes,
 };
 
 /** What is wrong with a query; nothing where all that it names exists. */

@@ -1,24 +1,24 @@
 /** One graph: its queries, each with the legend of its lines. */
 export interface Panel {
-  title: string;
+  readonly title: string;
   /** Said in the panel's corner: what is normal. */
-  description?: string;
-  unit: 'reqps' | 's' | 'percentunit' | 'short' | 'bytes';
-  queries: readonly Query[];
+  readonly description?: string;
+  readonly unit: 'reqps' | 's' | 'percentunit' | 'short' | 'bytes';
+  readonly queries: readonly Query[];
 }
 
 /** A PromQL expression and the name of its lines. */
 export interface Query {
-  expr: string;
-  legend: string;
+  readonly expr: string;
+  readonly legend: string;
 }
 
 /** A page of graphs. */
 export interface Dashboard {
   /** Name of its file, and its stable address in Grafana. */
-  uid: string;
-  title: string;
-  rows: readonly { title: string; panels: readonly Panel[] }[];
+  readonly uid: string;
+  readonly title: string;
+  readonly rows: readonly { title: string; panels: readonly Panel[] }[];
 }
 
 const COLUMNS = 24;

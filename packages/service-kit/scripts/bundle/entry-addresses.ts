@@ -4,7 +4,10 @@ import type { Plugin } from 'esbuild';
 
 const OWN_ADDRESS = /\bimport\.meta\.(?:url|dirname|filename)\b/;
 
-/** Refuses modules that ask where they are, unless they lie beside an entry: inside a bundle they are told the entry's place. */
+/**
+ * Refuses modules that ask where they are, unless they lie beside an entry: inside a bundle they are told the entry's
+ * place.
+ */
 export const entryAddresses = (entries: readonly string[]): Plugin => ({
   name: 'entry-addresses',
   setup: (build) => {

@@ -7,8 +7,8 @@ import { type MetricCatalog, parseMetricsText, readCatalog, renderCatalog, withE
  * Writes the names of all metrics from a running local stack: `node src/metrics/main.ts <SVC_DATA_DIR>`. Send requests of every kind first (the
  * README's tour), so that labels appear. Alerts and dashboards are checked against this list.
  */
-const TARGET = fileURLToPath(new URL('../../../observability/generated/metrics.yaml', import.meta.url));
-const HEADER = '# Generated from a running stack by infra/kubernetes/src/metrics/main.ts. Do not edit.\n';
+const TARGET = fileURLToPath(new URL('../../generated/metrics.yaml', import.meta.url));
+const HEADER = '# Generated from a running stack by infra/observability/src/metrics/main.ts. Do not edit.\n';
 const TIMEOUT_MS = 5_000;
 
 const directory = process.argv[2];

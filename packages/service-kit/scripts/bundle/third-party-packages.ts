@@ -9,9 +9,9 @@ const ASKED_BY_US = { isAskedByUs: true };
 
 /** Leaves third-party packages out of a bundle, and remembers which ones it met. */
 export interface ThirdPartyPackages {
-  plugin: Plugin;
+  readonly plugin: Plugin;
   /** Names and exact versions, in alphabetical order. */
-  versions: () => Record<string, string>;
+  readonly versions: () => Record<string, string>;
 }
 
 /** Collects the third-party packages of one bundling. */

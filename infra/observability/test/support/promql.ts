@@ -3,8 +3,8 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 /** One selection of series in a query: the metric, and the labels that it is matched by. */
 export interface Selector {
-  metric: string;
-  matchers: { label: string; value: string }[];
+  readonly metric: string;
+  readonly matchers: { label: string; value: string }[];
 }
 
 /** What a query reads. Throws where it is no PromQL. */

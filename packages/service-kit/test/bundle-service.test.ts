@@ -6,7 +6,7 @@ import { errorCodes } from '@svc/contracts';
 import { activeTracing } from '@svc/tracing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { bundleService } from '../src/bundle-service.ts';
+import { bundleService } from '../scripts/bundle/bundle-service.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/service', import.meta.url));
 // Inside this package, where the fixture's imports are installed.

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type AddressBook, OperatorError } from '../src/address-book.ts';
-import { runCommand } from '../src/run-command.ts';
+import { type AddressBook, OperatorError } from '../src/operator/address-book.ts';
+import { runCommand } from '../src/operator/run-command.ts';
 
 const open = new Set<Server>();
 afterEach(() => {

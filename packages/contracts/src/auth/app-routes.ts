@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { ICON_BYTES_MAX } from '../core/limits.ts';
+import { listOf, pageOf, pageQuery } from '../core/lists.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import {
+  appRegisteredSchema,
+  appSchema,
+  clientIdParams,
+  registerAppRequestSchema,
+  rotateSecretRequestSchema,
+  secretRotatedSchema,
+  updateAppRequestSchema,
+} from './apps.ts';
+import { connectionAuditEntrySchema, connectionSchema } from './connections.ts';
+
+const detail = { service: 'auth', errorShape: 'detail' } as const;
+const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
+const connections = { ...detail, tag: 'Connections', caller: 'console_session' } as const;
+
+/** Routes of registered apps. */
+export const appRoutes = {
+  listApps: defineRoute({
+    ...apps,
+    operationId: 'listApps',
+    method: 'GET',
+    path: '/v1/integrations/apps',
+    summary: 'List apps',
+    request: {},
+    responses: { 200: json('The apps of this account.', listOf(appSchema)) },
+    errors: [],
+  }),
+  registerApp: defineRoute({
+    ...apps,
+    operationId: 'registerApp',
+    method: 'POST',
+    path: '/v1/integrations/apps',
+    summary: 'Register an app',
+    request: { body: jsonBody(registerAppRequestSchema) },
+    responses: { 201: json('The app. The secret is shown only once.', appRegisteredSchema) },
+    errors: [],
+  }),
+  updateApp: defineRoute({
+    ...apps,
+    operationId: 'updateApp',
+    method: 'PATCH',
+    path: '/v1/integrations/apps/{client_id}',
+    summary: 'Activate, deactivate or change an app',
+    request: { params: clientIdParams, body: jsonBody(updateAppRequestSchema) },
+    responses: { 200: json('The app.', appSchema) },
+    errors: [],
+  }),
+  deleteApp: defineRoute({
+    ...apps,
+    operationId: 'deleteApp',
+    method: 'DELETE',
+    path: '/v1/integrations/apps/{client_id}',
+    summary: 'Delete an app',
+    request: { params: clientIdParams },
+    responses: { 204: { description: 'Deleted.' } },
+    errors: [],
+  }),
+  rotateAppSecret: defineRoute({
+    ...apps,
+    operationId: 'rotateAppSecret',
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/rotate-secret',
+    summary: 'Rotate the client secret',
+    request: { params: clientIdParams, body: optionalJsonBody(rotateSecretRequestSchema) },
+    responses: { 200: json('The new secret, shown only once.', secretRotatedSchema) },
+    errors: ['public_client_has_no_secret'],
+  }),
+  getAppIcon: defineRoute({
+    ...connections,
+    tag: 'Apps',
+    operationId: 'getAppIcon',
+    method: 'GET',
+    path: '/v1/integrations/apps/{client_id}/icon',
+    summary: 'Get the icon of an app',
+    description: 'Open to every signed-in user, for the consent page and the list of connections.',
+    request: { params: clientIdParams },
+    responses: {
+      200: {
+        description: 'The stored image, or a generated SVG monogram.',
+        contentType: 'image/*',
+        schema: z.string(),
+      },
+    },
+    errors: [],
+  }),
+  putAppIcon: defineRoute({
+    ...apps,
+    operationId: 'putAppIcon',
+    method: 'PUT',
+    path: '/v1/integrations/apps/{client_id}/icon',
+    summary: 'Store an icon (PNG, JPEG or WebP, at most 256 KiB)',
+    description: 'The image type is detected from the bytes; `content-type` is ignored.',
+    request: {
+      params: clientIdParams,
+      body: { contentType: '*/*', schema: z.string(), required: true, bytesMax: ICON_BYTES_MAX, raw: true },
+    },
+    responses: { 204: { description: 'Stored.' } },
+    errors: [],
+  }),
+} as const;
+
+/** Routes of a user's connections. */
+export const connectionRoutes = {
+  listConnections: defineRoute({
+    ...connections,
+    operationId: 'listConnections',
+    method: 'GET',
+    path: '/v1/integrations/connections',
+    summary: 'List connected apps',
+    request: {},
+    responses: { 200: json("The user's connections.", listOf(connectionSchema)) },
+    errors: [],
+  }),
+  deleteConnection: defineRoute({
+    ...connections,
+    operationId: 'deleteConnection',
+    method: 'DELETE',
+    path: '/v1/integrations/connections/{client_id}',
+    summary: 'Disconnect an app',
+    request: { params: clientIdParams },
+    responses: { 204: { description: 'Disconnected.' } },
+    errors: [],
+  }),
+  listConnectionAudit: defineRoute({
+    ...connections,
+    operationId: 'listConnectionAudit',
+    method: 'GET',
+    path: '/v1/integrations/connections/{client_id}/audit',
+    summary: 'List the audit trail of a connection',
+    description: 'Newest first, for up to 400 days, including connections that have ended.',
+    request: { params: clientIdParams, query: z.object(pageQuery) },
+    responses: { 200: json('A page of the audit trail.', pageOf(connectionAuditEntrySchema)) },
+    errors: [],
+  }),
+} as const;
