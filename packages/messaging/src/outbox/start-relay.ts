@@ -8,7 +8,7 @@ import { runForLeadership } from './relay-leadership.ts';
 import { createStreamRelay, type StreamRelay } from './stream-relay.ts';
 
 export interface RelayOptions {
-  /** The relay keeps one connection of its own: the lock and all its statements live and die with it. */
+  /** The relay opens one connection outside the pool for the lock and all its statements. */
   readonly databaseUrl: string;
   readonly databaseCaFile?: string | undefined;
   readonly messaging: Messaging;

@@ -31,7 +31,7 @@ export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.
 export interface World {
   readonly database: TestDatabase;
   readonly nats: TestNats;
-  /** May publish any fact, as the operator may. */
+  /** Connection of the operator's user, which may publish any fact. */
   readonly operator: Messaging;
   readonly tokens: TestTokens;
   readonly standIns: StandIns;
