@@ -9,6 +9,7 @@ import {
   createServiceApp,
   type Logger,
   type Metrics,
+  type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
@@ -18,7 +19,6 @@ import {
   countSuspensions,
   createAppFinder,
   findConnectedApps,
-  type SuspensionWorker,
   startSuspensions,
 } from './apps/index.ts';
 import { type Config, ssoSettings } from './config.ts';
@@ -85,17 +85,12 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     ]),
     keys: deps.keys,
     stop: async () => {
-      deps.keys.stop();
-      await Promise.all([suspensions.stop(), housekeeping.stop()]);
+      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop()]);
     },
   };
 };
 
-const createPublicApp = (
-  { config, metrics }: AppDeps,
-  deps: SliceDeps,
-  suspensions: SuspensionWorker,
-): RequestListener => {
+const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensions: PeriodicWork): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
     service: SERVICE,

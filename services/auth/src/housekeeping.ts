@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@svc/service-kit';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import {
@@ -47,19 +47,11 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
   }
 };
 
-/** Tidies up from time to time until it is stopped. Replicas may do so at one time. */
-export const startHousekeeping = (deps: HousekeepingDeps): { stop: () => Promise<void> } => {
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running
-      .then(() => tidyUp(deps))
-      .catch((error: unknown) => deps.logger.warn({ err: error }, 'tidying up failed and will be tried again'));
-  }, INTERVAL_MS);
-  timer.unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
-};
+/** Tidies up now and every five minutes. Replicas may do so at one time. */
+export const startHousekeeping = (deps: HousekeepingDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'housekeeping',
+    intervalMs: INTERVAL_MS,
+    run: () => tidyUp(deps),
+    logger: deps.logger,
+  });

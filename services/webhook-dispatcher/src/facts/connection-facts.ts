@@ -1,54 +1,78 @@
 import { events, type SubscriptionSnapshot } from '@svc/contracts';
-import { type EventOf, hasSubject } from '@svc/messaging';
+import {
+  type Consumer,
+  type DeliveryMeta,
+  type EventOf,
+  hasSubject,
+  startBatchConsumer,
+  type TurnOptions,
+  takeTurns,
+  type VersionedFact,
+} from '@svc/messaging';
 import type { Knex } from 'knex';
 import { deleteConfiguration } from '../configurations/index.ts';
 import {
   type Connection,
+  type ConnectionKey,
   deleteConnectionsOfApp,
   lockUsers,
   updateConnectionsEnded,
   upsertConnections,
 } from '../connections/index.ts';
-import { type EventDraft, type StoreDeps, storeEvents } from '../events/index.ts';
-import { takeNewFacts, type VersionedFact } from './aggregate-versions.ts';
+import { type EventDraft, storeEvents } from '../events/index.ts';
+import type { FactDeps } from './fact-deps.ts';
 
-/** Facts of auth that concern webhooks. */
-export const authSubjects = [
-  events.connectionCreated.subject,
-  events.connectionRevoked.subject,
-  events.appDeleted.subject,
-] as const;
-
-/** One of the facts of auth that concern webhooks. */
-export type AuthFact = EventOf<(typeof authSubjects)[number]> & VersionedFact;
-
-/** What applying facts of auth needs from outside. */
-export interface AuthFactsDeps extends StoreDeps {
-  /** Subscriptions as apps are told of them, from billing, in the order of the users. Rejects when billing is away. */
+export interface ConnectionFactDeps extends FactDeps {
+  /** Returns the users' subscriptions in their order, from billing. Rejects if billing is away. */
   readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
 }
 
-type ConnectionFact = EventOf<(typeof authSubjects)[0] | (typeof authSubjects)[1]> & VersionedFact;
+const NAME = 'webhook-dispatcher_connections';
+const BATCH = 100;
+const { connectionCreated, connectionRevoked, appDeleted } = events;
 
 /**
- * Applies facts in their order: connections made are told to the app, each followed by the user's subscription; connections
- * ended are told; a deleted app takes its configuration and events with it. All or none, as `trx` commits or not.
+ * Order of each connection's facts, which two consumers handle. A missing version counts as lost at the eighth delivery of a
+ * later one, after nearly four minutes: by then the other consumer or replica has handled it or failed for good.
  */
-export const applyAuthFacts = async (
-  trx: Knex.Transaction,
-  facts: readonly AuthFact[],
-  deps: AuthFactsDeps,
-): Promise<void> => {
+export const CONNECTION_TURNS: TurnOptions = { versionsOf: NAME, deliveriesMax: { known: 8, unseen: 8 } };
+
+type ConnectionFact = EventOf<typeof connectionCreated.subject | typeof connectionRevoked.subject> & VersionedFact;
+type Fact = EventOf<typeof appDeleted.subject> | ConnectionFact;
+
+/**
+ * Consumes facts about connections and deleted apps, many in one transaction. A new connection is sent to its app, followed by
+ * the user's subscription; an ended one is sent too. A deleted app takes its configuration, events and connections with it.
+ */
+export const startConnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
+  startBatchConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: NAME,
+    subjects: [connectionCreated.subject, connectionRevoked.subject, appDeleted.subject],
+    batch: BATCH,
+    handle: (trx, facts, metas) =>
+      applyFacts(
+        trx,
+        facts.map((fact, index) => ({ ...fact, deliveries: deliveriesOf(metas[index]) })),
+        deps,
+      ),
+  });
+
+const deliveriesOf = (meta: DeliveryMeta | undefined): number => meta?.deliveries ?? 1;
+
+const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: ConnectionFactDeps): Promise<void> => {
   let run: ConnectionFact[] = [];
   for (const fact of facts) {
-    if (!hasSubject(fact, events.appDeleted.subject)) {
+    if (!hasSubject(fact, appDeleted.subject)) {
       run.push(fact);
       continue;
     }
-    // Everything before belongs to the app while it was there.
+    // Earlier facts still concern the app.
     await applyConnectionFacts(trx, run, deps);
     run = [];
-    await removeApp(trx, fact.data.client_id);
+    await deleteConfiguration(trx, fact.data.client_id);
+    await deleteConnectionsOfApp(trx, fact.data.client_id);
   }
   await applyConnectionFacts(trx, run, deps);
 };
@@ -56,11 +80,11 @@ export const applyAuthFacts = async (
 const applyConnectionFacts = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
-  deps: AuthFactsDeps,
+  deps: ConnectionFactDeps,
 ): Promise<void> => {
   if (facts.length === 0) return;
-  // Billing answers while the versions are looked at.
-  const [snapshots, fresh] = await Promise.all([readSnapshots(trx, facts, deps), takeNewFacts(trx, facts)]);
+  const fresh = await takeTurns(trx, CONNECTION_TURNS, facts);
+  const snapshots = await readSnapshots(trx, fresh, deps);
   await projectConnections(trx, fresh, snapshots);
   await storeEvents(
     trx,
@@ -72,9 +96,9 @@ const applyConnectionFacts = async (
 const readSnapshots = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
-  deps: AuthFactsDeps,
+  deps: ConnectionFactDeps,
 ): Promise<Map<string, SubscriptionSnapshot | null>> => {
-  const created = facts.filter((fact) => hasSubject(fact, events.connectionCreated.subject));
+  const created = facts.filter((fact) => hasSubject(fact, connectionCreated.subject));
   const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
   if (userIds.length === 0) return new Map();
   await lockUsers(trx, userIds);
@@ -82,17 +106,17 @@ const readSnapshots = async (
   return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
 };
 
-/** Several facts about one connection leave the state of the last. */
+/** Writes the last state of each connection. */
 const projectConnections = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
   snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>,
 ): Promise<void> => {
   const made = new Map<string, Connection>();
-  const ended = new Map<string, { userId: string; clientId: string }>();
+  const ended = new Map<string, ConnectionKey>();
   for (const fact of facts) {
     const { svc_user_id: userId, client_id: clientId } = fact.data;
-    if (hasSubject(fact, events.connectionRevoked.subject)) {
+    if (hasSubject(fact, connectionRevoked.subject)) {
       ended.set(fact.aggregate, { userId, clientId });
       continue;
     }
@@ -108,7 +132,7 @@ const projectConnections = async (
 
 const toDrafts = (fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] => {
   const origin = { clientId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
-  if (hasSubject(fact, events.connectionRevoked.subject)) {
+  if (hasSubject(fact, connectionRevoked.subject)) {
     const { reason, revoked_at } = fact.data;
     return [{ ...origin, event: 'integration.revoked', data: { reason, revoked_at } }];
   }
@@ -116,9 +140,4 @@ const toDrafts = (fact: ConnectionFact, snapshots: ReadonlyMap<string, Subscript
   const connected: EventDraft = { ...origin, event: 'integration.connected', data: { scope, connected_at } };
   const snapshot = snapshots.get(origin.userId) ?? null;
   return snapshot === null ? [connected] : [connected, { ...origin, event: 'subscription.updated', data: snapshot }];
-};
-
-const removeApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
-  await deleteConfiguration(trx, clientId);
-  await deleteConnectionsOfApp(trx, clientId);
 };
