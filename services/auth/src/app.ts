@@ -21,7 +21,7 @@ import {
   findConnectedApps,
   startSuspensions,
 } from './apps/index.ts';
-import { type Config, ssoSettings } from './config.ts';
+import { type Config, mailSettings, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import {
   consentRoutes,
@@ -33,6 +33,7 @@ import {
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { createMailTransport, startMailer } from './mail/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
@@ -70,6 +71,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
+  const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
     help: 'Suspended or deleted apps whose connections are still to be ended.',
@@ -85,7 +87,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     ]),
     keys: deps.keys,
     stop: async () => {
-      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop()]);
+      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop(), mailer.stop()]);
     },
   };
 };
@@ -171,6 +173,8 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
       name: 'auth_grants_ended_by_reuse_total',
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
+    mailKey: encryptionKey.derive('mails'),
+    transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),
     sso: ssoSettings(config),

@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'vitest';
-import { createHttpClient, type HttpClient, type HttpRequest } from '../../src/http1/index.ts';
+import { createHttpClient, type HttpClient, type HttpRequest } from '../../src/index.ts';
 import { type RawHttpBehaviour, type RawHttpServer, startRawHttpServer } from './raw-http-server.ts';
 import { type HandlerChoices, type RecordedExchange, recordExchange } from './recorded-exchange.ts';
 

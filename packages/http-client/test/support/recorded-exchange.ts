@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../src/http1/index.ts';
+import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../src/index.ts';
 
 /** What an exchange has told, call by call. */
 export interface RecordedExchange {

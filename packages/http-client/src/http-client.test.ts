@@ -5,8 +5,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { freePort, waitFor } from '@svc/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { answerOf, httpStand, nextTurn } from '../../test/support/http-stand.ts';
-import type { RawConnection } from '../../test/support/raw-http-server.ts';
+import { answerOf, httpStand, nextTurn } from '../test/support/http-stand.ts';
+import type { RawConnection } from '../test/support/raw-http-server.ts';
 
 const { server: start, client: createClient, ask } = httpStand();
 

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls';
 import { createTestAuthority, type Identity, type TestAuthority, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerOf, httpStand, nextTurn } from '../../test/support/http-stand.ts';
-import type { RawConnection } from '../../test/support/raw-http-server.ts';
+import { answerOf, httpStand, nextTurn } from '../test/support/http-stand.ts';
+import type { RawConnection } from '../test/support/raw-http-server.ts';
 
 const { server: start, client: createClient, ask } = httpStand();
 const usual = getCACertificates('default');

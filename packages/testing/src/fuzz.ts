@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** Each property goes on finding new cases for so long, and no longer. The seed of a failure is printed with it. */
+/** Time for which a property tries new cases. A failure prints its seed. */
 export const BOUND = { numRuns: 1_000_000, interruptAfterTimeLimit: 4_000, skipAllAfterTimeLimit: 4_000 } as const;
 
-/** A change to bytes: cut a stretch out, write a byte over, or repeat a stretch. */
+/** Cuts a stretch of bytes out, overwrites a byte or repeats a stretch. */
 const damage = fc.record({
   at: fc.nat(4_000),
   length: fc.integer({ min: 1, max: 40 }),
@@ -11,10 +11,10 @@ const damage = fc.record({
   byte: fc.oneof(fc.nat(255), fc.constantFrom(0x0a, 0x0d, 0x2d, 0x22, 0x7b, 0x3a)),
 });
 
-/** Up to three changes, more often none. */
+/** Up to three changes, most often none. */
 export const damages = fc.oneof(fc.constant([]), fc.array(damage, { maxLength: 3 }));
 
-/** Bytes with all these changes made to them. */
+/** Applies changes to bytes. */
 export const damaged = (
   bytes: Buffer,
   changes: readonly (typeof damage extends fc.Arbitrary<infer D> ? D : never)[],
@@ -31,13 +31,13 @@ export const damaged = (
   return changed;
 };
 
-/** How long the pieces are in which bytes arrive, over and over. */
+/** Lengths of pieces, to be used in turns. */
 export const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 300 })), {
   minLength: 1,
   maxLength: 6,
 });
 
-/** Bytes in pieces of these sizes. */
+/** Splits bytes into pieces of these lengths, in turns. */
 export const inPieces = (bytes: Buffer, lengths: readonly number[]): Buffer[] => {
   const pieces: Buffer[] = [];
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {

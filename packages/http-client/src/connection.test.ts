@@ -1,7 +1,7 @@
 import { freePort, waitFor } from '@svc/testing';
 import { describe, expect, test } from 'vitest';
-import { answerOf, httpStand, nextTurn } from '../../test/support/http-stand.ts';
-import type { RawConnection } from '../../test/support/raw-http-server.ts';
+import { answerOf, httpStand, nextTurn } from '../test/support/http-stand.ts';
+import type { RawConnection } from '../test/support/raw-http-server.ts';
 import type { HttpControl } from './http-exchange.ts';
 import { BadResponseError } from './response-head.ts';
 
