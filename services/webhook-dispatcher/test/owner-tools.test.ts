@@ -2,8 +2,16 @@ import { createHmac } from 'node:crypto';
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  call,
+  type Dispatcher,
+  newOwner,
+  type Owner,
+  startDispatcher,
+  startWorld,
+  type World,
+} from './support/dispatcher.ts';
 import type { Received } from './support/receiver.ts';
-import { call, type Dispatcher, newOwner, type Owner, startDispatcher, startWorld, type World } from './support/dispatcher.ts';
 
 let world: World;
 let dispatcher: Dispatcher;
@@ -39,7 +47,8 @@ const untilStatus = (eventId: string, status: string) =>
   waitFor(async () => (await get(`/events/${eventId}`)).body.status === status);
 const untilAttempts = (eventId: string, count: number) =>
   waitFor(async () => (await get(`/events/${eventId}`)).body.attempts === count);
-const received = (): Received[] => world.receiver.received.filter(({ event }) => event.integration_id === owner.clientId);
+const received = (): Received[] =>
+  world.receiver.received.filter(({ event }) => event.integration_id === owner.clientId);
 
 /** Says which of two secrets signed a delivery, in both formats. */
 const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, string>>): string[][] => {
@@ -49,7 +58,9 @@ const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, st
   const names = Object.keys(secrets);
   return [
     names.filter((name) => {
-      const digest = createHmac('sha256', secrets[name] ?? '').update(`${time}.${raw}`).digest('hex');
+      const digest = createHmac('sha256', secrets[name] ?? '')
+        .update(`${time}.${raw}`)
+        .digest('hex');
       return own.split(',').includes(`v1=${digest}`);
     }),
     names.filter((name) => {
@@ -86,7 +97,12 @@ describe('rotate-secret', () => {
     for (const by of [dispatcher, replica]) await untilStatus(await queueTest(by), 'delivered');
     const secrets = { old, new: rotated.body.signing_secret };
     const after = received().slice(1);
-    expect(after.map((delivery) => signers(delivery, secrets))).toEqual(after.map(() => [['old', 'new'], ['old', 'new']]));
+    expect(after.map((delivery) => signers(delivery, secrets))).toEqual(
+      after.map(() => [
+        ['old', 'new'],
+        ['old', 'new'],
+      ]),
+    );
   });
 
   test('signs with the new secret alone when the overlap is 0, also on a replica that had cached the old one', async () => {

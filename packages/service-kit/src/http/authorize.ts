@@ -42,7 +42,8 @@ const schemesOf = ({ caller }: RouteDefinition): readonly Presentation['scheme']
 
 /** Reads scheme and credential of the `Authorization` header. */
 const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
-  const [, scheme = '', credential] = /^(bearer|dpop|basic) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
+  const [, scheme = '', credential] =
+    /^(bearer|dpop|basic) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
   return [schemes[scheme.toLowerCase()] ?? 'Bearer', credential];
 };
 

@@ -51,7 +51,14 @@ export const configureWebhook = async (
   const configuration = await inTransaction(deps.database, async (trx) => {
     const generation = await beginGeneration(trx, clientId);
     const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
-    const created: Configuration = { clientId, url, generation, createdAt: deps.clock(), ...secret, ...NO_PREVIOUS_SECRET };
+    const created: Configuration = {
+      clientId,
+      url,
+      generation,
+      createdAt: deps.clock(),
+      ...secret,
+      ...NO_PREVIOUS_SECRET,
+    };
     await upsertConfiguration(trx, created);
     return created;
   });

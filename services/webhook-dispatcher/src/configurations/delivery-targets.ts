@@ -77,7 +77,10 @@ const openTarget = (configuration: VersionedConfiguration, secretBox: SecretBox)
     url,
     secret: secretBox.open({ keyId, sealed }, owner),
     previous: hasPrevious
-      ? { secret: secretBox.open({ keyId: previousKeyId, sealed: previousSealed }, owner), expiresAt: previousExpiresAt }
+      ? {
+          secret: secretBox.open({ keyId: previousKeyId, sealed: previousSealed }, owner),
+          expiresAt: previousExpiresAt,
+        }
       : undefined,
   };
 };

@@ -130,11 +130,7 @@ const toRecord = (row: RecordRow): WebhookEventRecord => {
   };
 };
 
-export const findEventBody = async (
-  database: Knex,
-  clientId: string,
-  eventId: string,
-): Promise<Buffer | undefined> => {
+export const findEventBody = async (database: Knex, clientId: string, eventId: string): Promise<Buffer | undefined> => {
   const row = await database('events')
     .where({ client_id: clientId, event_id: eventId })
     .first<{ body: Buffer } | undefined>('body');
