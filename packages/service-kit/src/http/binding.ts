@@ -32,6 +32,12 @@ export interface AccessTokenCaller {
   keyThumbprint?: string;
 }
 
+/** An app that acts for itself. */
+export interface ClientCredentialsCaller {
+  kind: 'client_credentials';
+  clientId: string;
+}
+
 /** The holder of an API key; made by the gateway's own authenticator. */
 export interface ApiKeyCaller {
   kind: 'api_key';
@@ -48,13 +54,20 @@ export interface ServiceCaller {
 }
 
 /** Who calls. */
-export type Caller = PublicCaller | ConsoleSessionCaller | AccessTokenCaller | ApiKeyCaller | ServiceCaller;
+export type Caller =
+  | PublicCaller
+  | ConsoleSessionCaller
+  | AccessTokenCaller
+  | ClientCredentialsCaller
+  | ApiKeyCaller
+  | ServiceCaller;
 
 interface CallersByKind {
   public: PublicCaller;
   oauth_public: PublicCaller;
   console_session: ConsoleSessionCaller;
   oauth_access_token: AccessTokenCaller;
+  client_credentials: ClientCredentialsCaller;
   api_key: ApiKeyCaller;
   service: ServiceCaller;
 }
@@ -64,7 +77,7 @@ export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
 
 /** How a credential was presented, for those that are bound to a key and to the request (RFC 9449 section 7.1). */
 export interface Presentation {
-  scheme: 'Bearer' | 'DPoP';
+  scheme: 'Bearer' | 'DPoP' | 'Basic';
   method: string;
   /** The request's path, without its query. */
   path: string;
