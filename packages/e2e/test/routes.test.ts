@@ -33,7 +33,8 @@ describe('the public surface', () => {
         expect(answer.body.error.code, route.operationId).toBe('invalid_api_key');
       } else {
         expect(answer.body.detail.code, route.operationId).toBe('not_authenticated');
-        expect(answer.headers.get('www-authenticate'), route.operationId).toMatch(/^Bearer/);
+        const scheme = route.caller === 'client_credentials' ? /^Basic/ : /^Bearer/;
+        expect(answer.headers.get('www-authenticate'), route.operationId).toMatch(scheme);
       }
     }
   });
