@@ -19,7 +19,7 @@ const FONT = 'font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;co
 const BUTTON = 'display:inline-block;padding:12px 20px;border-radius:8px;background:#2d4bd8;color:#ffffff';
 
 /** Returns the address of the page that a mail links to. It changes nothing before its button is pressed. */
-export const mailLink = (publicBaseUrl: string, page: MailPage, query: { token: string; locale: Locale }): string =>
+const mailLink = (publicBaseUrl: string, page: MailPage, query: { token: string; locale: Locale }): string =>
   `${publicBaseUrl}/v1/console/pages/${page}?${new URLSearchParams(query)}`;
 
 /** Renders a mail in its language, as text and as HTML with the same content. */

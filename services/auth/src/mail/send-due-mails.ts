@@ -61,7 +61,7 @@ const sendOne = async (deps: SendMailsDeps, record: MailRecord): Promise<void> =
 };
 
 /** Returns the pause before the next attempt. A mail that may have been sent rests for at least a minute. */
-export const retryDelayMs = (state: SendOutcome['state'], attempts: number): number => {
+const retryDelayMs = (state: SendOutcome['state'], attempts: number): number => {
   const backoffMs = Math.min(BACKOFF_MIN_MS * BACKOFF_FACTOR ** (attempts - 1), BACKOFF_MAX_MS);
   return state === 'unknown' ? Math.max(backoffMs, LEASE_MS) : backoffMs;
 };
