@@ -1,0 +1,73 @@
+-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
+
+CREATE OR REPLACE FUNCTION sandbox_payments.clock()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ SELECT clock_timestamp() $function$
+;
+
+CREATE TABLE portal_sessions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  return_url text NOT NULL,
+  is_challenged boolean DEFAULT false NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT portal_sessions_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE sessions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  description text NOT NULL,
+  plan_id text,
+  "interval" text,
+  amount_micros bigint NOT NULL,
+  currency text NOT NULL,
+  success_url text NOT NULL,
+  cancel_url text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  status text DEFAULT 'open'::text NOT NULL,
+  subscription_id text,
+  is_challenged boolean DEFAULT false NOT NULL,
+  failure text,
+  is_announced boolean DEFAULT true NOT NULL,
+  CONSTRAINT sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
+  CONSTRAINT sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
+  CONSTRAINT sessions_failure_check CHECK ((failure = ANY (ARRAY['declined'::text, 'not_confirmed'::text]))),
+  CONSTRAINT sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
+);
+CREATE INDEX sessions_unannounced ON sessions USING btree (id) WHERE (NOT is_announced);
+
+CREATE TABLE subscriptions (
+  id text NOT NULL,
+  customer text NOT NULL,
+  plan_id text NOT NULL,
+  "interval" text NOT NULL,
+  status text NOT NULL,
+  anchor timestamp with time zone NOT NULL,
+  period_start timestamp with time zone NOT NULL,
+  period_end timestamp with time zone NOT NULL,
+  cancel_at_period_end boolean DEFAULT false NOT NULL,
+  ended_at timestamp with time zone,
+  was_reverted boolean DEFAULT false NOT NULL,
+  card text DEFAULT 'succeeds'::text NOT NULL,
+  when_unpaid text DEFAULT 'canceled'::text NOT NULL,
+  clock_ahead_seconds bigint DEFAULT 0 NOT NULL,
+  failed_attempts integer DEFAULT 0 NOT NULL,
+  next_attempt_at timestamp with time zone,
+  is_announced boolean DEFAULT false NOT NULL,
+  CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
+  CONSTRAINT subscriptions_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text]))),
+  CONSTRAINT subscriptions_clock_ahead_seconds_check CHECK ((clock_ahead_seconds >= 0)),
+  CONSTRAINT subscriptions_failed_attempts_check CHECK ((failed_attempts >= 0)),
+  CONSTRAINT subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
+  CONSTRAINT subscriptions_when_unpaid_check CHECK ((when_unpaid = ANY (ARRAY['canceled'::text, 'unpaid'::text])))
+);
+CREATE INDEX subscriptions_by_customer ON subscriptions USING btree (customer);
+CREATE INDEX subscriptions_due ON subscriptions USING btree ((
+CASE status
+    WHEN 'past_due'::text THEN next_attempt_at
+    ELSE period_end
+END)) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text]));
+CREATE INDEX subscriptions_unannounced ON subscriptions USING btree (id) WHERE (NOT is_announced);
