@@ -3,14 +3,13 @@ import type { RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, Authenticators, Caller, Presentation } from './binding.ts';
 
-/** Longer than any token that we issue; a longer credential is not looked at. */
+/** Longer than any token that we issue; longer credentials are rejected unread. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
 /**
- * Decides who calls and whether they may, before anything of the body is read. Throws `not_authenticated`,
- * `invalid_token`, `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required`
- * (RFC 6750 section 3).
- * Credentials in the query or in the body are never looked for.
+ * Authenticates and authorizes the caller before the body is read. Throws `not_authenticated`, `invalid_token`,
+ * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required` (RFC 6750 section 3).
+ * Ignores credentials in the query or body.
  */
 export const authorize = async (
   route: RouteDefinition,
@@ -19,9 +18,9 @@ export const authorize = async (
 ): Promise<Caller> => {
   if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
   const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
-  if (authenticate === undefined) throw new Error(`there is no authenticator for ${route.caller}`);
+  if (authenticate === undefined) throw new Error(`no authenticator for ${route.caller}`);
   const [scheme, credential] = readCredential(req);
-  // Only access tokens can be bound to a key; anything else is presented as a bearer credential or not at all.
+  // Only access tokens can be bound to a key; other credentials must be bearer credentials.
   if (credential === undefined || (scheme === 'DPoP' && route.caller !== 'oauth_access_token')) {
     throw missingCredential(route);
   }
@@ -33,7 +32,7 @@ export const authorize = async (
   return caller;
 };
 
-/** Scheme and credential of the `Authorization` header. */
+/** Returns scheme and credential of the `Authorization` header. */
 const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
   const [, scheme = '', credential] = /^(bearer|dpop) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
   return [scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', credential];
@@ -41,7 +40,7 @@ const readCredential = (req: IncomingMessage): [Presentation['scheme'], string |
 
 const requestOf = (req: IncomingMessage): Omit<Presentation, 'scheme'> => {
   const proof = req.headers['dpop'];
-  // Several headers come joined by commas, which no proof contains: so they are no proof.
+  // Node joins repeated headers with commas. No valid proof contains a comma.
   return {
     method: req.method ?? '',
     path: req.url?.split('?', 1)[0] ?? '',
