@@ -20,7 +20,7 @@ export interface IngressRoute extends Pick<RouteDefinition, 'path' | 'errorShape
   readonly service: IngressOwner;
 }
 
-/** Routes of the sandbox mail server. They are no part of the contract: only the local stack runs it. */
+/** Routes of the sandbox mail server. They are not part of the contract: only the local stack runs it. */
 export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sandbox/mail/messages'].map((path) => ({
   path,
   service: 'sandbox-mail',
@@ -31,8 +31,8 @@ export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sa
 interface PathNode {
   readonly template: string;
   readonly literals: Map<string, PathNode>;
-  parameter: PathNode | undefined;
-  own: IngressMatch | undefined;
+  readonly parameter: PathNode | undefined;
+  readonly own: IngressMatch | undefined;
   /** Services of all routes at and below this node. */
   readonly owners: Set<IngressOwner>;
   /** Error shape of the first route at or below this node. */
