@@ -88,7 +88,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(fileVariable('inference-gateway', 'ROUTES_FILE')).toBe('/etc/svc/routes/routes.yaml');
   });
 
-  test('the base URL is the entrance's', () => {
+  test('the base URL is the entrance’s', () => {
     const value = environmentFor('auth').get('PUBLIC_BASE_URL');
     const url = new URL(value !== undefined && 'text' in value ? value.text : '');
     const hosts = [
@@ -121,7 +121,7 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 test.each(serviceNames.filter((each) => each !== 'console'))(
-  'the local %s accepts exactly its callers' credentials',
+  'the local %s accepts exactly its callers’ credentials',
   (service) => {
     const manifests = overlay('local');
     const accepted = textAt(find(manifests, 'Secret', service), 'stringData', 'INTERNAL_API_TOKENS').split(',');

@@ -26,7 +26,7 @@ describe('the Dockerfile', () => {
     expect(validate('FROM node\nCMD ["node", \'x\']\nCOPPY . .\n').length).toBeGreaterThan(0);
   });
 
-  test('pins the repository's Node version by digest', () => {
+  test('pins the repository’s Node version by digest', () => {
     const version = /^ {2}node: (\d\S+)$/m.exec(read('pnpm-workspace.yaml'))?.[1];
     const [, tag, digest] =
       /^ARG NODE_IMAGE=node:(\S+)@(sha256:[\da-f]{64})$/.exec(instruction(text, 'ARG')[0] ?? '') ?? [];
@@ -36,7 +36,7 @@ describe('the Dockerfile', () => {
     expect(shipped).toContain(`base.digest="${digest}"`);
   });
 
-  test('installs with the repository's package manager and lockfile', () => {
+  test('installs with the repository’s package manager and lockfile', () => {
     // package.json names it as pnpm@<version>.
     const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };
     expect(text).toContain(`npm install --global ${packageManager}\n`);

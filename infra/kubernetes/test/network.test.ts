@@ -168,7 +168,7 @@ describe('private and special addresses', () => {
 });
 
 describe.each(['staging', 'production'] as const)('%s: data stores at given addresses', (name) => {
-  test('are reached at the overlay's addresses, not the placeholder', () => {
+  test('are reached at the overlay’s addresses, not the placeholder', () => {
     for (const [policy, port] of [
       ['to-postgres', 5432],
       ['to-nats', 4222],

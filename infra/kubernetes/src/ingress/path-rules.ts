@@ -15,7 +15,7 @@ export type RoutedPath = Pick<RouteDefinition, 'path' | 'service'>;
 interface PathNode {
   readonly children: Map<string, PathNode>;
   /** Owner of the route that ends here. */
-  readonly own: ServiceName | undefined;
+  own: ServiceName | undefined;
   /** Owners of this node and all below. */
   readonly owners: Set<ServiceName>;
 }

@@ -31,8 +31,8 @@ export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sa
 interface PathNode {
   readonly template: string;
   readonly literals: Map<string, PathNode>;
-  readonly parameter: PathNode | undefined;
-  readonly own: IngressMatch | undefined;
+  parameter: PathNode | undefined;
+  own: IngressMatch | undefined;
   /** Services of all routes at and below this node. */
   readonly owners: Set<IngressOwner>;
   /** Error shape of the first route at or below this node. */

@@ -34,9 +34,9 @@ export const watchStopping = (urls: ReadinessUrls, clock: () => number): Stoppin
 };
 
 interface Probe {
-  readonly sentAtMs: number;
+  sentAtMs: number;
   /** Time of the last probe if its answer was `stopping`. */
-  readonly stoppingAtMs: number;
+  stoppingAtMs: number;
 }
 
 const renew = async (probe: Probe, url: string, sentAtMs: number): Promise<void> => {

@@ -6,7 +6,7 @@ import { createSupervisor, type Supervisor } from './supervisor.ts';
 interface Launched {
   readonly name: string;
   readonly end: () => void;
-  readonly stops: number;
+  stops: number;
 }
 
 let launched: Launched[];

@@ -13,7 +13,7 @@ export interface StackDescription {
   readonly processes: Record<string, StackProcess>;
   readonly database_urls: Record<string, string>;
   /** The operator's URL, with all rights. */
-  readonly nats_url: string;
+  nats_url: string;
   readonly nats_urls: Record<string, string>;
 }
 

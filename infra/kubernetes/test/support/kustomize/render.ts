@@ -23,7 +23,7 @@ interface ConfigMap {
 
 /** Intermediate result: objects, and ConfigMaps without their final names. */
 interface Gathered {
-  readonly manifests: Manifest[];
+  manifests: Manifest[];
   readonly configMaps: Map<string, ConfigMap>;
 }
 
