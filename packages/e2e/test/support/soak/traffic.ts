@@ -8,7 +8,7 @@ export interface SoakTally {
   readonly outcomes: Map<string, number>;
 }
 
-/** Tokens of a response lost by a dropped connection; the provider is told to count exactly these. */
+/** Tokens of a response lost by a dropped connection; the provider counts exactly these. */
 export const LOST = { input: 1_000, output: 500 } as const;
 
 interface Sender {
