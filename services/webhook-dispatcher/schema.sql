@@ -42,8 +42,12 @@ CREATE TABLE configurations (
   secret_key_id text NOT NULL,
   secret_sealed bytea NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  previous_key_id text,
+  previous_sealed bytea,
+  previous_expires_at timestamp with time zone,
   CONSTRAINT configurations_pkey PRIMARY KEY (client_id),
   CONSTRAINT configurations_generation_check CHECK ((generation >= 1)),
+  CONSTRAINT configurations_previous CHECK ((num_nonnulls(previous_key_id, previous_sealed, previous_expires_at) = ANY (ARRAY[0, 3]))),
   CONSTRAINT configurations_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
 );
 
@@ -137,6 +141,7 @@ CREATE TABLE lanes (
   leased_until timestamp with time zone,
   lease_token bigint DEFAULT 0 NOT NULL,
   pace text DEFAULT 'unknown'::text NOT NULL,
+  secret_version integer DEFAULT 1 NOT NULL,
   CONSTRAINT lanes_pkey PRIMARY KEY (client_id),
   CONSTRAINT lanes_blocked CHECK (((blocked_sequence IS NULL) OR ((blocked_sequence = (done_sequence + 1)) AND (due_at IS NULL)))),
   CONSTRAINT lanes_idle CHECK (((due_at IS NULL) OR (done_sequence < last_sequence))),

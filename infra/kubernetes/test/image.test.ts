@@ -95,7 +95,7 @@ test('the steps of the Dockerfile build a service that an unprivileged user can 
 const runStep = ({ directory, command }: { directory: string; command: string }): void => {
   // Both package managers are installed here in the same versions as in the base image.
   if (command.startsWith('npm install --global pnpm@')) return;
-  execFileSync('/bin/sh', ['-c', command.replaceAll(/(?<=\s)\/(app|deployed)\b/g, `${root}/$1`)], {
+  execFileSync('/bin/sh', ['-c', command.replaceAll(/(?<=\s)\/(app|deployed|state)\b/g, `${root}/$1`)], {
     cwd: join(root, directory),
     env: {
       ...process.env,

@@ -10,7 +10,7 @@ import { isAlive, makeDataDirectory, type RunningStack, startStack, until, until
 
 const NAMES = [
   ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
-  ...['ingress', 'nats', 'postgres', 'sandbox-provider'],
+  ...['ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'],
 ];
 
 const data = makeDataDirectory();

@@ -20,7 +20,7 @@ const SOCKET_FAILURES = new Set([
 ]);
 /** The driver and the pool report these without a code. knex puts the statement and ` - ` before them. */
 const CONNECTION_MESSAGES =
-  /(?:^| - )(?:Connection terminated|timeout expired|Query read timeout|Connection ended|Client has encountered a connection error|Knex: Timeout acquiring a connection|timeout exceeded when trying to connect|Unable to acquire a connection)/i;
+  /(?:^| - )(?:Connection terminated|timeout expired|Query read timeout|Connection ended|Client has encountered a connection error|Client was closed|Knex: Timeout acquiring a connection|timeout exceeded when trying to connect|Unable to acquire a connection)/i;
 
 /** Returns true if a unique constraint or index (the named one, if given) already holds such a row. */
 export const isUniqueViolation = (error: unknown, constraint?: string): boolean => {

@@ -136,7 +136,8 @@ const openProxy = async () => {
       const [near, far] = links.slice(-2);
       far?.unpipe();
       far?.resume().once('data', (answer) => {
-        near?.write(answer.subarray(0, answer.lastIndexOf('Z\0\0\0\x05')));
+        const end = answer.lastIndexOf('Z\0\0\0\x05');
+        near?.write(end === -1 ? answer : answer.subarray(0, end));
         far.pause();
       });
     },

@@ -1,4 +1,5 @@
 export { AppError, type AppErrorOptions, invalidField, invalidRequest } from './app-error.ts';
+export { type CheckClientSecret, createClientAuthenticator } from './authentication/client-credentials.ts';
 export { DPOP_ALGORITHMS } from './authentication/proof-of-possession.ts';
 export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
 export { createServiceAuthenticator } from './authentication/service-credential.ts';

@@ -5,6 +5,7 @@ import { type Consumer, inboxRoutes, type Messaging, openRevocations, shareHints
 import {
   type Binding,
   type Clock,
+  createClientAuthenticator,
   createInternalApp,
   createInternalClient,
   createServiceApp,
@@ -17,7 +18,7 @@ import {
   systemClock,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { createAuthClient } from './auth-client.ts';
+import { type AuthClient, createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
@@ -72,7 +73,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
   const revocations = await openRevocations(messaging);
   life.onStop('revocations', () => revocations.stop());
   return {
-    publicApp: createPublicApp(deps, { revocations, clock }, [
+    publicApp: createPublicApp(deps, { revocations, clock, auth }, [
       ...configurationRoutes({ ...destinations, database, secretBox, clock, auth }),
       ...eventRoutes({ ...storing, auth }),
     ]),
@@ -114,9 +115,15 @@ const openClient = ({ config, life }: AppDeps, baseUrl: string): InternalClient 
   return client;
 };
 
+interface PublicParts {
+  readonly revocations: RevocationView;
+  readonly clock: Clock;
+  readonly auth: AuthClient;
+}
+
 const createPublicApp = (
   { config, logger, metrics }: AppDeps,
-  { revocations, clock }: { readonly revocations: RevocationView; readonly clock: Clock },
+  { revocations, clock, auth }: PublicParts,
   bindings: readonly Binding[],
 ): RequestListener => {
   const { console_session } = createTokenAuthenticators({
@@ -129,7 +136,7 @@ const createPublicApp = (
   return createServiceApp({
     service: SERVICE,
     bindings,
-    authenticate: { console_session },
+    authenticate: { console_session, client_credentials: createClientAuthenticator(auth.checkSecret) },
     logger,
     metrics,
     isUnavailable: isConnectionFailure,

@@ -1,9 +1,11 @@
 import { internalRoutes } from '@svc/contracts';
-import { AppError, type InternalClient } from '@svc/service-kit';
+import { AppError, type CheckClientSecret, type InternalClient } from '@svc/service-kit';
 
 export interface AuthClient {
   /** Throws `not_found` unless the user owns the app, and kind `unavailable` if auth is away. */
   requireOwner(ownership: Ownership): Promise<void>;
+  /** Says whether this is a live secret of the app. Throws kind `unavailable` if auth is away. */
+  checkSecret: CheckClientSecret;
 }
 
 export interface Ownership {
@@ -24,5 +26,10 @@ export const createAuthClient = (client: InternalClient): AuthClient => ({
       });
     // An app of another owner must look like no app.
     if (app?.body.owner_user_id !== userId) throw new AppError('not_found');
+  },
+  async checkSecret(clientId, secret) {
+    const params = { client_id: clientId };
+    const answer = await client.call(internalRoutes.authenticateApp, { params, body: { client_secret: secret } });
+    return answer.body.is_authentic;
   },
 });

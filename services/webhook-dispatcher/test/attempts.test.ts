@@ -50,7 +50,8 @@ const send = (
 ): Promise<AttemptResult> => {
   const allowTargets = parseAllowTargets(targets ?? [`${NAME}:${receiver.port}`, `127.0.0.1:${receiver.port}`]);
   const deps: AttemptDeps = { agent, lookup, allowTargets, clock: () => new Date() };
-  return sendAttempt({ url, secret: 'whsec_x', body }, deps, stopping ?? new AbortController().signal);
+  const attempt = { url, secret: 'whsec_x', previous: undefined, eventId: 'evt_00000000000000000000000000', body };
+  return sendAttempt(attempt, deps, stopping ?? new AbortController().signal);
 };
 const target = (path = '/hook?token=a') => `https://${NAME}:${receiver.port}${path}`;
 

@@ -54,6 +54,9 @@ const endpoints: [string, string, unknown?][] = [
   ['GET', ''],
   ['POST', '/test'],
   ['GET', '/events'],
+  ['GET', `/events/${newId('evt')}`],
+  ['POST', `/events/${newId('evt')}/deliver-now`],
+  ['POST', '/rotate-secret', {}],
   ['POST', `/events/${newId('evt')}/recover`, { action: 'retry' }],
 ];
 

@@ -20,8 +20,18 @@ export type Scope = (typeof scopes)[number];
 /** Scope of authorize and consent requests that name none. */
 export const DEFAULT_SCOPE = 'inference usage:read';
 
-/** Kind of credential that a route requires. `service` routes are internal and name their `callers`. */
-export type CallerKind = 'public' | 'oauth_public' | 'console_session' | 'oauth_access_token' | 'api_key' | 'service';
+/**
+ * Kind of credential that a route requires. `client_credentials` are an app's id and secret by HTTP Basic. `service` routes
+ * are internal and name their `callers`.
+ */
+export type CallerKind =
+  | 'public'
+  | 'oauth_public'
+  | 'console_session'
+  | 'oauth_access_token'
+  | 'client_credentials'
+  | 'api_key'
+  | 'service';
 
 /** Format of a route's errors: ours, RFC 6749's, or the common wire format's. */
 export type ErrorShape = 'detail' | 'oauth' | 'wire';

@@ -26,5 +26,19 @@ export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })
   .meta({ id: 'WebhookConfigured' });
 
+/** Rotation of the signing secret. */
+export const rotateWebhookSecretRequestSchema = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(604_800).default(86_400).meta({
+      description: 'Seconds for which the previous secret signs as well.',
+    }),
+  })
+  .meta({ id: 'WebhookSecretRotation' });
+
+/** The new secret. It is shown only once. */
+export const webhookSecretRotatedSchema = z
+  .object({ signing_secret: z.string(), previous_expires_at: timestampSchema })
+  .meta({ id: 'WebhookSecretRotated' });
+
 /** `{client_id}` and `{event_id}` in a path. */
 export const webhookEventParams = z.object({ client_id: pathIdSchema, event_id: pathIdSchema });

@@ -32,6 +32,12 @@ export interface AccessTokenCaller {
   readonly keyThumbprint?: string;
 }
 
+/** An app acting for itself. */
+export interface ClientCredentialsCaller {
+  readonly kind: 'client_credentials';
+  readonly clientId: string;
+}
+
 /** The holder of an API key. The gateway's authenticator creates it. */
 export interface ApiKeyCaller {
   readonly kind: 'api_key';
@@ -47,13 +53,20 @@ export interface ServiceCaller {
   readonly name: InternalCaller;
 }
 
-export type Caller = PublicCaller | ConsoleSessionCaller | AccessTokenCaller | ApiKeyCaller | ServiceCaller;
+export type Caller =
+  | PublicCaller
+  | ConsoleSessionCaller
+  | AccessTokenCaller
+  | ClientCredentialsCaller
+  | ApiKeyCaller
+  | ServiceCaller;
 
 interface CallersByKind {
   readonly public: PublicCaller;
   readonly oauth_public: PublicCaller;
   readonly console_session: ConsoleSessionCaller;
   readonly oauth_access_token: AccessTokenCaller;
+  readonly client_credentials: ClientCredentialsCaller;
   readonly api_key: ApiKeyCaller;
   readonly service: ServiceCaller;
 }
@@ -63,7 +76,7 @@ export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
 
 /** Presentation of a credential that may be bound to a key and to the request (RFC 9449 section 7.1). */
 export interface Presentation {
-  readonly scheme: 'Bearer' | 'DPoP';
+  readonly scheme: 'Bearer' | 'DPoP' | 'Basic';
   readonly method: string;
   /** Path of the request, without the query. */
   readonly path: string;

@@ -40,12 +40,14 @@ export const insertMail = async (trx: Transaction, mail: MailRecord): Promise<vo
   await trx('mails').insert(snakeKeys(mail));
 };
 
-/** Takes due mails, oldest first, and defers them to `retryAt`: no other replica sends one until then. */
+/** Takes due mails, oldest first, and defers them to `retryAt`: no other replica sends one until then. Writes only if some are due. */
 export const claimDueMails = async (
   executor: Executor,
   { now, retryAt, limit }: { now: Date; retryAt: Date; limit: number },
 ): Promise<MailRecord[]> => {
   const due = executor('mails').where('due_at', '<=', now).orderBy('due_at').limit(limit).forUpdate().skipLocked();
+  const waiting = await executor('mails').where('due_at', '<=', now).first('id');
+  if (waiting === undefined) return [];
   const rows = await executor<SnakeKeys<MailRecord>>('mails')
     .whereIn('id', due.select('id'))
     .update({ due_at: retryAt, attempts: executor.raw('attempts + 1') })

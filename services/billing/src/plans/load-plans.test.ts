@@ -50,7 +50,7 @@ describe('the file of plans', () => {
     ['no plans', 'plans: []', /plans: /],
     ['an unknown property', `plans:${PLAN}    model: x\n`, /plans\.0: .*model/],
     ['a fraction of a micro', `plans:${PLAN.replace('1000\n', '10.5\n')}`, /plans\.0\.weekly_limit_micros/],
-    ['two plans of one id', `plans:${PLAN}${PLAN}`, /plan ids must differ/],
+    ['two plans of one id', `plans:${PLAN}${PLAN}`, /plan ids must be unique/],
     ['another currency', `plans:${PLAN.replace('EUR', 'USD')}`, /plan basic: is priced in USD/],
   ])('is refused for %s, naming the fault', (_what, text, fault) => {
     const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), EUROS) : load(text));

@@ -11,7 +11,7 @@ import {
 } from '../destinations/index.ts';
 import { beginGeneration } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, NO_PREVIOUS_SECRET } from './configuration.ts';
 import { upsertConfiguration } from './queries.ts';
 
 export interface ConfigureDeps {
@@ -51,7 +51,14 @@ export const configureWebhook = async (
   const configuration = await inTransaction(deps.database, async (trx) => {
     const generation = await beginGeneration(trx, clientId);
     const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
-    const created: Configuration = { clientId, url, generation, createdAt: deps.clock(), ...secret };
+    const created: Configuration = {
+      clientId,
+      url,
+      generation,
+      createdAt: deps.clock(),
+      ...secret,
+      ...NO_PREVIOUS_SECRET,
+    };
     await upsertConfiguration(trx, created);
     return created;
   });

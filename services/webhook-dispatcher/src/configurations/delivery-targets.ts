@@ -1,14 +1,16 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../signatures/index.ts';
-import type { Configuration } from './configuration.ts';
-import { listConfigurations } from './queries.ts';
+import { listConfigurations, type VersionedConfiguration } from './queries.ts';
 
-/** The destination of an app's events and the secret that signs them. */
+/** The destination of an app's events and the secrets that sign them. */
 export interface DeliveryTarget {
   readonly clientId: string;
   readonly generation: number;
+  readonly secretVersion: number;
   readonly url: string;
   readonly secret: string;
+  /** Secret before the last rotation. */
+  readonly previous: { readonly secret: string; readonly expiresAt: Date } | undefined;
 }
 
 export interface DeliveryTargets {
@@ -17,10 +19,11 @@ export interface DeliveryTargets {
   find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;
 }
 
-/** A generation is written once, so a cached target stays valid. */
+/** Within a generation a cached target stays valid until the secret is rotated. */
 export interface GenerationOfApp {
   readonly clientId: string;
   readonly generation: number;
+  readonly secretVersion: number;
 }
 
 const CACHED_MAX = 10_000;
@@ -38,17 +41,17 @@ export const createDeliveryTargets = (
     const oldest = cached.keys().next();
     if (cached.size > CACHED_MAX && oldest.done !== true) cached.delete(oldest.value);
   };
-  const open = ({ clientId, generation, url, keyId, sealed }: Configuration) => {
+  const open = (configuration: VersionedConfiguration) => {
     try {
-      const secret = secretBox.open({ keyId, sealed }, { clientId, generation });
-      cache({ clientId, generation, url, secret });
+      cache(openTarget(configuration, secretBox));
     } catch (error) {
-      onUnreadable(clientId, error);
+      onUnreadable(configuration.clientId, error);
     }
   };
-  const recall = ({ clientId, generation }: GenerationOfApp) => {
+  const recall = ({ clientId, generation, secretVersion }: GenerationOfApp) => {
     const target = cached.get(clientId);
-    return target?.generation === generation ? target : undefined;
+    const isCurrent = target?.generation === generation && target.secretVersion >= secretVersion;
+    return isCurrent ? target : undefined;
   };
   return {
     recall,
@@ -60,5 +63,24 @@ export const createDeliveryTargets = (
       }
       return requests.map(recall);
     },
+  };
+};
+
+const openTarget = (configuration: VersionedConfiguration, secretBox: SecretBox): DeliveryTarget => {
+  const { clientId, generation, url, keyId, sealed, secretVersion } = configuration;
+  const { previousKeyId, previousSealed, previousExpiresAt } = configuration;
+  const owner = { clientId, generation };
+  const hasPrevious = previousKeyId !== null && previousSealed !== null && previousExpiresAt !== null;
+  return {
+    ...owner,
+    secretVersion,
+    url,
+    secret: secretBox.open({ keyId, sealed }, owner),
+    previous: hasPrevious
+      ? {
+          secret: secretBox.open({ keyId: previousKeyId, sealed: previousSealed }, owner),
+          expiresAt: previousExpiresAt,
+        }
+      : undefined,
   };
 };

@@ -1,7 +1,8 @@
 import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
-import type { SecretBox } from '../signatures/index.ts';
-import { listConfigurationsUnderOtherKeys, updateConfigurationSecret } from './queries.ts';
+import type { SealedSecret, SecretBox } from '../signatures/index.ts';
+import type { Configuration } from './configuration.ts';
+import { listConfigurationsUnderOtherKeys, updateConfiguration } from './queries.ts';
 
 const BATCH = 200;
 
@@ -19,10 +20,18 @@ export const reencryptSecrets = async (database: Knex, secretBox: SecretBox): Pr
 
 const reencryptBatch = async (trx: Knex.Transaction, secretBox: SecretBox): Promise<number> => {
   const configurations = await listConfigurationsUnderOtherKeys(trx, secretBox.currentKeyId, BATCH);
-  for (const { clientId, generation, keyId, sealed } of configurations) {
-    const owner = { clientId, generation };
-    const secret = secretBox.open({ keyId, sealed }, owner);
-    await updateConfigurationSecret(trx, clientId, secretBox.seal(secret, owner));
-  }
+  for (const configuration of configurations) await updateConfiguration(trx, reencrypt(configuration, secretBox));
   return configurations.length;
+};
+
+const reencrypt = (configuration: Configuration, secretBox: SecretBox): Configuration => {
+  const { clientId, generation, previousKeyId, previousSealed } = configuration;
+  const renew = (sealed: SealedSecret): SealedSecret => {
+    const owner = { clientId, generation };
+    return secretBox.seal(secretBox.open(sealed, owner), owner);
+  };
+  const current = { ...configuration, ...renew(configuration) };
+  if (previousKeyId === null || previousSealed === null) return current;
+  const previous = renew({ keyId: previousKeyId, sealed: previousSealed });
+  return { ...current, previousKeyId: previous.keyId, previousSealed: previous.sealed };
 };

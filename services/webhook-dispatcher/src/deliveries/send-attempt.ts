@@ -1,5 +1,5 @@
-import { WEBHOOK_SIGNATURE_HEADER } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
+import type { DeliveryTarget } from '../configurations/index.ts';
 import {
   type AllowTargets,
   checkDestination,
@@ -8,13 +8,15 @@ import {
   type PinnedAgent,
   parseDestination,
 } from '../destinations/index.ts';
-import { signBody } from '../signatures/index.ts';
+import { signDelivery } from '../signatures/index.ts';
 import { describeFailure } from './describe-failure.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 
 export interface AttemptRequest {
   readonly url: string;
   readonly secret: string;
+  readonly previous: DeliveryTarget['previous'];
+  readonly eventId: string;
   readonly body: Buffer;
 }
 
@@ -65,15 +67,17 @@ export const sendAttempt = async (
   try {
     const destination = parseDestination(attempt.url, deps.allowTargets);
     const checked = await checkDestination(destination, { lookup: deps.lookup, signal });
-    const unixSeconds = Math.floor(deps.clock().getTime() / 1_000);
-    const signature = signBody(attempt.secret, attempt.body, unixSeconds);
+    const now = deps.clock();
+    const { eventId, body, secret, previous } = attempt;
+    const secrets = previous !== undefined && previous.expiresAt > now ? [secret, previous.secret] : [secret];
+    const unixSeconds = Math.floor(now.getTime() / 1_000);
     const headers = {
       host: destination.authority,
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      [WEBHOOK_SIGNATURE_HEADER]: signature,
+      ...signDelivery({ eventId, body, unixSeconds, secrets }),
     };
-    const { statusCode, retryAfter } = await deps.agent.post(checked, { headers, body: attempt.body }, signal);
+    const { statusCode, retryAfter } = await deps.agent.post(checked, { headers, body }, signal);
     if (statusCode >= 200 && statusCode < 300) return result(statusCode, null);
     const asksForTime = RETRY_AFTER_STATUSES.includes(statusCode);
     return result(statusCode, 'unexpected_status', asksForTime ? parseRetryAfter(retryAfter, deps.clock()) : undefined);

@@ -71,7 +71,7 @@ export const workLane = async (
     if (!keepLane) deps.onGivenBack();
     if (recorded?.isKept !== true) return 'gone';
     lane = { ...lane, sequence: lane.sequence + 1, pace: outcome.pace };
-    // The lease still holds, so generation and target are the same.
+    // The lease still holds, so the generation is the same. A secret rotated meanwhile signs from the next claim on.
     work =
       recorded.next === undefined
         ? await deps.store.load(lane, undefined)
@@ -84,7 +84,8 @@ const attemptTimed = async (
   { lane, work, slot }: { lane: ClaimedLane; work: LaneWork; slot: Slot },
   deps: WorkLaneDeps,
 ): Promise<Pick<Attempted, 'result' | 'pace'> | undefined> => {
-  const { url, secret } = work.target;
+  const { url, secret, previous } = work.target;
+  const { eventId, body } = work.content;
   let pace: Pace = 'prompt';
   const stopWatching = afterSteps(() => {
     // One late answer may be our fault or the network's, so a prompt receiver becomes unknown before it becomes slow.
@@ -92,7 +93,7 @@ const attemptTimed = async (
     slot.becomeSlow();
   });
   try {
-    return { result: await sendAttempt({ url, secret, body: work.content.body }, deps, deps.aborted), pace };
+    return { result: await sendAttempt({ url, secret, previous, eventId, body }, deps, deps.aborted), pace };
   } catch (error) {
     if (deps.aborted.aborted) return undefined;
     throw error;

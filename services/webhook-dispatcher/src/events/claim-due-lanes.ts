@@ -9,6 +9,7 @@ const laneColumns = recordColumns<ClaimedLane>({
   sequence: 'sequence bigint',
   leaseToken: 'lease_token bigint',
   pace: 'pace text',
+  secretVersion: 'secret_version integer',
 });
 
 const claimable = (pace: Pace, limit: string) =>
@@ -22,7 +23,8 @@ const CLAIM_DUE_LANES = {
     claimed AS (
       UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
       FROM due WHERE lanes.client_id = due.client_id
-      RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace, due.locked
+      RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace,
+        lanes.secret_version, due.locked
     )
     SELECT ${laneColumns.select('c')}, ${contentColumns.select('e')}
     FROM claimed c

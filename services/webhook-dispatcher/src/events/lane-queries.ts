@@ -8,6 +8,7 @@ export interface LaneHead {
   readonly lastSequence: number;
   readonly leaseToken: number;
   readonly pace: Pace;
+  readonly secretVersion: number;
   /** It has nothing to deliver, and no worker holds it. */
   readonly isIdle: boolean;
 }
@@ -18,6 +19,7 @@ const headColumns = recordColumns<LaneHead>({
   lastSequence: 'last_sequence bigint',
   leaseToken: 'lease_token bigint',
   pace: 'pace text',
+  secretVersion: 'secret_version integer',
   isIdle: 'is_idle boolean',
 });
 const LOCK_LANES = {
@@ -50,6 +52,23 @@ export const startLaneGeneration = async (trx: Knex.Transaction, clientId: strin
   const [started] = rows;
   if (started === undefined) throw new Error('The lane was deleted by another transaction.');
   return started;
+};
+
+/** Locks a lane and raises the version of its signing secret. Returns false if there is no such lane. */
+export const raiseSecretVersion = async (trx: Knex.Transaction, clientId: string): Promise<boolean> =>
+  (await trx('lanes').where({ client_id: clientId }).increment('secret_version', 1)) > 0;
+
+/** Makes the next event of a locked lane due at once, unless a worker holds the lane. Returns false if it is blocked. */
+export const hastenLane = async (trx: Knex.Transaction, clientId: string): Promise<boolean> => {
+  const { rows } = await trx.raw<{ rows: { is_blocked: boolean }[] }>(
+    `UPDATE lanes SET due_at = CASE
+         WHEN blocked_sequence IS NULL AND done_sequence < last_sequence AND coalesce(leased_until <= now(), true)
+         THEN now() ELSE due_at END,
+       leased_until = CASE WHEN leased_until > now() THEN leased_until END
+     WHERE client_id = ? RETURNING blocked_sequence IS NOT NULL AS is_blocked`,
+    [clientId],
+  );
+  return rows[0]?.is_blocked === false;
 };
 
 export const findBlockingEventId = async (database: Knex, clientId: string): Promise<string | undefined> => {

@@ -14,6 +14,8 @@ export interface ClaimedLane {
   readonly sequence: number;
   readonly leaseToken: number;
   readonly pace: Pace;
+  /** Grows with each rotation of the signing secret. */
+  readonly secretVersion: number;
 }
 
 export interface Claim {

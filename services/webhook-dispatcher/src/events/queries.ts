@@ -1,4 +1,4 @@
-import type { WebhookEventRecord } from '@svc/contracts';
+import type { OwnWebhookEvent, WebhookEventDetail, WebhookEventRecord, WebhookEventStatus } from '@svc/contracts';
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import { contentColumns, type EventContent, type StoredStatus } from './event.ts';
@@ -83,8 +83,11 @@ const RECORD_COLUMNS = Object.entries(RECORD_EXPRESSIONS).map(([name, expression
 
 export interface EventFilter {
   readonly clientId: string;
+  readonly aboveSequence?: number | undefined;
   readonly belowSequence?: number | undefined;
   readonly eventId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly status?: WebhookEventStatus | undefined;
   readonly limit: number;
 }
 
@@ -99,12 +102,18 @@ export const listEventRecords = async (database: Knex, filter: EventFilter): Pro
        SELECT at, status_code, error, duration_ms FROM delivery_attempts d
        WHERE d.client_id = e.client_id AND d.sequence = e.sequence ORDER BY d.attempt DESC LIMIT 1
      ) a ON true
-     WHERE e.client_id = :clientId AND e.sequence < :below::bigint AND (:eventId::text IS NULL OR e.event_id = :eventId)
+     WHERE e.client_id = :clientId AND e.sequence > :above::bigint AND e.sequence < :below::bigint
+       AND (:eventId::text IS NULL OR e.event_id = :eventId)
+       AND (:event::text IS NULL OR e.event = :event)
+       AND (:status::text IS NULL OR ${RECORD_EXPRESSIONS.status} = :status)
      ORDER BY e.sequence DESC LIMIT :limit`,
     {
       clientId: filter.clientId,
+      above: filter.aboveSequence ?? 0,
       below: filter.belowSequence ?? Number.MAX_SAFE_INTEGER,
       eventId: filter.eventId ?? null,
+      event: filter.event ?? null,
+      status: filter.status ?? null,
       limit: filter.limit,
     },
   );
@@ -119,6 +128,45 @@ const toRecord = (row: RecordRow): WebhookEventRecord => {
     delivered_at: delivered_at?.toISOString() ?? null,
     last_attempt: at === null ? null : { at: at.toISOString(), status_code, error, duration_ms: duration_ms ?? 0 },
   };
+};
+
+export const findEventBody = async (database: Knex, clientId: string, eventId: string): Promise<Buffer | undefined> => {
+  const row = await database('events')
+    .where({ client_id: clientId, event_id: eventId })
+    .first<{ body: Buffer } | undefined>('body');
+  return row?.body;
+};
+
+/** Lists the attempts of an event, oldest first. */
+export const listAttempts = async (
+  database: Knex,
+  clientId: string,
+  sequence: number,
+): Promise<WebhookEventDetail['attempt_log']> => {
+  const rows = await database('delivery_attempts')
+    .where({ client_id: clientId, sequence })
+    .orderBy('attempt')
+    .select<{ at: Date; status_code: number | null; error: string | null; duration_ms: number }[]>(
+      ...['at', 'status_code', 'error', 'duration_ms'],
+    );
+  return rows.map(({ at, ...attempt }) => ({ at: at.toISOString(), ...attempt }));
+};
+
+/** Lists the app's events behind a sequence with their bodies, ascending. */
+export const listEventBodies = async (
+  database: Knex,
+  { clientId, afterSequence, limit }: { clientId: string; afterSequence: number; limit: number },
+): Promise<OwnWebhookEvent[]> => {
+  const { rows } = await database.raw<{ rows: OwnWebhookEvent[] }>(
+    `SELECT e.event_id, e.event, e.sequence, e.generation, e.created,
+       ${RECORD_EXPRESSIONS.status} AS status, convert_from(e.body, 'UTF8') AS payload
+     FROM events e
+     LEFT JOIN lanes l USING (client_id)
+     CROSS JOIN LATERAL (SELECT coalesce(e.status = 'queued' AND e.sequence = l.done_sequence + 1, false) AS is_next) n
+     WHERE e.client_id = :clientId AND e.sequence > :afterSequence::bigint ORDER BY e.sequence LIMIT :limit`,
+    { clientId, afterSequence, limit },
+  );
+  return rows;
 };
 
 const DELETE_DONE_EVENTS = `WITH done AS (

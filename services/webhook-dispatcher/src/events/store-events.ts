@@ -137,9 +137,9 @@ const placeEvents = (drafts: readonly EventDraft[], lanes: readonly LaneHead[], 
 };
 
 const toClaim = (lane: LaneHead, { sequence, eventId, event, body }: NewEvent): Claim => {
-  const { clientId, generation, pace } = lane;
+  const { clientId, generation, pace, secretVersion } = lane;
   return {
-    lane: { clientId, generation, sequence, leaseToken: lane.leaseToken + 1, pace },
+    lane: { clientId, generation, sequence, leaseToken: lane.leaseToken + 1, pace, secretVersion },
     content: { eventId, event, attempts: 0, attemptsInRound: 0, body },
   };
 };

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { parseEncryptionKeys } from './encryption-keys.ts';
 import { createSecretBox, newSigningSecret } from './secret-box.ts';
-import { signBody } from './sign-body.ts';
+import { signDelivery } from './sign-delivery.ts';
 
 const owner = { clientId: 'app_one', generation: 3 };
 const keyText = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -12,7 +13,19 @@ describe('the signature', () => {
     const secret = newSigningSecret();
     const body = Buffer.from('{"è":"\\u0000 é"}', 'utf8');
     const expected = createHmac('sha256', Buffer.from(secret)).update(`1790000000.${body.toString()}`).digest('hex');
-    expect(signBody(secret, body, 1_790_000_000)).toBe(`t=1790000000,v1=${expected}`);
+    const headers = signDelivery({ eventId: 'evt_1', body, unixSeconds: 1_790_000_000, secrets: [secret] });
+    expect(headers['x-svc-signature']).toBe(`t=1790000000,v1=${expected}`);
+  });
+
+  test.each([0, 1])('of each secret verifies with the Standard Webhooks library (secret %i)', (index) => {
+    const secrets = [newSigningSecret(), newSigningSecret()];
+    const body = Buffer.from('{"event":"integration.test"}');
+    const unixSeconds = Math.floor(Date.now() / 1_000);
+    const headers = signDelivery({ eventId: 'evt_1', body, unixSeconds, secrets });
+    const verifier = new Webhook(secrets[index] ?? '');
+    expect(verifier.verify(body.toString(), headers)).toEqual({ event: 'integration.test' });
+    expect(() => verifier.verify(`${body} `, headers)).toThrow();
+    expect(headers['x-svc-signature']?.split(',')).toHaveLength(3);
   });
 });
 

@@ -13,6 +13,8 @@ export interface StandIns {
   /** Owner of each app. */
   readonly owners: Map<string, string>;
   readonly snapshots: Map<string, SubscriptionSnapshot>;
+  /** Client secret of each confidential app. */
+  readonly clientSecrets: Map<string, string>;
   /** Answers every request with 503 while true. */
   isDown: boolean;
   stop(): Promise<void>;
@@ -23,6 +25,7 @@ export const startStandIns = async (): Promise<StandIns> => {
   const standIns = {
     owners: new Map<string, string>(),
     snapshots: new Map<string, SubscriptionSnapshot>(),
+    clientSecrets: new Map<string, string>(),
     isDown: false,
   };
   const server = createServer((request, response) => {
@@ -39,6 +42,14 @@ export const startStandIns = async (): Promise<StandIns> => {
         // The contract's request body.
         const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
         answer(200, { snapshots: userIds.map((userId) => standIns.snapshots.get(userId) ?? null) });
+      });
+      return;
+    }
+    if (request.method === 'POST' && kind === 'apps' && (request.url ?? '').endsWith('/authentications')) {
+      void json(request).then((asked) => {
+        // The contract's request body.
+        const { client_secret: secret } = asked as { client_secret: string };
+        answer(200, { is_authentic: standIns.clientSecrets.get(id) === secret });
       });
       return;
     }
