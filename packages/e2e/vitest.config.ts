@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
+    // Vitest's default of one second is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/alerts/**', 'test/upgrade/**'],

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
+    // Vitest's default of one second is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,

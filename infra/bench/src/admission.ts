@@ -9,7 +9,7 @@ import { type Stack, startStack } from './harness/stack.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
-/** The fewest last: until then thousands of calls have made the code warm, as it is in a service that runs. */
+/** Fewest last, after thousands of calls have warmed up the code. */
 const CONCURRENCIES = [32, 8, 1];
 const REFUSED_CALLERS = 8;
 const FLOOD_RATE = Number(process.env['BENCH_FLOOD_RATE'] ?? 300);
@@ -32,7 +32,7 @@ export const measureAdmission = async (): Promise<void> => {
   }
 };
 
-/** Admits and settles one request of a random account; answers the milliseconds of the admission. */
+/** Admits and settles one request of a random account and returns the milliseconds of the admission. */
 const cycle = async (side: Side, accounts: readonly string[]): Promise<number> => {
   const userId = accounts[Math.floor(Math.random() * accounts.length)] ?? '';
   const requestId = newId('req');
@@ -40,7 +40,7 @@ const cycle = async (side: Side, accounts: readonly string[]): Promise<number> =
   const taken = await timed(async () => {
     verdict = await side.admit(userId, requestId);
   });
-  // A third request of one account at the same moment is refused, as it must be.
+  // A third concurrent request of one account must be refused.
   if (verdict === 'subscription_requests_pending') return taken;
   if (verdict !== 'admitted') throw new Error(`admission answered ${verdict}`);
   const state = await side.settle(requestId);
@@ -54,7 +54,7 @@ const compareCycles = async (bench: BillingUnderTest): Promise<void> => {
     const pool = new pg.Pool({ connectionString: bench.databaseUrl, max: callers });
     const run = (side: Side) => () => closedLoop({ callers, seconds: SECONDS }, () => cycle(side, bench.accounts));
     const endpointRounds = metered(bench.pid, run(overHttp(bench)));
-    // Code and plans of both sides run slowly before they are warm.
+    // Warms up code and plans of both sides.
     for (const warmUp of [run(throughPg(pool)), run(overHttp(bench))]) await warmUp();
     const { results, foreign } = await interleave(
       { floor: run(throughPg(pool)), endpoint: endpointRounds.round },
@@ -139,9 +139,9 @@ const walPosition = async (pool: pg.Pool): Promise<number> => {
 };
 
 /**
- * The neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many. The flood has a rate
- * of its own, far above what one account may use, and comes from a process of its own: callers that ask again as soon as they
- * are answered would measure how the cores are shared, and the load generator's own queue.
+ * Measures the neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many
+ * accounts. The flood has a fixed rate, far above an account's limit, and runs in a separate process. A closed loop
+ * would measure the sharing of cores and the load generator's queue.
  */
 const floodOneAccount = async (stack: Stack, bench: BillingUnderTest): Promise<void> => {
   const side = overHttp(bench);

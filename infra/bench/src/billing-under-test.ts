@@ -15,7 +15,7 @@ const SETTLE = {
   name: 'settle',
   text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], 'EUR')",
 };
-/** One side of the comparison: how it admits and settles. */
+/** One side of the comparison. */
 export interface Side {
   admit(userId: string, requestId: string): Promise<string>;
   settle(requestId: string): Promise<string | null>;
@@ -29,11 +29,11 @@ export interface BillingUnderTest {
   /** An account with two requests pending. */
   readonly full: string;
   readonly pid: number;
-  /** Its process, and how to start one more on the same database. */
+  /** Its process, which can start a replica on the same database. */
   readonly service: RunningService;
 }
 
-/** Starts billing and gives it accounts with a history: a plan made over empty tables must not be what is measured. */
+/** Starts billing with accounts that have a history, so that no query plan is based on empty tables. */
 export const startBilling = async (stack: Stack, size = SIZE): Promise<BillingUnderTest> => {
   const billing = await stack.start('billing', {
     PLANS_FILE: stack.example('plans.yaml'),
@@ -93,7 +93,7 @@ export const overHttp = ({ client }: Pick<BillingUnderTest, 'client'>): Side => 
   },
 });
 
-/** The floor: the same functions without the service. */
+/** The lower bound: the same functions without the service. */
 export const throughPg = (pool: pg.Pool): Side => ({
   admit: async (userId, requestId) => {
     const { rows } = await pool.query<{ verdict: string }>({ ...ADMIT, values: [requestId, userId, APP] });

@@ -21,12 +21,12 @@ const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 100);
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);
 const SEED = Number(process.env['BENCH_SEED'] ?? 1);
 const SENDERS = 24;
-/** Every request is alike, so that what the provider has billed says how many it has answered, and each costs the same. */
+/** All requests are alike, so that the provider's bill gives the number of answers and each costs the same. */
 const PROMPT = 'Say something about Lake Como. [[delay_ms=30]]';
 const SETTLED_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 100;
 
-/** What is left of a request at billing. */
+/** A reservation at billing. */
 interface Reservation {
   readonly request_id: string;
   readonly state: string;
@@ -42,7 +42,7 @@ interface AccountRoute {
 interface World extends GatewayUnderTest {
   readonly stack: Stack;
   readonly provider: Client;
-  /** A request to each account: half of them are paid by subscriptions, half by wallets. */
+  /** One route per account: half of them are paid by subscriptions, half by wallets. */
   readonly routes: readonly AccountRoute[];
   gateway: RunningService;
   billing: RunningService;
@@ -54,15 +54,17 @@ export interface ChaosResult {
   readonly billed: number;
   readonly settled: number;
   readonly uncertain: number;
-  /** Answered requests that billing did not settle, or not at what the provider billed. */
+  /** Answered requests that billing did not settle, or not at the provider's cost. */
   readonly wrong: number;
-  /** Billed requests that are neither settled nor uncertain, and settled ones that the provider knows nothing of. */
+  /** Billed requests that are neither settled nor uncertain, plus settled ones unknown to the provider. */
   readonly difference: number;
   /** Reservations that have not ended. */
   readonly open: number;
 }
 
-/** Sends requests while gateway, billing, NATS and PostgreSQL are killed at seeded moments, then compares all accounts. */
+/**
+ * Sends requests while gateway, billing, NATS and PostgreSQL are killed at seeded moments, then compares all accounts.
+ */
 export const measureChaos = async (): Promise<void> => {
   const plan = { requests: REQUESTS, accounts: ACCOUNTS, kills: KILLS, seed: SEED };
   const startedAt = performance.now();
@@ -73,7 +75,7 @@ export const measureChaos = async (): Promise<void> => {
   if (result.wrong + result.difference + result.open > 0) process.exitCode = 1;
 };
 
-/** As `measureChaos`; answers the result. */
+/** Runs `measureChaos` and returns the result. */
 export const runChaos = async (plan: {
   requests: number;
   accounts: number;
@@ -108,10 +110,10 @@ const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Prom
   return { ...services, stack, provider: openClient(providerUrl, 1), routes };
 };
 
-/** Sends until so many requests are answered; a request that fails is not repeated, another one takes its place. */
+/** Sends until the given number of requests is answered. A failed request is replaced by a new one. */
 const send = async (world: World, plan: { requests: number; kills: number; seed: number }): Promise<Set<string>> => {
   const random = createRandom(plan.seed);
-  // Somewhere in each of as many equal parts of the run.
+  // One random moment in each of as many equal parts of the run.
   const moments = Array.from({ length: plan.kills }, (_, part) =>
     Math.floor(((part + random()) / plan.kills) * plan.requests),
   );
@@ -122,7 +124,7 @@ const send = async (world: World, plan: { requests: number; kills: number; seed:
   const sendOne = async (): Promise<void> => {
     next += 1;
     const route = world.routes[next % world.routes.length];
-    if (route === undefined) throw new Error('there are no accounts');
+    if (route === undefined) throw new Error('no accounts');
     const { path, token, model } = route;
     const json = { model, messages: [{ role: 'user', content: PROMPT }] };
     const requestId = newId('req');
@@ -147,7 +149,7 @@ const send = async (world: World, plan: { requests: number; kills: number; seed:
   return answered;
 };
 
-/** Kills one of the four and brings it back where it was. */
+/** Kills one of the four and restarts it in place. */
 const kill = async (world: World, turn: number): Promise<void> => {
   const name = (['gateway', 'billing', 'nats', 'postgres'] as const)[turn % 4] ?? 'gateway';
   if (name === 'nats' || name === 'postgres') {

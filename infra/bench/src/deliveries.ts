@@ -17,17 +17,17 @@ import { followFacts } from './webhooks/stages.ts';
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const APPS = 200;
-/** The dispatcher attempts at most one event of each app at a time, and so does the bare client. */
+/** The dispatcher attempts at most one event per app at a time, and so does the bare client. */
 const CALLERS = APPS;
-/** Half of the 2,400 deliveries a second that one process is to make. */
+/** Half of the target of 2,400 deliveries per second and process. */
 const HALF_LOAD = 1_200;
 const LATENCY_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
 
-/** Measures the dispatcher against the bare https client, and from a commit to the receiver at half load. */
+/** Measures the dispatcher against the bare https client, and the time from commit to receiver at half load. */
 export const measureDeliveries = async (options: readonly string[] = []): Promise<void> => {
   const isOnly = (part: string) => options.length === 0 || options.includes(`--${part}`);
-  // PostgreSQL then knows when each transaction has committed.
+  // Makes PostgreSQL record the commit time of each transaction.
   const world = await startWorld({ flags: { track_commit_timestamp: 'on' } });
   try {
     if (isOnly('kept')) await compareRates(world, { path: '/hook', isKept: true, perApp: 60 });
@@ -47,7 +47,7 @@ interface Mode {
   readonly perApp: number;
 }
 
-/** Who of the measured uses processor time. */
+/** Processes whose processor time is measured. */
 const PARTIES = ['dispatcher', 'postgres', 'receiver', 'driver'] as const;
 type Use = Record<(typeof PARTIES)[number], number>;
 
@@ -58,7 +58,7 @@ const useNow = ({ dispatcher, stack, receiver }: World): Use => ({
   driver: processorMicroseconds(process.pid),
 });
 
-/** Adds up who uses how much processor time for how many calls. */
+/** Sums processor time per party and call. */
 const createUsage = (world: World) => {
   let total: Use = { dispatcher: 0, postgres: 0, receiver: 0, driver: 0 };
   let calls = 0;
@@ -87,7 +87,7 @@ const compareRates = async (world: World, mode: Mode): Promise<void> => {
     let end: (count: number) => void = () => undefined;
     const arrivals = await arrivalsOf(receiver, APPS * perApp, async () => {
       await storeBacklog(database, clientIds, perApp);
-      // Storing them is not a part of delivering them.
+      // Storing events is not part of delivering them.
       end = usage.begin();
     });
     end(arrivals.length);
@@ -102,7 +102,7 @@ const compareRates = async (world: World, mode: Mode): Promise<void> => {
     end(round.milliseconds.length);
     return round;
   };
-  // Receivers are met with caution before they have been seen to answer soon, and code runs slowly before it is warm.
+  // Warms up: the dispatcher limits unknown receivers, and code is slow at first.
   await deliver(10);
   await bare();
   await deliver(mode.perApp);
@@ -135,8 +135,8 @@ const postBare = (url: string, agent: Agent): Promise<void> =>
   });
 
 /**
- * Commits facts of auth that come to half load in deliveries, and takes the time from each commit to the receiver, through auth's
- * relay and NATS. Two events to a fact is the connection of a user with a subscription; the second waits for the first.
+ * Commits auth events at half load and measures the time from each commit to the receiver, through auth's relay and
+ * NATS. A connection of a user with a subscription causes two events; the second waits for the first.
  */
 const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 1 | 2 }): Promise<void> => {
   const { stack, receiver, database } = world;
@@ -152,7 +152,7 @@ const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 
     });
     return { told, arrivals };
   };
-  // Receivers are known to answer soon, and code is warm.
+  // Warms up receivers and code.
   await tell(WARM_UP_SECONDS);
   const foreign = await foreignShare();
   const use = () => ({
@@ -172,7 +172,7 @@ const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 
   say(
     `Commit of the fact to the receiver; ${readable(rate)} facts/s committed, ${eventsPerFact} to deliver for each, ${readable(arrivals.length / took)} deliveries/s came through; foreign CPU share ${foreign.toFixed(2)}:\n`,
   );
-  printTable(['', 'samples', 'p50 ms', 'p99 ms', 'max ms'], [['all of it', String(samples), p50, p99, max]]);
+  printTable(['', 'samples', 'p50 ms', 'p99 ms', 'max ms'], [['total', String(samples), p50, p99, max]]);
   printTable(
     ['of it', 'p50 ms', 'p99 ms'],
     stages.map((stage) => [stage.name, stage.p50, stage.p99]),

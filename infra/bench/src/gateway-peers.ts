@@ -9,11 +9,11 @@ import { CHAT_MODEL, createKeys, startGateway } from './gateway-under-test.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
 const AGAINST = '--against';
-/** Where the comparison starts its provider, unless BASE_PORT says otherwise. */
+/** Default port of the comparison's provider; BASE_PORT overrides it. */
 const PROVIDER_PORT = '18080';
-/** The model that its provider names in every answer. */
+/** Model named in the provider's responses. */
 const PROVIDER_MODEL = 'bench-model-1';
-/** The core that the comparison gives to what is measured; driver and provider have the other one. */
+/** Core that the comparison assigns to the measured process; driver and provider use the other one. */
 const MEASURED_CORE = 1;
 const PINNED = availableParallelism() > 1 ? { core: MEASURED_CORE } : {};
 const PROVIDER_KEY = 'sk-bench';
@@ -24,13 +24,13 @@ const COMPLIANCE_HEADERS = ['provider', 'model', 'data-zone', 'upstream-request-
 );
 
 /**
- * Measures the API-key gateway beside other gateways, with a comparison that lives outside of this repository: a folder with
- * a `run.mjs` that takes targets by `--extra`. Starts ours with everything behind it and hands all other options on.
+ * Measures the API-key gateway beside other gateways with an external comparison: a folder with a `run.mjs` that
+ * accepts targets by `--extra`. Starts ours with its dependencies and forwards all other options.
  */
 export const measureGatewayPeers = async (options: readonly string[]): Promise<void> => {
   const at = options.indexOf(AGAINST);
   const folder = at === -1 ? undefined : options[at + 1];
-  if (folder === undefined) throw new Error(`say where the comparison is: ${AGAINST} <folder with run.mjs>`);
+  if (folder === undefined) throw new Error(`missing option: ${AGAINST} <folder with run.mjs>`);
   const passedOn = options.toSpliced(at, 2);
   const [stack, tokens] = [await startStack(), await testTokens()];
   try {
@@ -67,7 +67,7 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
   }
 };
 
-/** What asking before forwarding takes at the very least, with as many processes and commits as ours. */
+/** Starts the lower bound of admission before forwarding, with as many processes and commits as ours. */
 const startAdmissionFloor = async (stack: Stack, providerUrl: string): Promise<object> => {
   const [billingPort, port] = [String(await freePort()), String(await freePort())];
   const [billingUrl, baseUrl] = [`http://127.0.0.1:${billingPort}`, `http://127.0.0.1:${port}`];

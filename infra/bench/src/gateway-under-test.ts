@@ -10,7 +10,7 @@ import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';
 const WALLET_MICROS = 1_000_000_000_000;
 const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
 
-/** What callers name to get the chat route. */
+/** Model name of the chat route. */
 export const CHAT_MODEL = 'svc-chat';
 
 /** The gateway and the billing that admits its requests. */
@@ -19,20 +19,19 @@ export interface GatewayUnderTest {
   readonly gateway: RunningService;
 }
 
-/** What stands behind the gateway, and how it runs. */
 export interface GatewayUnderTestOptions {
   readonly tokens: TestTokens;
   /** Without a path. */
   readonly providerUrl: string;
   readonly providerKey: string;
-  /** The routes file, from the example of the local stack. */
+  /** Edits the local stack's example routes file. */
   readonly editRoutes?: (text: string) => string;
   readonly env?: Readonly<Record<string, string>>;
   readonly billingEnv?: Readonly<Record<string, string>>;
   readonly launch?: ServiceLaunch;
 }
 
-/** Starts the sandbox provider in a process of its own. */
+/** Starts the sandbox provider in a separate process. */
 export const startProvider = async (stack: Stack): Promise<{ providerUrl: string; providerKey: string }> => {
   const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
   const providerUrl = `http://127.0.0.1:${port}`;
@@ -42,7 +41,7 @@ export const startProvider = async (stack: Stack): Promise<{ providerUrl: string
   return { providerUrl, providerKey };
 };
 
-/** Starts billing and the gateway with the routes of the local stack, all of them to one provider. */
+/** Starts billing and the gateway with the local stack's routes, all to one provider. */
 export const startGateway = async (stack: Stack, options: GatewayUnderTestOptions): Promise<GatewayUnderTest> => {
   const { tokens, providerUrl, providerKey, editRoutes = (text) => text, env = {}, billingEnv = {}, launch } = options;
   const routesFile = stack.scratchFile('routes.yaml');
@@ -66,7 +65,7 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };
 };
 
-/** Makes API keys without limits of their own, each of an account whose wallet holds `walletMicros`. */
+/** Creates API keys without limits, each of an account whose wallet holds `walletMicros`. */
 export const createKeys = async (
   { billing, gateway }: GatewayUnderTest,
   tokens: TestTokens,
@@ -89,7 +88,7 @@ export const createKeys = async (
   return keys;
 };
 
-/** Makes accounts whose subscription includes everything; answers an access token of each. */
+/** Creates accounts with a full subscription and returns an access token for each. */
 export const createSubscribers = async (
   { billing }: Pick<GatewayUnderTest, 'billing'>,
   tokens: TestTokens,

@@ -17,10 +17,10 @@ const CALLERS = 16;
 const WARM_UP = 50;
 const PROMPT = 'Say something about Lake Como. [[chunks=20]]';
 
-/** Where a request is sent, and as what. */
+/** Address and credentials of one side. */
 interface Target {
   readonly pool: Pool;
-  /** One per caller, each of an account with a wallet of its own; direct calls share the provider's. */
+  /** One per caller, each of an account with a separate wallet; direct calls share the provider's key. */
   readonly keys: readonly string[];
   readonly model: string;
 }
@@ -30,7 +30,7 @@ interface World extends GatewayUnderTest {
   readonly ours: Target;
 }
 
-/** Compares the API-key route, with real billing and a funded wallet, against the provider without anything between. */
+/** Compares the API-key route, with real billing and a funded wallet, against direct calls of the provider. */
 export const measureGateway = async (): Promise<void> => {
   const stack = await startStack();
   const tokens = await testTokens();
@@ -61,7 +61,7 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   };
 };
 
-/** Milliseconds of one request until its first body bytes, and until its end. Throws where the answer is not whole. */
+/** Measures the milliseconds to the first body bytes and to the end. Throws for an incomplete response. */
 const ask = async (
   { pool, keys, model }: Target,
   isStream: boolean,
@@ -81,13 +81,16 @@ const ask = async (
   }
   const whole = performance.now() - startedAt;
   const isWhole = isStream ? text.trimEnd().endsWith('data: [DONE]') : text.trimEnd().endsWith('}');
-  // What compliance adds is part of the work: a gateway that skips it must not look fast.
+  // Compliance metadata is part of the work: a gateway without it must not look fast.
   const isComplete = isWhole && (model !== CHAT_MODEL || text.includes('"compliance_metadata"'));
   if (statusCode !== 200 || !isComplete) throw new Error(`${model}: ${statusCode} ${text.slice(-300)}`);
   return { first, whole };
 };
 
-/** One connection, one request to each in turn: the difference within a pair is hardly moved by what else runs. */
+/**
+ * Sends one request to each side in turn on one connection, so that other load hardly affects the difference within a
+ * pair.
+ */
 const comparePairs = async ({ direct, ours, gateway, billing }: World): Promise<void> => {
   const rows: (string | number)[][] = [];
   const foreign = await foreignShare();

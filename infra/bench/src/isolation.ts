@@ -15,10 +15,10 @@ const HINT_SUBJECT = 'lanes_due_hint.webhook-dispatcher';
 const OTHERS = 20;
 const OTHER_RATE = 20;
 const WARM_UP_SECONDS = 2;
-/** At least as long as a suspension of its full size takes. */
+/** At least the duration of a full suspension. */
 const SUSPENSION_SECONDS = Math.ceil(SUSPENDED / 5_000);
 
-/** Measures what hanging receivers cost the others, then how an app with very many connections is suspended. */
+/** Measures the effect of hanging receivers on the others, then the suspension of an app with very many connections. */
 export const measureIsolation = async (): Promise<void> => {
   const world = await startWorld({ flags: { track_commit_timestamp: 'on' } });
   try {
@@ -41,7 +41,7 @@ const measureHanging = async (world: World): Promise<void> => {
       const arrivals = await arrivalsOf(receiver, HEALTHY, async () => {
         await storeBacklog(database, healthy, 1);
         storedAt = performance.timeOrigin + performance.now();
-        // As the replica that has stored something hints at it; the dispatcher does not take its own name in it for one.
+        // Simulates the hint of a replica that has stored events; the dispatcher ignores hints with its own name.
         nats.publish(HINT_SUBJECT, 'another replica');
       });
       milliseconds.push(...arrivals.map(([, at]) => at - storedAt));
@@ -50,7 +50,7 @@ const measureHanging = async (world: World): Promise<void> => {
   };
   const name = 'webhook-dispatcher';
   const nats = await connectToBroker({ url: stack.natsUrlOf(name), name });
-  // Receivers are met with caution before they have been seen to answer soon.
+  // The dispatcher limits receivers until they have answered quickly.
   await measure();
   const alone = await measure();
   await storeBacklog(database, hanging, 20);
@@ -70,10 +70,10 @@ const measureHanging = async (world: World): Promise<void> => {
   );
 };
 
-/** Connections are made in the database; auth tells of their ends as it does, and of new connections to others meanwhile. */
+/** Inserts connections into the database. Auth publishes their ends, and new connections to other apps meanwhile. */
 const measureSuspension = async (world: World): Promise<void> => {
   const { database, stack, receiver } = world;
-  // Its receiver hangs: what is measured is the storing.
+  // Its receiver hangs, since only storing is measured.
   const [clientId = ''] = await world.addApps(1, '/hang');
   const others = await world.addApps(OTHERS, '/hook');
   const teller = await startFactTeller(stack);
@@ -110,7 +110,7 @@ const measureSuspension = async (world: World): Promise<void> => {
   const seconds = (performance.now() - startedAt) / 1000;
   const { transactions, last } = await stored();
   const meanwhile = await telling;
-  // The users were told in the order of their ids.
+  // Events were published in the order of user ids.
   const { rows } = await database.query<{ disordered: number }>(
     `SELECT count(*)::int AS disordered FROM (
        SELECT user_id < lag(user_id) OVER (ORDER BY sequence) AS is_early FROM (
@@ -139,7 +139,7 @@ const measureSuspension = async (world: World): Promise<void> => {
   );
 };
 
-/** As if the facts of their connections had been handled; answers the users in the order of their ids. */
+/** Inserts connections as if their events had been handled, and returns the users in the order of their ids. */
 const connectUsers = async ({ database }: World, clientId: string): Promise<string[]> => {
   const userIds = Array.from({ length: SUSPENDED }, () => newId('usr')).sort();
   await database.query(

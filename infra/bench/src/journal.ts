@@ -27,7 +27,7 @@ interface World {
   readonly keys: readonly string[];
 }
 
-/** Compares API-key requests through a gateway that journals outcomes with those through one that does not. */
+/** Compares API-key requests through a gateway with an outcome journal to those through one without. */
 export const measureJournal = async (): Promise<void> => {
   const stack = await startStack();
   const tokens = await testTokens();
@@ -63,7 +63,7 @@ const ask = async ({ pool }: Target, key: string | undefined): Promise<void> => 
   if (statusCode !== 200) throw new Error(`${statusCode} ${text.slice(-300)}`);
 };
 
-/** One connection; each pair begins with the other gateway, so that neither is always second. */
+/** Uses one connection; the pairs alternate in order, so that neither gateway is always second. */
 const comparePairs = async ({ withJournal, without, keys: [key] }: World): Promise<void> => {
   const targets = [withJournal, without] as const;
   for (let count = 0; count < WARM_UP; count += 1) for (const target of targets) await ask(target, key);

@@ -1,9 +1,9 @@
 import { printCircumstances, say } from './harness/report.ts';
 
-/** Options are what stands behind the names. */
+/** Options are the arguments after the names. */
 type Measure = (options: readonly string[]) => Promise<void>;
 
-/** What can be measured. Loaded when asked for, as each needs other things. */
+/** All benchmarks, loaded on demand because their dependencies differ. */
 const drivers: Readonly<Record<string, { about: string; load: () => Promise<Measure> }>> = {
   admission: {
     about: "billing's internal endpoint against the same function through bare pg",
@@ -14,7 +14,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./settlements.ts')).measureSettlements,
   },
   races: {
-    about: 'the limit of two, raced for from two processes that are killed by turns',
+    about: 'the limit of two, with races from two processes that are killed in turn',
     load: async () => (await import('./races.ts')).measureRaces,
   },
   chaos: {
@@ -38,7 +38,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./deliveries.ts')).measureDeliveries,
   },
   disorder: {
-    about: 'webhooks under crashes, pauses and restarts: nothing lost, no gap, each app in its order',
+    about: 'webhooks under crashes, pauses and restarts: nothing lost, no gaps, order per app',
     load: async () => (await import('./disorder.ts')).measureDisorder,
   },
   isolation: {
@@ -73,7 +73,7 @@ const names = firstOption === -1 ? words : words.slice(0, firstOption);
 const options = firstOption === -1 ? [] : words.slice(firstOption);
 const unknown = names.filter((name) => !Object.hasOwn(drivers, name));
 if (names.length === 0 || unknown.length > 0) {
-  if (unknown.length > 0) say(`There is no benchmark ${unknown.join(', ')}.`);
+  if (unknown.length > 0) say(`Unknown benchmark: ${unknown.join(', ')}.`);
   say('Run `pnpm bench <name> …` with any of these:');
   for (const [name, { about }] of Object.entries(drivers)) say(`  ${name.padEnd(14)} ${about}`);
   process.exitCode = unknown.length > 0 ? 1 : 0;

@@ -22,9 +22,9 @@ const UPLOADS = [
 ];
 const WARM_UP = 50;
 const WARM_UP_BYTES = 20_000;
-/** Between two phases: sockets and buffers are given back. */
+/** Pause between phases, to release sockets and buffers. */
 const REST_MS = 3_000;
-/** What a slow reader takes at once, and how long it looks away then. */
+/** Bytes that a slow reader takes at once, and its pause. */
 const GULP_BYTES = 128 * 1024;
 const GULP_MS = 5;
 const PIECE = Buffer.alloc(64 * 1024, 7);
@@ -35,7 +35,9 @@ interface World extends GatewayUnderTest {
   readonly key: string;
 }
 
-/** Measures what large uploads at once, and a caller that reads a large stream slowly, add to the gateway's resident memory. */
+/**
+ * Measures the resident memory that concurrent large uploads and a slow reader of a large stream add to the gateway.
+ */
 export const measureMemory = async (): Promise<void> => {
   const stack = await startStack();
   const tokens = await testTokens();
@@ -120,7 +122,7 @@ const readSlowly = async ({ gateway, key }: World): Promise<void> => {
     }
   }
   if (total < STREAM_BYTES || !last.endsWith('data: [DONE]\n\n'))
-    throw new Error(`the stream broke off after ${total} bytes`);
+    throw new Error(`the stream was interrupted after ${total} bytes`);
 };
 
 interface Sending {

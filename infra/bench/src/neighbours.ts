@@ -22,14 +22,14 @@ import { openVictim, type Victim, type VictimRequest, type VictimTimes } from '.
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const ONLY = '--only';
-/** Of the attacking processes: the least urgent ones, unless the whole run is given another priority. */
+/** Priority of the attacking processes: the lowest, unless the whole run has another one. */
 const NICE = process.env['BENCH_ATTACKER_NICE'] ?? '19';
-/** As many as the most connections that need an account each. */
+/** The largest number of connections with an account each. */
 const ACCOUNTS = 8;
 const WARM_UP_SECONDS = 2;
-/** An attack has begun to be felt. */
+/** Time until an attack takes effect. */
 const ONSET_MS = 500;
-/** What an attack has left behind is gone, such as connections and memory. */
+/** Time until the effects of an attack, such as connections and memory, have gone. */
 const REST_MS = 1_000;
 const HOSTILE_MODELS = ['sink', 'empty-choices', 'one-event', 'events'];
 
@@ -40,7 +40,7 @@ interface World extends GatewayUnderTest {
   readonly credentials: Readonly<Record<Attackers, readonly string[]>>;
 }
 
-/** One phase: the victim's times, and the processor time that each party took. */
+/** One phase: the victim's times and each party's processor time. */
 interface Phase extends VictimTimes {
   readonly seconds: number;
   readonly microseconds: Readonly<Record<'gateway' | 'attacker' | 'driver', number>>;
@@ -55,8 +55,8 @@ interface Comparison {
 }
 
 /**
- * Compares the small requests of one account with themselves while others attack the gateway in every way that `SCENARIOS` lists.
- * `--only <text>` runs those whose name and attackers contain the text.
+ * Compares the small requests of one account alone and during each attack in `SCENARIOS`. `--only <text>` selects
+ * scenarios whose name or attackers contain the text.
  */
 export const measureNeighbours = async (options: readonly string[]): Promise<void> => {
   const at = options.indexOf(ONLY);
@@ -76,7 +76,7 @@ export const measureNeighbours = async (options: readonly string[]): Promise<voi
       }
     }
     report(results);
-    say(`Resident memory of the gateway after all of it: ${residentMegabytes(world.gateway.process.pid)} MB.`);
+    say(`Resident memory of the gateway at the end: ${residentMegabytes(world.gateway.process.pid)} MB.`);
     say(`Foreign CPU share after: ${(await foreignShare()).toFixed(2)}, load average ${loadText()}.\n`);
     await world.victim.close();
   } finally {
@@ -108,7 +108,7 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   };
 };
 
-/** Leaves a profile of the gateway, if a folder is named. */
+/** Stores a profile of the gateway if a folder is named. */
 const profileFlags = (): readonly string[] => {
   const folder = process.env['BENCH_PROFILE'];
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
@@ -123,7 +123,7 @@ const startHostileProvider = async (stack: Stack): Promise<string> => {
   return url;
 };
 
-/** Adds a provider and a route for each hostile answer; delegated requests go to the one that answers as it should. */
+/** Adds a provider and a route for each hostile response; delegated requests go to the honest one. */
 const addHostileRoutes = (text: string, url: string): string => {
   const provider = (model: string): string =>
     `  ${model}: { base_url: "${url}/${model}", api_key_env: SANDBOX_PROVIDER_KEY, name: Hostile }\n`;

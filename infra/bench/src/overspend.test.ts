@@ -8,7 +8,7 @@ import { openClient } from './harness/http.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
 
 const REQUESTS = 1_000;
-/** At these prices: enough for some hundred answers, and for the holds of fewer requests than come at once. */
+/** Enough for some hundred answers, and for the holds of fewer requests than run at once. */
 const FUNDED_MICROS = 1_000_000;
 const PRICE = 'price: { input_micros_per_million: 40000000, output_micros_per_million: 120000000 }';
 const BILLING_MAIN = fileURLToPath(new URL('../../../services/billing/src/main.ts', import.meta.url));
@@ -40,7 +40,7 @@ beforeAll(async () => {
   key = await createFundedKey(first.gateway);
   database = new pg.Client(billing.databaseUrl);
   await database.connect();
-  // Looking now and then could miss the one wrong moment: every state that the wallet ever has is kept.
+  // Records every state of the wallet, since polling could miss a wrong one.
   await database.query(`CREATE TABLE bench_wallet_states AS SELECT balance_micros, held_micros FROM wallets WHERE false;
     CREATE FUNCTION bench_keep_state() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN INSERT INTO bench_wallet_states VALUES (NEW.balance_micros, NEW.held_micros); RETURN NULL; END $$;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await stack.stop();
 }, 60_000);
 
-/** Pays as people do, so that the books know of the payment. */
+/** Pays through the checkout, so that the ledger has the payment. */
 const createFundedKey = async (gateway: RunningService): Promise<string> => {
   const token = await tokens.consoleSession({ userId: newId('usr'), accountType: 'business' });
   const [money, owner] = [openClient(billing.url, 1), openClient(gateway.url, 1)];
@@ -90,13 +90,13 @@ const readReservations = () =>
   readRow(`SELECT count(*) FILTER (WHERE state IN ('reserved', 'uncertain')) AS open,
     count(*) FILTER (WHERE state = 'settled') AS settled, coalesce(sum(cost_micros), 0) AS cost FROM reservations`);
 
-test('a wallet is never overspent by 1,000 requests at once, over two gateways and two billings', async () => {
+test('1,000 concurrent requests over two gateways and two billings never overspend a wallet', async () => {
   const statuses = await sendAll();
   const counts = new Map(
     [...new Set(statuses)].map((status) => [status, statuses.filter((one) => one === status).length]),
   );
   expect([...counts.keys()].filter((status) => ![200, 402, 429, 503].includes(status))).toEqual([]);
-  // The race was one: money for some of them, and not for all.
+  // The race was real: the money sufficed for some, not for all.
   expect(counts.get(200)).toBeGreaterThan(0);
   expect(counts.get(402)).toBeGreaterThan(0);
   await waitFor(async () => (await readReservations())['open'] === 0, { timeoutMs: 60_000 });
@@ -107,7 +107,7 @@ test('a wallet is never overspent by 1,000 requests at once, over two gateways a
   expect(lows['peak']).toBeGreaterThan(0);
   expect(Math.min(lows['balance'] ?? -1, lows['held'] ?? -1, lows['available'] ?? -1)).toBeGreaterThanOrEqual(0);
 
-  // What was answered is what was settled and what the provider did, no more and no less.
+  // Answered, settled and provided requests are the same.
   const { settled, cost = 0 } = await readReservations();
   expect(settled).toBe(counts.get(200));
   expect(await readWallet()).toEqual({ balance: FUNDED_MICROS - cost, held: 0 });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { startStack } from './harness/stack.ts';
 import { race } from './races.ts';
 
-test('no race for the two places of an account lets a third request in, from two processes that are killed by turns', async () => {
+test('never admits a third request of an account in races over two processes that are killed in turn', async () => {
   const stack = await startStack();
   try {
     const result = await race(stack, { races: 800, kills: 2 });
     expect(result).toMatchObject({ races: 800, kills: 2, breaches: 0 });
-    // Whatever is lost with a process, each place goes to one who asks for it.
+    // Every slot is used, even if a process dies.
     expect(result.admitted).toBe(1600);
   } finally {
     await stack.stop();

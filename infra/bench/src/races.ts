@@ -8,31 +8,31 @@ import { type RunningService, type Stack, startStack } from './harness/stack.ts'
 
 const RACES = Number(process.env['BENCH_RACES'] ?? 2_000);
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);
-/** Accounts that one lane races for at one time. */
+/** Accounts per wave of a lane. */
 const WAVE = 200;
-/** Waves under way, each over accounts of its own: while one is counted, others race. */
+/** Concurrent waves over disjoint accounts: while one is counted, others race. */
 const LANES = 3;
-/** Requests that race for the two places of one account, over two processes by turns. */
+/** Requests that race for the two slots of one account, alternating between two processes. */
 const CONTENDERS = 3;
 const PLACES = 2;
-/** Calls for one request until one is answered; the other process is up all the time. */
+/** Maximum calls for one request until one is answered; the other process is always up. */
 const ATTEMPTS_MAX = 100;
 const ATTEMPT_PAUSE_MS = 10;
 /** Requests in one call that releases. */
 const RELEASES_MAX = 300;
 
-/** What races came to. */
+/** Result of the races. */
 export interface RaceResult {
   readonly races: number;
   readonly admitted: number;
-  /** Accounts on which more requests held a place than there are places, as rows and as the account's own number. */
+  /** Accounts with more holders than slots, by rows and by the account's counter. */
   readonly breaches: number;
   readonly kills: number;
-  /** Calls that a killed process left unanswered; they are asked again at the other one. */
+  /** Calls lost with a killed process; they are repeated at the other one. */
   readonly unanswered: number;
 }
 
-/** Races for the two places of each account from two processes, each killed by turns, and says what came of it. */
+/** Races for the two slots of each account from two processes, each killed in turn, and reports the result. */
 export const measureRaces = async (): Promise<void> => {
   const stack = await startStack();
   try {
@@ -52,15 +52,15 @@ export const measureRaces = async (): Promise<void> => {
   }
 };
 
-/** One of the two processes: where calls go, while it lives. */
+/** One of the two processes, with its client while it runs. */
 interface Runner {
-  service: RunningService;
-  client: BareClient;
-  side: Side;
+  readonly service: RunningService;
+  readonly client: BareClient;
+  readonly side: Side;
   isUp: boolean;
 }
 
-/** As `measureRaces`; answers the result. */
+/** Runs `measureRaces` and returns the result. */
 export const race = async (stack: Stack, plan: { races: number; kills: number }): Promise<RaceResult> => {
   const bench = await startBilling(stack, { accounts: WAVE * LANES, history: 0 });
   bench.client.close();
@@ -80,7 +80,7 @@ export const race = async (stack: Stack, plan: { races: number; kills: number })
     tally.kills += 1;
     const killed = runners[turn % 2];
     if (killed === undefined) return;
-    // Somewhere in the middle of a wave, another place each time; never while the other one is down.
+    // In the middle of a wave, at a different point each time, and never while the other process is down.
     revival = revival.then(() => sleep(5 * (turn % 20))).then(() => killAndRevive(killed, runnerOf));
   };
   const runLane = async (accounts: readonly string[]): Promise<void> => {
@@ -118,7 +118,9 @@ const raceOnce = async (accounts: readonly string[], runners: readonly Runner[])
   return { requestIds, admitted, unanswered };
 };
 
-/** Asks the process whose turn it is, and whoever is up as long as nobody answers: the same again, as a gateway does. */
+/**
+ * Calls the process whose turn it is; if it does not answer, repeats the same call at a running one, as a gateway does.
+ */
 const askUntilAnswered = async <Answer>(
   runners: readonly Runner[],
   turn: number,
@@ -142,7 +144,7 @@ const killAndRevive = async (runner: Runner, runnerOf: (service: RunningService)
   Object.assign(runner, runnerOf(await runner.service.replica()));
 };
 
-/** Rows are counted, so that a wrong number on the account cannot hide a breach. */
+/** Counts rows, so that a wrong counter of the account cannot hide a breach. */
 const countBreaches = async (pool: pg.Pool, accounts: readonly string[]): Promise<number> => {
   const { rows } = await pool.query<{ breaches: string }>(
     `SELECT count(*) AS breaches FROM accounts AS a LEFT JOIN (
@@ -153,7 +155,10 @@ const countBreaches = async (pool: pg.Pool, accounts: readonly string[]): Promis
   return Number(rows[0]?.breaches);
 };
 
-/** Releases all that were asked for, also the refused: an admission that a killed process left behind in PostgreSQL comes too late. */
+/**
+ * Releases all attempted requests, even refused ones: an admission left in PostgreSQL by a killed process may commit
+ * late.
+ */
 const giveBack = async (runners: readonly Runner[], requestIds: readonly string[]): Promise<void> => {
   for (let from = 0; from < requestIds.length; from += RELEASES_MAX) {
     const settlements = requestIds

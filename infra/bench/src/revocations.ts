@@ -16,11 +16,11 @@ import { startStack } from './harness/stack.ts';
 import { summarize } from './harness/statistics.ts';
 
 const SAMPLES = Number(process.env['BENCH_SAMPLES'] ?? 300);
-/** A session wants a password check each, which is slow on purpose. */
+/** A session requires a password check, which is slow on purpose. */
 const SIGN_OUTS_PER_DISCONNECT = 1 / 3;
 const REFUSAL_TIMEOUT_MS = 10_000;
 
-/** A place where a token must stop working. */
+/** A service that must reject a revoked token. */
 interface Place {
   readonly name: string;
   readonly client: Client;
@@ -35,12 +35,12 @@ interface World {
   readonly person: Person;
 }
 
-/** Measures how long a token goes on working in other services after auth has said that it is dead. */
+/** Measures the time until other services reject a token that auth has revoked. */
 export const measureRevocations = async (): Promise<void> => {
   const stack = await startStack();
   try {
     const auth = await stack.start('auth', { AUTH_ENCRYPTION_KEY: randomBytes(32).toString('hex') });
-    // Without an ingress in front, the issuer is auth's own address.
+    // Without an ingress, the issuer is auth's address.
     const common = { PUBLIC_BASE_URL: auth.url, AUTH_INTERNAL_URL: auth.internalUrl };
     const jwks = { JWKS_URL: `${auth.url}/v1/integrations/oauth/jwks` };
     const plans = stack.example('plans.yaml');
@@ -135,7 +135,7 @@ const signOutOnce = async ({ auth, person, places }: World): Promise<readonly nu
 const statusOf = async (client: Client, path: string, token: string): Promise<number> =>
   (await client.call({ path, token })).status;
 
-/** Without this, a token that never worked would count as one that was refused at once. */
+/** Fails early: a token that never worked would count as refused at once. */
 const expectAccepted = async (asks: readonly (() => Promise<number>)[]): Promise<void> => {
   for (const ask of asks) {
     const status = await ask();
@@ -143,7 +143,7 @@ const expectAccepted = async (asks: readonly (() => Promise<number>)[]): Promise
   }
 };
 
-/** Milliseconds from now until each place refuses, counted to the start of the request that it refused first. */
+/** Returns the milliseconds until each service refuses, up to the start of the first refused request. */
 const untilRefused = async (asks: readonly (() => Promise<number>)[]): Promise<number[]> => {
   const revokedAt = performance.now();
   return await Promise.all(

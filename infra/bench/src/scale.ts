@@ -13,15 +13,15 @@ const SMALL = { accounts: 1_000, history: 0 };
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 1_000_000);
 const HISTORY = Number(process.env['BENCH_HISTORY'] ?? 10_000_000);
 const CALLERS = 8;
-/** Rows of one statement while loading. */
+/** Rows per statement while loading. */
 const CHUNK = 250_000;
-/** Connections that load, as many as the smallest machine has cores. */
+/** Loading connections, as many as the smallest machine has cores. */
 const LOADERS = 2;
 const USERS_ASKED = 20_000;
 
-/** Measures what admission and settlement cost with few accounts and no history, then with many of both, in one database. */
+/** Measures admission and settlement with few accounts and no history, then with many of both, in one database. */
 export const measureScale = async (): Promise<void> => {
-  // Room for what is hot, as a database of this size is given; without it this would measure the disk.
+  // Enough memory for hot pages, as for a database of this size; otherwise this would measure the disk.
   const stack = await startStack({ shared_buffers: '1GB', max_wal_size: '8GB', checkpoint_timeout: '30min' });
   try {
     const bench = await startBilling(stack, SMALL);
@@ -30,7 +30,7 @@ export const measureScale = async (): Promise<void> => {
     const users = await load(bench.databaseUrl);
     await checkpoint(stack.postgresUrl);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
-    // The same load on larger tables, then one that is spread wider: first touches of a page after a checkpoint cost extra.
+    // The same load on larger tables, then a wider spread: the first write to a page after a checkpoint costs extra.
     const large = await measure(bench, everyNth(users, SMALL.accounts));
     const spread = await measure(bench, users);
     say(`Admit and settle over the endpoint, ${CALLERS} connections; loading took ${seconds} s:\n`);
@@ -56,7 +56,7 @@ export const measureScale = async (): Promise<void> => {
   }
 };
 
-/** So many of them, from all of the table. */
+/** Returns evenly spaced users of the whole table. */
 const everyNth = (users: readonly string[], count: number): string[] => {
   const step = Math.max(1, Math.floor(users.length / count));
   return users.filter((_, place) => place % step === 0).slice(0, count);
@@ -67,7 +67,7 @@ const measure = async (bench: BillingUnderTest, users: readonly string[]): Promi
   const run = () => closedLoop({ callers: CALLERS, seconds: SECONDS }, () => cycle(side, users));
   await run();
   const database = new pg.Client({ connectionString: bench.databaseUrl });
-  // Cut off where a failure stops the stack: that failure is what is to be seen.
+  // Expected if a failure stops the stack; that failure is reported instead.
   database.on('error', () => undefined);
   await database.connect();
   const rounds: Round[] = [];
@@ -105,12 +105,12 @@ const backendsOf = async (database: pg.Client): Promise<number[]> => {
 
 const used = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + processorMicroseconds(pid), 0);
 
-/** Fills the tables as years of use would; answers accounts spread over all of them. */
+/** Fills the tables as years of use would, and returns accounts spread over all of them. */
 const load = async (databaseUrl: string): Promise<string[]> => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: LOADERS, options: '-c synchronous_commit=off' });
-  // Cut off where a failure stops the stack: that failure is what is to be seen.
+  // Expected if a failure stops the stack; that failure is reported instead.
   pool.on('error', () => undefined);
-  // Made by the load, which has no use for the proofs and sums of every single row, and sorts ten million ids once.
+  // Speeds up loading: skips checks per row and sorts ten million ids once.
   await pool.query('ALTER TABLE reservations DISABLE TRIGGER USER, DROP CONSTRAINT reservations_pkey');
   const id = (prefix: string, number: string) => `'${prefix}_' || lpad(to_hex((${number})::bigint), 26, '0')`;
   await inChunks(ACCOUNTS, async (from, to) => {
@@ -142,7 +142,7 @@ const load = async (databaseUrl: string): Promise<string[]> => {
   return rows.map(({ svc_user_id }) => svc_user_id);
 };
 
-/** Lets nobody who is measured write out what the load has left in memory; billing's own role may not ask for this. */
+/** Writes out the loaded data before the measurement; billing's role may not run a checkpoint. */
 const checkpoint = async (postgresUrl: string): Promise<void> => {
   const database = new pg.Client({ connectionString: postgresUrl });
   await database.connect();
@@ -150,7 +150,7 @@ const checkpoint = async (postgresUrl: string): Promise<void> => {
   await database.end();
 };
 
-/** Inserts so many rows in statements of `CHUNK`, as many at a time as there are loaders. */
+/** Inserts `count` rows in statements of `CHUNK`, in parallel over the loaders. */
 const inChunks = async (count: number, insert: (from: number, to: number) => Promise<void>): Promise<void> => {
   let next = 1;
   await Promise.all(

@@ -8,14 +8,14 @@ import { printTable, say } from './harness/report.ts';
 import { startStack } from './harness/stack.ts';
 
 const FACTS = Number(process.env['BENCH_FACTS'] ?? 20_000);
-/** Facts in a message, as the gateway packs them. */
+/** Events per message, as the gateway packs them. */
 const MESSAGE_FACTS = 200;
-/** Requests in one transaction, as many as the consumer takes. */
+/** Requests per transaction, as many as the consumer takes. */
 const BATCHES = [1, 200, 2_000];
 const POLL_MS = 20;
 const APP = newId('app');
 
-/** Measures how fast usage is settled: through the database function alone, then from messages on NATS to the last row. */
+/** Measures settlement through the database function alone, then from messages on NATS to the last row. */
 export const measureSettlements = async (): Promise<void> => {
   const stack = await startStack();
   try {
@@ -42,9 +42,9 @@ export const measureSettlements = async (): Promise<void> => {
   }
 };
 
-/** Reserves for so many requests, at most two of an account. */
+/** Reserves `count` requests, at most two per account. */
 const reserve = async (pool: pg.Pool, accounts: readonly string[], count: number): Promise<string[]> => {
-  if (count > 2 * accounts.length) throw new Error('an account has two places');
+  if (count > 2 * accounts.length) throw new Error('an account has two slots');
   const ids = Array.from({ length: count }, () => newId('req'));
   await pool.query(
     `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, estimate_micros, week_start, month_start, created_at)
@@ -73,7 +73,7 @@ const settleThroughPg = async (pool: pg.Pool, ids: readonly string[], batch: num
   return (performance.now() - startedAt) / 1000;
 };
 
-/** Seconds from the first message to the last settled row. */
+/** Returns the seconds from the first message to the last settled row. */
 const settleThroughNats = async (natsUrl: string, pool: pg.Pool, ids: readonly string[]): Promise<number> => {
   const connection = await connectToBroker({ url: natsUrl, name: 'operator' });
   const stream = connection.jetstream();
@@ -81,7 +81,7 @@ const settleThroughNats = async (natsUrl: string, pool: pg.Pool, ids: readonly s
   const messages: Promise<unknown>[] = [];
   for (let at = 0; at < ids.length; at += MESSAGE_FACTS) {
     const message = JSON.stringify(toEvent(ids.slice(at, at + MESSAGE_FACTS)));
-    // Twice, as after a lost acknowledgement: the second one must change nothing.
+    // Twice, as after a lost acknowledgement: the second must have no effect.
     messages.push(...[1, 2].map(() => stream.publish(events.usageRecorded.subject, message)));
   }
   await Promise.all(messages);

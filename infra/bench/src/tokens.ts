@@ -22,11 +22,11 @@ import { type Stack, startStack } from './harness/stack.ts';
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CALLERS = 8;
-/** At one time; the library's own store in memory keeps a thousand entries and forgets older ones. */
+/** Codes at a time; the library's in-memory store keeps a thousand entries and drops older ones. */
 const CODES = 200;
-/** Times that so many codes are made and redeemed in a round. */
+/** Batches of codes per round. */
 const BATCHES = 3;
-/** After consents, for the facts that they leave to reach NATS: that is not what is measured. */
+/** Pause after consents, so that publishing their events is not measured. */
 const SETTLE_MS = 300;
 const ROUND_SECONDS_MAX = 60;
 const FLOOR = new URL('./token-floor/main.ts', import.meta.url).pathname;
@@ -36,11 +36,11 @@ interface Side {
   readonly client: Client;
   readonly app: App;
   readonly pid: number;
-  /** Codes that nobody has redeemed yet. */
+  /** Returns fresh codes. */
   codes(count: number): Promise<string[]>;
 }
 
-/** Measures auth's token endpoint against the library it uses with everything in memory, and the authorize page. */
+/** Measures auth's token endpoint against its library in memory, and the authorize page. */
 export const measureTokens = async (): Promise<void> => {
   const stack = await startStack();
   try {
@@ -67,7 +67,7 @@ const startAuth = async (stack: Stack): Promise<Side> => {
         return own;
       }),
     );
-    // Neighbours in the queue belong to different people, as they would in life.
+    // Adjacent codes belong to different users, as in production.
     return Array.from(
       { length: count },
       (_, index) => lists[index % people.length]?.[Math.floor(index / people.length)] ?? '',
@@ -90,15 +90,15 @@ const startFloor = async (stack: Stack): Promise<Side> => {
     codes: async (count) => {
       const answer = child.message();
       child.send({ count });
-      // The floor answers nothing else.
+      // The lower bound sends no other reply.
       return ((await answer) as { codes: string[] }).codes;
     },
   };
 };
 
-/** A kind of request at one side: what it needs is made ready outside of what is timed and metered. */
+/** A kind of request at one side; its preparation is neither timed nor metered. */
 interface Measurement extends Metered {
-  /** A round that counts for nothing. */
+  /** Runs an unmeasured round. */
   warmUp(): Promise<void>;
 }
 

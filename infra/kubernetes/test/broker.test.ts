@@ -15,7 +15,7 @@ const MIGRATION = 'broker-migration';
 const directory = mkdtempSync(join(tmpdir(), 'svc-nats-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** A broker as one environment configures it. */
+/** The broker configuration of one environment. */
 interface Deployment {
   readonly files: Readonly<Record<string, string>>;
   /** The environment of the server. */
@@ -70,7 +70,7 @@ describe.each([
     expect(check).not.toThrow();
   });
 
-  test('lets each user in with the URL that it is given, and the operator make what services use', async () => {
+  test('accepts each user with its URL, and lets the operator create the topology', async () => {
     const scratch = await scratchDirectory();
     const accounts = (files['accounts.conf'] ?? '').replaceAll(/\$(\w+_NATS_PASSWORD)/g, (_, variable: string) =>
       JSON.stringify(passwords[variable]),
@@ -90,7 +90,7 @@ describe.each([
     scratch.remove();
   });
 
-  test('has a password for each user, all of them different', () => {
+  test('has a different password for each user', () => {
     const given = brokerUsers.map((user) => new URL(urlOf(user)).password);
     expect(new Set(given).size).toBe(brokerUsers.length);
     expect(given.toSorted()).toEqual(Object.values(passwords).toSorted());
@@ -111,7 +111,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(holders.toSorted()).toEqual(expected.toSorted());
   });
 
-  test('verifies PostgreSQL and NATS wherever they are outside of the cluster', () => {
+  test('verifies PostgreSQL and NATS outside the cluster', () => {
     const isVerified = name !== 'local';
     for (const workload of workloads(manifests)) {
       for (const container of containersOf(workload)) {

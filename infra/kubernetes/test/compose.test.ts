@@ -18,7 +18,7 @@ const services = readCompose();
 const directory = mkdtempSync(join(tmpdir(), 'svc-compose-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A finding of the linter, whose own types do not resolve. */
+/** A finding of the linter, whose types do not resolve. */
 interface Finding {
   readonly rule: string;
   readonly type: string;
@@ -29,7 +29,10 @@ interface Finding {
 /** The formatter writes double quotes. */
 const QUOTES = { 'require-quotes-in-ports': [2, { quoteType: 'double' }] } as const;
 
-/** Schema of the Compose Specification and the linter's other rules, but for how things are ordered and quoted. */
+/**
+ * Checks a file against the schema of the Compose Specification and the linter's other rules, except ordering and
+ * quoting.
+ */
 const lint = (file: string): string[] => {
   const linter = new DCLinter({ rules: QUOTES, quiet: true, debug: false, exclude: [] });
   const results: readonly { messages: readonly Finding[] }[] = linter.lintFiles([file], false);
@@ -42,7 +45,7 @@ const lint = (file: string): string[] => {
 describe('docker-compose.yml', () => {
   test('fits the Compose Specification', () => expect(lint(fileURLToPath(COMPOSE_FILE))).toEqual([]));
 
-  test('would be refused with a key that compose does not know', () => {
+  test('is rejected with an unknown key', () => {
     const file = join(directory, 'docker-compose.yml');
     writeFileSync(file, readFileSync(COMPOSE_FILE, 'utf8').replace('stop_grace_period', 'stop_grace_perod'));
     expect(lint(file).length).toBeGreaterThan(0);
@@ -55,18 +58,15 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(services).toSorted()).toEqual([...expected, ...migrations].toSorted());
   });
 
-  test.each(Object.entries(services))(
-    '%s has an exact image, or one from the Dockerfile',
-    (_name, { image, build }) => {
-      if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+(@sha256:[\da-f]{64})?$/);
-      else {
-        expect(build.dockerfile).toBe('infra/docker/Dockerfile');
-        expect(existsSync(packageFolder(build.args['PACKAGE'] ?? ''))).toBe(true);
-      }
-    },
-  );
+  test.each(Object.entries(services))('%s has an exact image or one from the Dockerfile', (_name, { image, build }) => {
+    if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+(@sha256:[\da-f]{64})?$/);
+    else {
+      expect(build.dockerfile).toBe('infra/docker/Dockerfile');
+      expect(existsSync(packageFolder(build.args['PACKAGE'] ?? ''))).toBe(true);
+    }
+  });
 
-  test('pins each image of others by digest, but for NATS, and is in step with the local overlay', () => {
+  test('pins each third-party image except NATS by digest, in line with the local overlay', () => {
     const foreign = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [image ?? ''] : []));
     expect(foreign.filter((image) => !image.includes('@sha256:'))).toEqual(['nats:2.14.0-alpine']);
     const overlayImages = workloads(overlay('local')).flatMap((workload) =>
@@ -78,13 +78,13 @@ describe('docker-compose.yml', () => {
   test.each(Object.entries(services))('%s is confined', (name, service) => {
     expect(service.security_opt).toContain('no-new-privileges:true');
     expect(service.privileged).toBeUndefined();
-    // PostgreSQL's image starts as root and gives its folder to its own user.
+    // PostgreSQL's image starts as root and hands its folder to another user.
     if (name === 'postgres') return;
     expect(service.read_only).toBe(true);
     expect(service.cap_drop).toEqual(['ALL']);
   });
 
-  test.each(Object.entries(services))('%s waits for what is there and gets well', (_name, service) => {
+  test.each(Object.entries(services))('%s waits for existing services with health checks', (_name, service) => {
     for (const [needed, { condition }] of Object.entries(service.depends_on)) {
       const other = services[needed];
       expect(other, needed).toBeDefined();
@@ -93,18 +93,15 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test.each(Object.entries(services))(
-    '%s mounts files that exist, and none that it may change',
-    (_name, { volumes }) => {
-      for (const [source = '', , mode] of volumes.map((volume) => volume.split(':'))) {
-        if (!source.startsWith('.')) continue;
-        expect(existsSync(new URL(source, ROOT)), source).toBe(true);
-        expect(mode).toBe('ro');
-      }
-    },
-  );
+  test.each(Object.entries(services))('%s mounts only existing files, read-only', (_name, { volumes }) => {
+    for (const [source = '', , mode] of volumes.map((volume) => volume.split(':'))) {
+      if (!source.startsWith('.')) continue;
+      expect(existsSync(new URL(source, ROOT)), source).toBe(true);
+      expect(mode).toBe('ro');
+    }
+  });
 
-  test('is reached from this machine alone, through the ingress, and so is the inbox of its mails', () => {
+  test('exposes only the ingress and the mail inbox, and only to this machine', () => {
     const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map((port) => `${name} ${port}`));
     expect(published).toEqual([
       // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
@@ -126,18 +123,18 @@ describe('with the secrets of make-env.sh', () => {
       Object.entries(services[name]?.environment ?? {}).map(([key, text]) => [key, interpolate(text, variables)]),
     );
 
-  test.each(serviceNames)('%s accepts its environment, and knows every variable in it', async (service) => {
+  test.each(serviceNames)('%s accepts its environment and knows every variable in it', async (service) => {
     const schema = await configSchemaOf(service);
     const environment = environmentOf(service);
     expect(() => loadConfig(schema, environment)).not.toThrow();
     const known = new Set(describeSettings(schema).map(({ name }) => name));
     const unknown = Object.keys(environment).filter((name) => !known.has(name));
-    // The shipped routes file names it as the variable of the provider's key.
+    // The shipped routes file names this variable for the provider's key.
     expect(unknown).toEqual(service === 'inference-gateway' ? ['SANDBOX_PROVIDER_KEY'] : []);
   });
 
   test.each(ownersOfRoutes)(
-    '%s accepts exactly the callers of its internal routes, and holds no credential but its own',
+    '%s accepts exactly the callers of its internal routes and holds only its credential',
     (service) => {
       const { INTERNAL_API_TOKENS: accepted = '', INTERNAL_API_TOKEN: own } = environmentOf(service);
       const expected = callersOf(service).map((caller) => {
@@ -149,16 +146,16 @@ describe('with the secrets of make-env.sh', () => {
     },
   );
 
-  test('each secret is used, and each that is needed is made', () => {
+  test('every secret is used, and every required one is generated', () => {
     const text = JSON.stringify(services);
-    // The operator presents its own token from outside of the containers.
+    // The operator presents this token from outside the containers.
     const used = new Set([...variablesIn(text), 'OPERATOR_API_TOKEN']);
     expect(Object.keys(variables).filter((name) => !used.has(name))).toEqual([]);
     const optional = new Set([...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name));
     expect([...used].filter((name) => !optional.has(name) && variables[name] === undefined)).toEqual([]);
   });
 
-  test('addresses inside name a container and a port that it listens on', () => {
+  test('internal addresses name a container and a port that it listens on', () => {
     const listens: Record<string, string[]> = { nats: ['4222'], postgres: ['5432'] };
     for (const name of serviceNames)
       listens[name] = [environmentOf(name)['PORT'] ?? '', environmentOf(name)['INTERNAL_PORT'] ?? ''];
@@ -172,11 +169,11 @@ describe('with the secrets of make-env.sh', () => {
   });
 });
 
-/** The folder of a workspace package that an image is made of. */
+/** Returns the folder of a workspace package that becomes an image. */
 const packageFolder = (name: string): URL => {
   const folder = name.replace('@svc/', '');
   const parents = ['services', 'packages', 'infra'].map((parent) => new URL(`${parent}/${folder}/package.json`, ROOT));
   const found = parents.find((url) => existsSync(url));
-  if (found === undefined) throw new Error(`there is no package ${name}`);
+  if (found === undefined) throw new Error(`unknown package ${name}`);
   return found;
 };

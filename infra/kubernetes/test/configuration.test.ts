@@ -23,7 +23,7 @@ import {
 const directory = mkdtempSync(join(tmpdir(), 'svc-manifests-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Something of the right form for a value that only a secret store has. */
+/** Well-formed values for variables that only a secret store has. */
 const STAND_INS: Record<string, string> = {
   DATABASE_URL: 'postgres://svc:secret@database.test:5432/svc',
   NATS_URL: 'nats://nats.test:4222',
@@ -45,7 +45,7 @@ describe.each(overlayNames)('%s', (name) => {
   const environmentFor = (service: string): Map<string, EnvironmentValue> =>
     environmentOf(manifests, containersOf(find(manifests, 'Deployment', service))[0] ?? {});
 
-  test.each(serviceNames)('%s accepts the environment that it is given', async (service) => {
+  test.each(serviceNames)('%s accepts its environment', async (service) => {
     const schema = await configSchemaOf(service);
     const environment = [...environmentFor(service)].map(([variable, value]) => [
       variable,
@@ -54,14 +54,14 @@ describe.each(overlayNames)('%s', (name) => {
     expect(() => loadConfig(schema, Object.fromEntries(environment))).not.toThrow();
   });
 
-  test.each(serviceNames)('%s is given no variable that it does not know', async (service) => {
+  test.each(serviceNames)('%s gets no unknown variable', async (service) => {
     const known = new Set(describeSettings(await configSchemaOf(service)).map((setting) => setting.name));
     const unknown = [...environmentFor(service).keys()].filter((variable) => !known.has(variable));
-    // The keys of inference providers have the names that the routes file gives them.
+    // The routes file names the variables of the providers' keys.
     expect(unknown).toEqual(service === 'inference-gateway' && name === 'local' ? ['SANDBOX_PROVIDER_KEY'] : []);
   });
 
-  test.each(serviceNames)('%s reads its secrets from Secrets, and nothing else from there', async (service) => {
+  test.each(serviceNames)('%s reads its secrets, and only those, from Secrets', async (service) => {
     const settings = describeSettings(await configSchemaOf(service));
     const secret = new Set(settings.filter((setting) => setting.secret).map((setting) => setting.name));
     for (const [variable, value] of environmentFor(service)) {
@@ -88,7 +88,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(fileVariable('inference-gateway', 'ROUTES_FILE')).toBe('/etc/svc/routes/routes.yaml');
   });
 
-  test('the base URL is that of the entrance', () => {
+  test('the base URL is the entrance’s', () => {
     const value = environmentFor('auth').get('PUBLIC_BASE_URL');
     const url = new URL(value !== undefined && 'text' in value ? value.text : '');
     const hosts = [
@@ -109,7 +109,7 @@ describe.each(overlayNames)('%s', (name) => {
     return value !== undefined && 'text' in value ? value.text : undefined;
   };
 
-  /** The data of the ConfigMap that a service has at a path. */
+  /** Returns the data of a service's ConfigMap at a path. */
   const configMapAt = (service: string, path: string): Record<string, string> => {
     const deployment = find(manifests, 'Deployment', service);
     const pod = fieldsAt(deployment, 'spec', 'template', 'spec');
@@ -121,7 +121,7 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 test.each(serviceNames.filter((each) => each !== 'console'))(
-  'the local %s accepts exactly the credentials that its callers present',
+  'the local %s accepts exactly its callers’ credentials',
   (service) => {
     const manifests = overlay('local');
     const accepted = textAt(find(manifests, 'Secret', service), 'stringData', 'INTERNAL_API_TOKENS').split(',');
@@ -147,9 +147,9 @@ test('the local databases have the passwords that the services use', () => {
   expect(secretKeys(manifests, 'postgres')).toContain('POSTGRES_PASSWORD');
 });
 
-/** A function of a service, from its source. */
+/** Imports a module of a service from source. */
 const importSource = async <M>(path: string): Promise<M> => {
   const url = new URL(`../../../${path}`, import.meta.url);
-  // The caller names what the module exports; a wrong name fails its test.
+  // The caller names the exports; a wrong name fails its test.
   return (await import(url.href)) as M;
 };

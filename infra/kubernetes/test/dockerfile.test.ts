@@ -6,10 +6,10 @@ const read = (path: string): string => readFileSync(new URL(`../../../${path}`, 
 const text = read('infra/docker/Dockerfile');
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the builder fills in its own variable.
 const NODE_IMAGE = '${NODE_IMAGE}';
-/** The last stage: what is shipped. */
+/** The last stage, which becomes the image. */
 const shipped = text.slice(text.lastIndexOf('\nFROM '));
 
-/** The instructions of a Dockerfile, each on one line. */
+/** Returns the instructions of a Dockerfile, each on one line. */
 const instructionsOf = (source: string): string[] =>
   source
     .replaceAll(/^\s*#.*\n/gm, '')
@@ -20,13 +20,13 @@ const instruction = (source: string, name: string): string[] =>
   instructionsOf(source).filter((line) => line.startsWith(`${name} `));
 
 describe('the Dockerfile', () => {
-  test('has nothing that the linter finds', () => expect(validate(text)).toEqual([]));
+  test('passes the linter', () => expect(validate(text)).toEqual([]));
 
-  test('the linter finds something in a bad one', () => {
+  test('fails the linter if it is invalid', () => {
     expect(validate('FROM node\nCMD ["node", \'x\']\nCOPPY . .\n').length).toBeGreaterThan(0);
   });
 
-  test('starts from the bytes of one exact version, the one that the repository runs on', () => {
+  test('pins the repository’s Node version by digest', () => {
     const version = /^ {2}node: (\d\S+)$/m.exec(read('pnpm-workspace.yaml'))?.[1];
     const [, tag, digest] =
       /^ARG NODE_IMAGE=node:(\S+)@(sha256:[\da-f]{64})$/.exec(instruction(text, 'ARG')[0] ?? '') ?? [];
@@ -36,14 +36,14 @@ describe('the Dockerfile', () => {
     expect(shipped).toContain(`base.digest="${digest}"`);
   });
 
-  test('installs with the package manager of the repository, and what the lockfile says', () => {
-    // package.json names it in the form pnpm@<version>.
+  test('installs with the repository’s package manager and lockfile', () => {
+    // package.json names it as pnpm@<version>.
     const { packageManager } = JSON.parse(read('package.json')) as { packageManager: string };
     expect(text).toContain(`npm install --global ${packageManager}\n`);
     expect(text).toContain('pnpm install --frozen-lockfile');
   });
 
-  test('ships no sources, and runs nothing while the last stage is made', () => {
+  test('ships no sources and runs no command in the last stage', () => {
     expect(instruction(shipped, 'COPY')).toEqual([
       'COPY --from=build /app ./',
       'COPY --from=build --chown=1000:1000 /state /var/lib/svc',
@@ -52,12 +52,12 @@ describe('the Dockerfile', () => {
     expect(instruction(shipped, 'ADD')).toEqual([]);
   });
 
-  test('does not run as root, and takes no secret', () => {
+  test('does not run as root and takes no secret', () => {
     expect(instruction(shipped, 'USER')).toEqual(['USER 1000:1000']);
     expect(text).not.toMatch(/(ARG|ENV) \w*(SECRET|TOKEN|PASSWORD|KEY)/);
   });
 
-  test('needs no shell to start or to say that it turns', () => {
+  test('needs no shell to start or for its health check', () => {
     expect(instruction(shipped, 'ENTRYPOINT')).toEqual(['ENTRYPOINT ["node"]']);
     expect(instruction(shipped, 'CMD')).toEqual(['CMD ["src/main.js"]']);
     const [check = ''] = instruction(shipped, 'HEALTHCHECK');
@@ -65,7 +65,7 @@ describe('the Dockerfile', () => {
     expect(command).toEqual(['node', '-e', expect.stringContaining("+ '/healthz'")]);
   });
 
-  test('says what it is', () => {
+  test('has image labels', () => {
     for (const label of ['title', 'version', 'revision', 'base.name', 'base.digest']) {
       expect(shipped).toContain(`org.opencontainers.image.${label}=`);
     }
@@ -73,7 +73,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-test('nothing private or built elsewhere gets into an image', () => {
+test('excludes private and built files from images', () => {
   const ignored = read('infra/docker/Dockerfile.dockerignore').split('\n');
   for (const pattern of ['.git', '.env*', '.local*', '**/node_modules', '**/dist']) expect(ignored).toContain(pattern);
 });

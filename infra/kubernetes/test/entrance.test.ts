@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { fieldsAt, listAt, type Manifest, textAt, valueAt } from './support/kustomize/manifest.ts';
 import { find, ofKind, overlay } from './support/overlays.ts';
 
-/** Where a path goes: every service whose rules take it. */
+/** Returns every service whose rules match the path. */
 type Entrance = (path: string) => string[];
 
 const fill = ({ path }: RouteDefinition): string => path.replaceAll(/\{[^}]+\}/g, 'x1');
 const CONSOLE = 'console';
 
-/** ingress-nginx with use-regex: paths are regular expressions from the start; the longest text goes first, so `/` is last. */
+/** ingress-nginx with use-regex: anchored regular expressions, longest first, so `/` is last. */
 const ingress: Entrance = (path) => {
   const owners = ofKind(overlay('local'), 'Ingress').flatMap((each) =>
     listAt(each, 'spec', 'rules')
@@ -20,7 +20,7 @@ const ingress: Entrance = (path) => {
   return withoutLast(owners);
 };
 
-/** The Gateway API: whole regular expressions and prefixes of whole segments. */
+/** Gateway API: whole regular expressions, and prefixes of whole segments. */
 const gateway: Entrance = (path) =>
   withoutLast(
     ofKind(overlay('production'), 'HTTPRoute').flatMap((route) =>
@@ -38,7 +38,7 @@ const takes = (type: string, value: string, path: string): boolean => {
   return value === '/' || path === value || path.startsWith(`${value}/`);
 };
 
-/** The console takes what nobody else does. */
+/** The console takes the remaining paths. */
 const withoutLast = (owners: string[]): string[] => {
   const others = owners.filter((owner) => owner !== CONSOLE);
   return others.length === 0 ? owners : others;
@@ -49,7 +49,7 @@ describe.each([
   ['HTTPRoute', gateway],
 ])('%s', (_kind, entrance) => {
   test.each(allRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    '%s goes to its owner and to nobody else',
+    '%s goes only to its owner',
     (_name, route) => expect(entrance(fill(route))).toEqual([route.service]),
   );
 
@@ -81,7 +81,9 @@ describe.each([
 
 const bodyBytesOf = (service: string): number =>
   Math.max(...allRoutes.filter((route) => route.service === service).map(({ request }) => request.body?.bytesMax ?? 0));
-/** What the gateway's settings let a provider be silent for: UPSTREAM_FIRST_BYTE_TIMEOUT_MS and UPSTREAM_TOTAL_TIMEOUT_MS. */
+/**
+ * Longest silence of a provider by the gateway's settings UPSTREAM_FIRST_BYTE_TIMEOUT_MS and UPSTREAM_TOTAL_TIMEOUT_MS.
+ */
 const LONGEST_STREAM_SECONDS = 600;
 
 describe('each Ingress', () => {
@@ -89,7 +91,7 @@ describe('each Ingress', () => {
     textAt(manifest.metadata, 'annotations', `nginx.ingress.kubernetes.io/${name}`);
 
   test.each(ofKind(overlay('local'), 'Ingress').map((each) => [each.metadata.name, each] as const))(
-    '%s passes bodies and streams without holding them back',
+    '%s does not buffer bodies and streams',
     (name, manifest) => {
       expect(annotation(manifest, 'proxy-buffering')).toBe('off');
       expect(annotation(manifest, 'proxy-request-buffering')).toBe('off');
@@ -98,14 +100,14 @@ describe('each Ingress', () => {
     },
   );
 
-  test('of the gateway takes 32 MiB and waits for the longest stream', () => {
+  test('of the gateway accepts 32 MiB and waits for the longest stream', () => {
     const manifest = find(overlay('local'), 'Ingress', 'inference-gateway');
     expect(annotation(manifest, 'proxy-body-size')).toBe('32m');
     expect(Number(annotation(manifest, 'proxy-read-timeout'))).toBeGreaterThan(LONGEST_STREAM_SECONDS);
   });
 
   test.each(ofKind(overlay('local'), 'Ingress').map((each) => [each.metadata.name, each] as const))(
-    '%s clears a request id from outside: services believe it',
+    '%s clears an incoming request id, which services trust',
     (_name, manifest) =>
       expect(annotation(manifest, 'configuration-snippet')).toBe('more_clear_input_headers "X-Request-Id";\n'),
   );
@@ -116,13 +118,13 @@ describe('each HTTPRoute', () => {
     listAt(route, 'spec', 'rules').map((rule) => [route.metadata.name, rule] as const),
   );
 
-  test.each(rules)('%s removes a request id from outside: services believe it', (_name, rule) => {
+  test.each(rules)('%s removes an incoming request id, which services trust', (_name, rule) => {
     expect(rule['filters']).toEqual([
       { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['X-Request-Id'] } },
     ]);
   });
 
-  test('of the gateway waits for the longest stream, after the longest upload', () => {
+  test('of the gateway waits for the longest stream after the longest upload', () => {
     const rule = rules.find(([name]) => name === 'inference-gateway')?.[1];
     const seconds = Number(/^(\d+)s$/.exec(textAt(rule, 'timeouts', 'request'))?.[1]);
     expect(seconds).toBeGreaterThan(LONGEST_STREAM_SECONDS + 300);

@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** The commands of the build stage, each with the folder that it runs in. */
+/** Commands of the build stage, each with its working folder. */
 const buildSteps = (): { directory: string; command: string }[] => {
   const text = readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8');
   const stage = text.slice(text.indexOf(' AS build'), text.lastIndexOf('\nFROM ')).replaceAll(/\\\n\s*/g, ' ');
@@ -35,7 +35,7 @@ const buildSteps = (): { directory: string; command: string }[] => {
   });
 };
 
-/** What `COPY . .` brings: the repository's files, without those that the ignore file names. */
+/** Copies the files of `COPY . .`: the repository without ignored files. */
 const copyContext = (target: string): void => {
   const ignored = readFileSync(join(ROOT, 'infra/docker/Dockerfile.dockerignore'), 'utf8')
     .split('\n')
@@ -56,7 +56,7 @@ const copyContext = (target: string): void => {
   }
 };
 
-/** Runs a command in the finished folder as the image would: its own files alone, nothing to write, nobody's rights. */
+/** Runs a command in the finished folder like the image: only its files, read-only, as an unprivileged user. */
 const runShipped = (args: readonly string[]) =>
   spawnSync(process.execPath, args, {
     cwd: join(root, 'app'),
@@ -66,7 +66,7 @@ const runShipped = (args: readonly string[]) =>
     ...(process.getuid?.() === 0 ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}),
   });
 
-test('the steps of the Dockerfile make what runs as an unprivileged user from files that it cannot change', {
+test('the steps of the Dockerfile build a service that an unprivileged user can run but not change', {
   timeout: STEP_TIMEOUT_MS,
 }, () => {
   copyContext(join(root, 'repo'));
@@ -77,7 +77,7 @@ test('the steps of the Dockerfile make what runs as an unprivileged user from fi
 
   const started = runShipped(['src/main.js']);
   expect(started.status, started.stderr).toBe(1);
-  // It has found everything that it imports, and would start with a configuration.
+  // All imports were found; only the configuration is missing.
   expect(started.stdout).toContain('The configuration is invalid');
   expect(started.stdout).toContain('DATABASE_URL');
   const traces = "await import('@opentelemetry/sdk-trace'); await import('@opentelemetry/exporter-trace-otlp-http');";
@@ -85,7 +85,7 @@ test('the steps of the Dockerfile make what runs as an unprivileged user from fi
   expect(loaded.status, loaded.stderr).toBe(0);
 
   const sbom: { metadata: { component: object }; components: { name: string }[] } = readJson('app/sbom.cdx.json');
-  // The component's `name` is that of the folder; its reference names the package.
+  // The component's `name` is the folder's; its reference names the package.
   expect(JSON.stringify(sbom.metadata.component)).toContain(`/webhook-dispatcher@${VERSION}`);
   const names = sbom.components.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['knex', 'nats', '@opentelemetry/sdk-trace']));
@@ -93,7 +93,7 @@ test('the steps of the Dockerfile make what runs as an unprivileged user from fi
 });
 
 const runStep = ({ directory, command }: { directory: string; command: string }): void => {
-  // The base image brings npm and this brings the package manager; here both are there, in the same versions.
+  // Both package managers are installed here in the same versions as in the base image.
   if (command.startsWith('npm install --global pnpm@')) return;
   execFileSync('/bin/sh', ['-c', command.replaceAll(/(?<=\s)\/(app|deployed|state)\b/g, `${root}/$1`)], {
     cwd: join(root, directory),

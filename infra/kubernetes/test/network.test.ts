@@ -13,7 +13,7 @@ import {
   serviceNames,
 } from './support/overlays.ts';
 
-/** Who asks whom inside: the picture in docs/architecture.md. Signing keys are read at auth's public port. */
+/** Internal calls, as drawn in docs/architecture.md. Signing keys are read at auth's public port. */
 const SERVICE_ARROWS = [
   'billing -> auth:3000',
   'inference-gateway -> auth:3000',
@@ -54,7 +54,7 @@ describe.each(overlayNames)('%s', (name) => {
   const manifests = overlay(name);
   const pods = podsOf(manifests);
 
-  test('pods reach each other only where the architecture draws an arrow', () => {
+  test('pods reach each other only along the arrows of the architecture', () => {
     const open = pods.flatMap((from) =>
       pods.flatMap((to) =>
         PORTS.filter((port) => mayConnect(manifests, from, to, tcp(port))).map(
@@ -66,7 +66,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.toSorted()).toEqual(expected.toSorted());
   });
 
-  test('the entrance reaches the public port of each service, and nothing else', () => {
+  test('the entrance reaches only the public port of each service', () => {
     const entrance = elsewhere(name === 'local' ? 'ingress-nginx' : 'envoy-gateway-system');
     const open = pods.flatMap((to) =>
       PORTS.filter((port) => mayConnect(manifests, entrance, to, tcp(port))).map((port) => `${to.name}:${port}`),
@@ -74,7 +74,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.toSorted()).toEqual(serviceNames.map((service) => `${service}:3000`).toSorted());
   });
 
-  test('nobody else in the cluster reaches anything, but Prometheus the metrics', () => {
+  test('other pods reach nothing, except Prometheus the metrics', () => {
     const prometheus = { 'app.kubernetes.io/name': 'prometheus' };
     const strangers = [
       elsewhere('default'),
@@ -91,7 +91,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.map((pod) => pod.name).toSorted()).toEqual(name === 'local' ? [] : [...serviceNames]);
   });
 
-  test('only with traces on do services reach a collector, and nothing else beside it', () => {
+  test('services reach a collector only with tracing', () => {
     const collector = elsewhere('monitoring', { 'app.kubernetes.io/name': 'opentelemetry-collector' });
     const open = pods.flatMap((from) =>
       [...PORTS, 4317, 4318]
@@ -101,7 +101,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.toSorted()).toEqual(name === 'with-single-sign-on' ? WITH_DATABASE.map((each) => `${each}:4318`) : []);
   });
 
-  test('every pod may ask for names, and only there', () => {
+  test('every pod reaches cluster DNS and no other name server', () => {
     const dns = elsewhere('kube-system', { 'k8s-app': 'kube-dns' });
     for (const pod of pods) {
       expect(mayConnect(manifests, pod, dns, { protocol: 'UDP', port: 53 }), pod.name).toBe(true);
@@ -111,7 +111,7 @@ describe.each(overlayNames)('%s', (name) => {
     }
   });
 
-  test('the public internet is open to those who have business there', () => {
+  test('only services with external calls reach the internet', () => {
     const open = pods.filter((pod) => mayConnect(manifests, pod, at('93.184.215.14'), tcp(443))).map((pod) => pod.name);
     const expected = {
       local: ['inference-gateway', 'webhook-dispatcher'],
@@ -122,7 +122,7 @@ describe.each(overlayNames)('%s', (name) => {
     expect(open.toSorted()).toEqual(expected[name]);
   });
 
-  test('only the dispatcher may use other ports than 443 there: those that a webhook may name', () => {
+  test('only the dispatcher may use ports other than 443: those allowed for webhooks', () => {
     for (const { name: from } of pods) {
       expect(reachable(name, from, '93.184.215.14', 8443), from).toBe(from === 'webhook-dispatcher');
       expect(reachable(name, from, '93.184.215.14', 80), from).toBe(false);
@@ -132,10 +132,11 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 describe('private and special addresses', () => {
-  /** First and last address of every range that the dispatcher's own check refuses, and their neighbours. */
+  /** First and last address of every range that the dispatcher refuses, and their neighbours. */
   const samples = async (): Promise<{ address: string; isPublic: boolean }[]> => {
     const url = new URL('../../../services/webhook-dispatcher/src/destinations/public-address.ts', import.meta.url);
-    // The dispatcher exports this function; a test in infra may read its source, while nothing in infra depends on a service.
+    // The dispatcher exports this function. A test in infra may read its source; code in infra must not depend on a
+    // service.
     const { isPublicAddress } = (await import(url.href)) as { isPublicAddress: (text: string) => boolean };
     const source = readFileSync(url, 'utf8');
     const ranges = [...source.matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range = '']) => range);
@@ -146,7 +147,7 @@ describe('private and special addresses', () => {
   };
 
   test.each(['staging', 'production', 'with-single-sign-on'] as const)(
-    '%s: the policies refuse what the dispatcher refuses',
+    '%s: the policies refuse the addresses that the dispatcher refuses',
     async (name) => {
       for (const { address, isPublic } of await samples()) {
         expect({ address, isPublic: reachable(name, 'webhook-dispatcher', address, 443) }).toEqual({
@@ -157,7 +158,7 @@ describe('private and special addresses', () => {
     },
   );
 
-  test('nobody with a way out has one to private space', async () => {
+  test('no service with internet access reaches private addresses', async () => {
     const refused = (await samples()).filter(({ isPublic }) => !isPublic);
     for (const from of ['billing', 'inference-gateway', 'auth']) {
       const open = refused.filter(({ address }) => reachable('with-single-sign-on', from, address, 443));
@@ -167,7 +168,7 @@ describe('private and special addresses', () => {
 });
 
 describe.each(['staging', 'production'] as const)('%s: data stores at given addresses', (name) => {
-  test('are reached where the overlay says, which is no longer the placeholder', () => {
+  test('are reached at the overlay’s addresses, not the placeholder', () => {
     for (const [policy, port] of [
       ['to-postgres', 5432],
       ['to-nats', 4222],
@@ -182,12 +183,12 @@ describe.each(['staging', 'production'] as const)('%s: data stores at given addr
   });
 });
 
-test('a service that is told an address may go there', () => {
+test('a service may reach each address in its environment', () => {
   const manifests = overlay('production');
   for (const workload of ofKind(manifests, 'Deployment')) {
     const from = podNamed(manifests, workload.metadata.name);
     const settings = containersOf(workload).flatMap((container) => listAt(container, 'env'));
-    // Asked for signing keys alone, which JWKS_URL names instead.
+    // Used only for signing keys, which JWKS_URL names instead.
     const isUsed = ({ name }: Fields): boolean => name !== 'AUTH_INTERNAL_URL' || from.name === 'webhook-dispatcher';
     for (const { value } of settings.filter(isUsed)) {
       const [, host = '', port = ''] = /^http:\/\/([a-z-]+):(\d+)/.exec(String(value)) ?? [];
@@ -199,7 +200,7 @@ test('a service that is told an address may go there', () => {
   }
 });
 
-/** IPv4 as a number, and back. */
+/** Converts an IPv4 address to a number, and back. */
 const ipv4 = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 const edgesOfIpv4 = (range: string): string[] => {
   const [network, bits] = ipaddr.parseCIDR(range);

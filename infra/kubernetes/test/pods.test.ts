@@ -23,7 +23,7 @@ import {
   workloads,
 } from './support/overlays.ts';
 
-/** Steps that a service takes after its requests have ended, each of which may take 10 s; the gateway has the most. */
+/** Shutdown steps after the last request, each of which may take 10 s; the gateway has the most. */
 const STOP_STEPS_MAX_MS = 90_000;
 
 const settings = new Map(
@@ -47,7 +47,7 @@ describe.each(overlayNames)('%s', (name) => {
     const pod = podSpecOf(workload);
     const isJob = workload.kind === 'Job';
 
-    test('keeps the restricted pod security standard', () => {
+    test('meets the restricted pod security standard', () => {
       expect(pod['securityContext']).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
       expect(Number(valueAt(pod, 'securityContext', 'runAsUser'))).toBeGreaterThan(0);
       for (const shared of ['hostNetwork', 'hostPID', 'hostIPC']) expect(pod).not.toHaveProperty(shared);
@@ -62,14 +62,14 @@ describe.each(overlayNames)('%s', (name) => {
       expect(volumes.filter((kind) => kind !== 'configMap' && kind !== 'emptyDir' && kind !== 'secret')).toEqual([]);
     });
 
-    test('has an identity of its own, without a token', () => {
+    test('has a separate service account without a token', () => {
       const account = find(manifests, 'ServiceAccount', textAt(pod, 'serviceAccountName'));
       expect(account['automountServiceAccountToken']).toBe(false);
       expect(pod['automountServiceAccountToken']).toBe(false);
       expect(pod['enableServiceLinks']).toBe(false);
     });
 
-    test('asks for memory and processor time, and is limited in both', () => {
+    test('has requests and limits for memory and processor time', () => {
       for (const { resources } of containersOf(workload)) {
         const [requests, limits] = [fieldsAt(resources, 'requests'), fieldsAt(resources, 'limits')];
         expect(cores(textAt(requests, 'cpu'))).toBeLessThanOrEqual(cores(textAt(limits, 'cpu')));
@@ -77,12 +77,12 @@ describe.each(overlayNames)('%s', (name) => {
       }
     });
 
-    test('runs an image of a known version', () => {
+    test('runs an image with an exact version', () => {
       for (const { image } of containersOf(workload)) expect(image).toMatch(/(:[\w.-]+|@sha256:[\da-f]{64})$/);
       expect(JSON.stringify(workload)).not.toContain(':latest');
     });
 
-    test('is told apart from others by its labels', () => {
+    test('has distinct labels', () => {
       const labels = fieldsAt(podTemplateOf(workload), 'metadata', 'labels');
       expect(labels).toMatchObject({
         'app.kubernetes.io/name': workload.metadata.name,
@@ -96,14 +96,14 @@ describe.each(overlayNames)('%s', (name) => {
     });
 
     if (!isJob)
-      test('has probes for starting, turning and serving', () => {
+      test('has startup, liveness and readiness probes', () => {
         for (const container of containersOf(workload)) {
           const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) => fieldsAt(container, probe));
           for (const probe of probes) expect(probe).not.toEqual({});
         }
       });
 
-    test('mounts only what exists', () => {
+    test('mounts only existing sources', () => {
       const claims = listAt(workload, 'spec', 'volumeClaimTemplates').map((claim) => textAt(claim, 'metadata', 'name'));
       const volumes = new Set([...listAt(pod, 'volumes').map((volume) => textAt(volume, 'name')), ...claims]);
       for (const container of containersOf(workload)) {
@@ -125,7 +125,7 @@ describe.each(overlayNames)('%s', (name) => {
       return Number(settings.get(service)?.find((setting) => setting.name === variable)?.default);
     };
 
-    test('turns by /healthz and serves by /readyz, on the internal port', () => {
+    test('uses /healthz for liveness and /readyz for readiness, on the internal port', () => {
       const asked = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) =>
         fieldsAt(container, probe, 'httpGet'),
       );
@@ -140,7 +140,7 @@ describe.each(overlayNames)('%s', (name) => {
       ]);
     });
 
-    test('goes on serving while it leaves the endpoints, and ends what it has begun', () => {
+    test('serves while it leaves the endpoints and completes open requests', () => {
       expect(milliseconds('SHUTDOWN_DELAY_MS')).toBeGreaterThanOrEqual(5_000);
       const needed = milliseconds('SHUTDOWN_DELAY_MS') + milliseconds('SHUTDOWN_GRACE_MS') + STOP_STEPS_MAX_MS;
       expect(secondsOf(deployment) * 1_000).toBeGreaterThanOrEqual(needed);
@@ -155,11 +155,11 @@ describe.each(overlayNames)('%s', (name) => {
         expect(milliseconds('SHUTDOWN_GRACE_MS')).toBeGreaterThan(longest);
       });
 
-    test('is rolled without losing an instance', () => {
+    test('is rolled out without losing an instance', () => {
       expect(valueAt(deployment, 'spec', 'strategy', 'rollingUpdate')).toEqual({ maxSurge: 1, maxUnavailable: 0 });
     });
 
-    test('is scaled by its autoscaler alone, and evicted one by one', () => {
+    test('is scaled only by its autoscaler and evicted one by one', () => {
       expect(fieldsAt(deployment, 'spec')).not.toHaveProperty('replicas');
       const scaler = find(manifests, 'HorizontalPodAutoscaler', service);
       expect(textAt(scaler, 'spec', 'scaleTargetRef', 'name')).toBe(service);
@@ -178,7 +178,7 @@ describe.each(overlayNames)('%s', (name) => {
       for (const each of spread) expect(each['labelSelector']).toEqual(valueAt(deployment, 'spec', 'selector'));
     });
 
-    test('is found at a public and an internal port', () => {
+    test('is exposed on a public and an internal port', () => {
       const found = find(manifests, 'Service', service);
       expect(fieldsAt(found, 'spec', 'selector')).toEqual({ 'app.kubernetes.io/name': service });
       expect(listAt(found, 'spec', 'ports').map(({ name: port, port: number }: Fields) => [port, number])).toEqual([
@@ -188,7 +188,7 @@ describe.each(overlayNames)('%s', (name) => {
     });
 
     if (service !== 'console')
-      test('is migrated by a Job from the same image, that knows its database and no other secret', () => {
+      test('is migrated by a Job from the same image with only the database secret', () => {
         const job = find(manifests, 'Job', `${service}-migration`);
         const [migration = {}] = containersOf(job);
         expect(migration['image']).toBe(container['image']);
@@ -204,7 +204,7 @@ describe.each(overlayNames)('%s', (name) => {
       });
   });
 
-  test('secrets are written out for a cluster of one’s own only', () => {
+  test('only the local overlay contains secrets', () => {
     expect(ofKind(manifests, 'Secret').length > 0).toBe(name === 'local');
     expect(ofKind(manifests, 'ExternalSecret').length > 0).toBe(name !== 'local');
   });

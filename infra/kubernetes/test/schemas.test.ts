@@ -3,7 +3,7 @@ import { type Manifest, toManifest } from './support/kustomize/manifest.ts';
 import { overlay, overlayNames } from './support/overlays.ts';
 import { modelModule, typeErrors } from './support/typed-manifests.ts';
 
-/** Value rules that types cannot express: formats, patterns, ranges. Throws with all faults. */
+/** Checks value rules that types cannot express: formats, patterns, ranges. Throws with all faults. */
 const validate = async (manifest: Manifest): Promise<void> => {
   const module: Record<string, unknown> = await import(modelModule(manifest));
   const Model = module[manifest.kind];
@@ -14,13 +14,13 @@ const validate = async (manifest: Manifest): Promise<void> => {
 };
 
 describe.each(overlayNames)('%s', (name) => {
-  test('every object keeps the rules of its schema', async () => {
+  test('every object satisfies its schema', async () => {
     for (const manifest of overlay(name)) {
       await expect(validate(manifest), `${manifest.kind} ${manifest.metadata.name}`).resolves.toBeUndefined();
     }
   });
 
-  test('no two objects have one name', () => {
+  test('no two objects share a name', () => {
     const names = overlay(name).map(({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
     expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
   });
@@ -31,7 +31,7 @@ describe.each(overlayNames)('%s', (name) => {
   });
 });
 
-test('every object fits the type of its kind, without a property that the type does not know', () => {
+test('every object matches the type of its kind without unknown properties', () => {
   const findings = overlayNames.flatMap((name) => typeErrors(overlay(name)).map((finding) => `${name}: ${finding}`));
   expect(findings).toEqual([]);
 });
@@ -51,7 +51,7 @@ describe('the check itself', () => {
       'probe',
     );
 
-  test('takes what is right', () => {
+  test('accepts valid objects', () => {
     expect(typeErrors([deployment({ readinessProbe: { httpGet: { path: '/readyz', port: 1 } } })])).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe('the check itself', () => {
     expect(typeErrors([deployment(container)])).toHaveLength(1);
   });
 
-  test('finds a property that the objects of other packages do not have', () => {
+  test('finds an unknown property of objects from other packages', () => {
     const route = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute', metadata: { name: 'probe' } };
     expect(typeErrors([toManifest({ ...route, spec: { hostname: ['a.test'] } }, 'probe')])).toHaveLength(1);
   });

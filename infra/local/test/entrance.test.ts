@@ -22,7 +22,7 @@ test('forwards the supervisor’s message and exit code', () => {
   expect(stderr.trim()).toBe('PORT=http is not a port: use 0 to 65535.');
 });
 
-test('says what to do about a data directory that cannot be created', () => {
+test('names the remedy for a data directory that cannot be created', () => {
   const file = join(directory, 'file');
   writeFileSync(file, '');
   const env = { PATH: process.env['PATH'], SVC_DATA_DIR: join(file, 'data'), PORT: '0' };
@@ -46,7 +46,7 @@ test('lists the package managers above a process, without the shells between', (
   );
   const [pid, found] = execFileSync(process.execPath, [pnpm], { encoding: 'utf8' }).trim().split('\n');
   const managers: unknown = JSON.parse(found ?? '');
-  // These tests may run below another one.
+  // These tests may run below another package manager.
   expect(Array.isArray(managers) && managers[0]).toBe(Number(pid));
   expect(managers).not.toContain(process.pid);
   expect(exists(Number(pid))).toBe(false);

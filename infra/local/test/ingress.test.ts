@@ -90,7 +90,7 @@ const raw = async (text: string, waitMs = 500): Promise<string> => {
 };
 
 describe('headers', () => {
-  test('sets request id, client address, scheme and host, and drops those from outside', async () => {
+  test('sets request id, client address, scheme and host and drops incoming ones', async () => {
     const seen = await seenHeaders({
       'x-request-id': 'req_forged',
       'x-forwarded-for': '203.0.113.9',
@@ -183,7 +183,7 @@ describe('bodies', () => {
     };
     for (let index = 0; index < 2; index += 1) {
       await (await fetch(`${base}/v1/models`)).text();
-      // The connection is free shortly after the answer has been logged.
+      // The connection is free shortly after the response has been logged.
       await expect.poll(() => log.length).toBe(index + 1);
       await sleep(5);
     }
@@ -234,8 +234,8 @@ describe('bodies', () => {
   });
 });
 
-describe('when one side goes away', () => {
-  test('aborts the upstream request when the client leaves a stream', async () => {
+describe('when one side disconnects', () => {
+  test('aborts the upstream request if the client leaves a stream', async () => {
     const left = new Promise<void>((resolve) => {
       service = (req, res) => {
         req.resume();
@@ -251,7 +251,7 @@ describe('when one side goes away', () => {
     expect(log.at(-1)?.status ?? 499).toBe(499);
   });
 
-  test('aborts the upstream request when the client leaves before the answer begins', async () => {
+  test('aborts the upstream request if the client leaves before the response begins', async () => {
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     service = (req, res) => {
@@ -267,7 +267,7 @@ describe('when one side goes away', () => {
     await left.promise;
   });
 
-  test('aborts the answer when the service dies in the middle of it', async () => {
+  test('aborts the response if the service dies in the middle of it', async () => {
     service = (_req, res) => {
       res.write('half');
       setTimeout(() => res.socket?.destroy(), 50);
@@ -357,7 +357,7 @@ describe('when a service stops', () => {
   };
   const status = async (): Promise<number> => (await ask()).status;
 
-  test('forwards nothing once it reports so, and returns 503 with Retry-After', async () => {
+  test('forwards nothing once it reports the stop, and returns 503 with Retry-After', async () => {
     expect(await status()).toBe(200);
     said = { status: 'stopping', checks: {} };
     await expect.poll(status).toBe(503);
@@ -436,7 +436,7 @@ describe('when it stops', () => {
     await once(socket, 'data');
     const drained = drain(10_000);
     (await asked).end('data: [DONE]\n\n');
-    // Long before the connection would end for being idle.
+    // Long before the idle timeout.
     expect(await Promise.race([ended, sleep(1_000, 'late')])).toContain('[DONE]');
     await drained;
   });

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('a stack that is ready', () => {
-  test('prints the ready line, the duration and what to try next', () => {
+  test('prints the ready line, the duration and the next steps', () => {
     expect(stack.output()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+$/m);
     expect(stack.output()).toMatch(/^ {2}started in \d+\.\d s$/m);
     expect(stack.output()).toContain(`curl -s ${baseUrl}/v1/subscriptions/plans`);
@@ -70,7 +70,7 @@ describe('a stack that is ready', () => {
     }
   });
 
-  test('lets each service into NATS as itself, with its streams made, and no client without credentials', async () => {
+  test('connects each service to NATS as a separate user, and rejects clients without credentials', async () => {
     const { nats_url, nats_urls, processes } = stack.description();
     for (const [name, url] of [...Object.entries(nats_urls), ['operator', nats_url] as const]) {
       const connection = await connectToBroker({ url, name });
@@ -82,7 +82,7 @@ describe('a stack that is ready', () => {
     await expect(anonymous).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
   });
 
-  test('makes a stream again that an operator deleted', async () => {
+  test('recreates a stream that an operator deleted', async () => {
     const connection = await connectToBroker({ url: stack.description().nats_url, name: 'operator' });
     const manager = await connection.jetstreamManager();
     await manager.streams.delete('INFERENCE');
@@ -100,21 +100,21 @@ describe('a stack that is ready', () => {
     });
   });
 
-  test('lets no service into the database of another', async () => {
+  test('denies each service the databases of the others', async () => {
     const { database_urls } = stack.description();
     const foreign = new URL(database_urls['auth'] ?? '');
     foreign.pathname = '/svc_billing';
     await expect(sql(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied/);
   });
 
-  test('refuses a second copy on the same data directory and names the one that runs', async () => {
+  test('refuses a second copy on the same data directory and names the running one', async () => {
     const second = startStack(data.path);
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(`as process ${stack.child.pid}`);
     expect(second.output()).toContain('SVC_DATA_DIR');
   });
 
-  test('names a port that is taken, and runs beside another copy on other ports', async () => {
+  test('names a taken port, and runs beside another copy on other ports', async () => {
     const otherData = makeDataDirectory();
     const taken = startStack(otherData.path, { PORT: new URL(baseUrl).port });
     expect(await taken.exited).toBe(1);
@@ -130,7 +130,7 @@ describe('a stack that is ready', () => {
 });
 
 describe('when a process dies', () => {
-  test.each(NAMES)('starts %s again at the same address, and stack.json has its new pid', async (name) => {
+  test.each(NAMES)('restarts %s at the same address and updates its pid in stack.json', async (name) => {
     const before = stack.description().processes[name];
     if (before === undefined) throw new Error(`${name} is not described`);
     process.kill(before.pid, 'SIGKILL');
@@ -143,7 +143,7 @@ describe('when a process dies', () => {
     expect(stack.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
   });
 
-  test('keeps the data of a database that was killed', async () => {
+  test('keeps the data of a killed database', async () => {
     const url = stack.description().database_urls['auth'] ?? '';
     await sql(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const { pid } = stack.description().processes['postgres'] ?? { pid: 0 };
@@ -172,7 +172,7 @@ describe('stopping and starting again', () => {
     ]);
   });
 
-  test('leaves no process behind when it is killed, and starts again', async () => {
+  test('leaves no process behind when killed, and starts again', async () => {
     const pids = stack.pids();
     stack.child.kill('SIGKILL');
     await stack.exited;
@@ -199,7 +199,7 @@ describe('stopping and starting again', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('says what to do about a database of an older PostgreSQL', async () => {
+  test('names the remedy for a database of an older PostgreSQL', async () => {
     stack.child.kill('SIGTERM');
     expect(await stack.exited).toBe(0);
     writeFileSync(join(data.path, 'postgres', 'PG_VERSION'), '15\n');
@@ -211,7 +211,7 @@ describe('stopping and starting again', () => {
 });
 
 describe('a start that meets an obstacle', () => {
-  test('starts without a service whose folder is missing, and says so', async () => {
+  test('starts without a service whose folder is missing and reports it', async () => {
     const own = makeDataDirectory();
     const lonely = startStack(own.path, { FAKE_SERVICES: join(own.path, 'none') });
     const url = await untilReady(lonely);
@@ -222,7 +222,7 @@ describe('a start that meets an obstacle', () => {
     own.remove();
   });
 
-  test('starts again on other ports when another program takes one before it is used', async () => {
+  test('restarts on other ports if another program takes one before it is used', async () => {
     const own = makeDataDirectory();
     const beaten = startStack(own.path);
     // The ports are used only once the database is created, which takes a while.

@@ -11,7 +11,7 @@ afterEach(() => {
   open.clear();
 });
 
-/** A service that answers every request as told, and notes what was asked. */
+/** Starts a service with programmed responses that records requests. */
 const startService = async (answer: (request: string) => { status: number; body: unknown }) => {
   const asked: string[] = [];
   const server = createServer((req, res) => {
@@ -28,7 +28,7 @@ const startService = async (answer: (request: string) => { status: number; body:
 
 const run = async (line: string, urls: AddressBook['urls'] = {}) => {
   const lines: string[] = [];
-  const addresses = () => ({ token: 'a-token', operator: 'somebody', urls });
+  const addresses = () => ({ token: 'a-token', operator: 'an-operator', urls });
   const result = await runCommand(line.split(' ').filter(Boolean), { addresses, print: (text) => lines.push(text) });
   return { ...result, text: lines.join('\n') };
 };
@@ -37,7 +37,7 @@ const DOCS = new URL('../../../docs/', import.meta.url);
 const pages = ['guides/operators.md', ...readdirSync(new URL('runbooks/', DOCS)).map((file) => `runbooks/${file}`)].map(
   (page) => [page, readFileSync(new URL(page, DOCS), 'utf8')] as const,
 );
-/** Command lines in code spans, with a word for each thing that the reader is to fill in. */
+/** Command lines in code spans, with a value for each placeholder. */
 const writtenCommands = pages.flatMap(([page, text]) =>
   [...text.matchAll(/`svc ([^`]+)`/g)].map(([, line = '']) => [line.replaceAll(/<[^>]+>/g, '1'), page] as const),
 );
@@ -78,7 +78,7 @@ describe('the command line', () => {
     expect(result.fault).toContain(fault);
   });
 
-  test('says what to set where no stack runs and no credential is given', async () => {
+  test('names the variables to set if no stack runs and no credential is given', async () => {
     const addresses = () => {
       throw new OperatorError('set it');
     };
@@ -86,7 +86,7 @@ describe('the command line', () => {
     expect(result).toEqual({ exitCode: 1, fault: 'set it' });
   });
 
-  test('tells a refusal by its code, and an unreachable service as such', async () => {
+  test('reports a refusal with its code, and an unreachable service', async () => {
     const refusing = await startService(() => ({
       status: 409,
       body: { detail: { code: 'signing_key_not_ready', message: 'Too early.' } },
@@ -98,7 +98,7 @@ describe('the command line', () => {
     expect(unreachable.fault).toContain('service_unavailable');
   });
 
-  test('does what it can of several dead letters, and says which are not there', async () => {
+  test('handles the existing dead letters and names the missing ones', async () => {
     const billing = await startService((request) =>
       request.includes('/1/')
         ? { status: 404, body: { detail: { code: 'not_found', message: 'There is no such resource.' } } }
@@ -106,10 +106,10 @@ describe('the command line', () => {
     );
     const { exitCode, text } = await run('dead-letters discard billing 1 2', { billing: billing.url });
     expect(exitCode).toBe(1);
-    expect(text).toMatch(/^1: there is no such dead letter.*\n2: discarded$/);
+    expect(text).toMatch(/^1: no such dead letter.*\n2: discarded$/);
   });
 
-  test('replays every page of dead letters, and ends with 1 where one of them failed again', async () => {
+  test('replays every page of dead letters and exits with 1 if one of them fails again', async () => {
     const letter = (id: string) => ({
       ...{ id, consumer: 'billing_usage', event_id: null, subject: 'inference.usage.recorded.v1', stream: 'INFERENCE' },
       ...{ stream_seq: 1, deliveries: 1, error_code: 'test.failed', created_at: '2026-11-01T00:00:00.000Z' },

@@ -25,7 +25,7 @@ test.skipIf(!canUnshare())('root starts the stack in a clone below a directory t
   chmodSync(path, 0o700);
   const clone = join(path, 'clone');
   mkdirSync(clone);
-  // The clone is this one, seen at another place by the processes of the test only.
+  // Mounts this clone at another place, visible only to the test's processes.
   const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2" ${RUNNER}`;
   const env = { PATH: process.env['PATH'], PORT: '0', SVC_DATA_DIR: join(path, 'data'), SAMPLE_PARTNER: 'off' };
   const child = spawn('unshare', ['--mount', 'sh', '-c', script, ROOT, clone, process.execPath], {

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the sample partner app beside the stack', () => {
-  test('runs and prints its address, although the stand-in services cannot register it', async () => {
+  test('runs and prints its address even if it cannot register', async () => {
     await until(answers);
     expect(stack.output()).toContain(`${described()?.url}/ in a browser`);
     const lines = stack.output().trimEnd().split('\n');
@@ -31,7 +31,7 @@ describe('the sample partner app beside the stack', () => {
     await until(() => readFileSync(join(data.path, 'logs', 'sample-partner.log'), 'utf8').includes('cannot register'));
   });
 
-  test('starts again at the same address when it dies', async () => {
+  test('restarts at the same address when it dies', async () => {
     const before = described();
     process.kill(before?.pid ?? 0, 'SIGKILL');
     await until(() => described()?.pid !== before?.pid);
@@ -39,7 +39,7 @@ describe('the sample partner app beside the stack', () => {
     await until(answers);
   });
 
-  test('leaves the stack running when it cannot start, and the reason is printed', async () => {
+  test('does not stop the stack if it cannot start, and prints the reason', async () => {
     const own = makeDataDirectory();
     writeFileSync(join(own.path, 'sample-partner'), 'where its folder should be');
     const other = startStack(own.path, { SAMPLE_PARTNER: 'on' });

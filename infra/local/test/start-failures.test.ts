@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { makeDataDirectory, startStack, untilReady } from './running-stack.ts';
 import { smallDisk, testWithDisk } from './small-disk.ts';
 
-/** Starts a stack that is to fail, and returns the line by which it says why. */
+/** Starts a stack that is expected to fail and returns the line with the reason. */
 const failureOf = async (dataDirectory: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
   const stack = startStack(dataDirectory, env);
   expect(await stack.exited, stack.output()).toBe(1);
@@ -13,7 +13,7 @@ const failureOf = async (dataDirectory: string, env: NodeJS.ProcessEnv = {}): Pr
   return stack.errors().trim();
 };
 
-/** Starts a stack on a data directory and stops it again. */
+/** Starts a stack on a data directory and stops it. */
 const useOnce = async (path: string): Promise<void> => {
   const stack = startStack(path);
   await untilReady(stack);
@@ -69,26 +69,23 @@ describe('with a data directory that has been damaged', () => {
   });
 });
 
-testWithDisk('a disk that is full from the beginning ends a start in one line that says so', async () => {
+testWithDisk('a disk that is full from the beginning ends a start in one line with the reason', async () => {
   const disk = smallDisk(24);
   expect(await failureOf(disk.path)).toMatch(/No space left on device.*Free disk space/);
   disk.fill();
   expect(await failureOf(disk.path)).toMatch(/No space left on device|ENOSPC.*Free disk space/i);
 });
 
-testWithDisk(
-  'a disk that has become full ends a start in one line, and the data is there once it has space',
-  async () => {
-    const disk = smallDisk(300);
-    await useOnce(disk.path);
-    disk.fill();
-    expect(await failureOf(disk.path)).toMatch(/(?:No space left on device|ENOSPC).*Free disk space/i);
-    disk.free();
-    await useOnce(disk.path);
-  },
-);
+testWithDisk('a disk that has become full ends a start in one line and keeps the data', async () => {
+  const disk = smallDisk(300);
+  await useOnce(disk.path);
+  disk.fill();
+  expect(await failureOf(disk.path)).toMatch(/(?:No space left on device|ENOSPC).*Free disk space/i);
+  disk.free();
+  await useOnce(disk.path);
+});
 
-testWithDisk('a disk that is mounted read-only ends a start in one line that says so', async () => {
+testWithDisk('a read-only disk ends a start in one line with the reason', async () => {
   const disk = smallDisk(300);
   await useOnce(disk.path);
   disk.makeReadOnly();

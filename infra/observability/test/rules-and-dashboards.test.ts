@@ -28,7 +28,7 @@ const groups = readdirSync(new URL('infra/observability/alerts/', ROOT)).flatMap
 );
 const alerts = groups.flatMap(({ rules }) => rules);
 
-/** PostgreSQL's own, in the statements of runbooks. */
+/** Names of PostgreSQL's catalog in the statements of runbooks. */
 const POSTGRES_NAMES = new Set([
   ...['wait_event', 'wait_event_type', 'application_name', 'backend_start', 'query_start', 'max_connections'],
   ...['synchronous_commit', 'min_wal_size', 'n_dead_tup', 'last_autovacuum'],
@@ -38,9 +38,9 @@ const catalogText = [
   ...serviceNames.map((name) => read(`services/${name}/schema.sql`)),
 ];
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
-/** Prometheus makes this one itself, for each target. */
+/** Prometheus creates this series for each target. */
 const series = listSeries(catalog).set('up', new Set());
-/** The texts of all TypeScript sources below a folder but the tests. */
+/** Returns the TypeScript sources below a folder, without tests. */
 const sourceFiles = (folder: URL): string[] => {
   let entries: string[];
   try {
@@ -53,11 +53,11 @@ const sourceFiles = (folder: URL): string[] => {
     .map((path) => readFileSync(new URL(path, folder), 'utf8'));
 };
 
-/** What the code of services and libraries says. */
+/** Sources of services and libraries. */
 const sources = ['packages', 'services']
   .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
   .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));
-/** What Prometheus adds to every sample (PodMonitor). */
+/** Labels that Prometheus adds to every sample (PodMonitor). */
 const TARGET_LABELS = ['job', 'namespace', 'pod'];
 const operations = new Set([
   ...[...allRoutes, ...allInternalRoutes].map(({ operationId }) => operationId),
@@ -70,7 +70,7 @@ const known: Record<string, ReadonlySet<string>> = {
   job: processes,
 };
 
-/** What is wrong with a query; nothing where all that it names exists. */
+/** Returns the faults of a query; empty if all names exist. */
 const faultsOf = (query: string): string[] => {
   const { selectors, groupedBy } = parseQuery(query);
   const labels = new Set([...TARGET_LABELS, ...selectors.flatMap(({ metric }) => [...(series.get(metric) ?? [])])]);
@@ -82,19 +82,19 @@ const faultsOf = (query: string): string[] => {
   ];
 };
 
-/** A counter with labels that nothing has counted yet shows none of them. */
+/** A labelled counter shows no labels before its first sample. */
 const labelsAreKnown = (selectors: readonly Selector[]): boolean =>
   selectors.every(({ metric }) => (series.get(metric)?.size ?? 0) > 0);
 
 const selectorFaults = ({ metric, matchers }: Selector): string[] => {
   const labels = series.get(metric);
-  if (labels === undefined) return [`there is no metric ${metric}`];
+  if (labels === undefined) return [`unknown metric ${metric}`];
   return matchers.flatMap(({ label, value }) => {
     const isKnown = TARGET_LABELS.includes(label) || labels.size === 0 || labels.has(label);
     const values = known[label] === undefined ? [] : value.split('|').filter((each) => !known[label]?.has(each));
     return [
       ...(isKnown ? [] : [`${metric} has no label ${label}`]),
-      ...values.map((each) => `there is no ${label} ${each}`),
+      ...values.map((each) => `unknown ${label} ${each}`),
     ];
   });
 };
@@ -103,9 +103,9 @@ const runbookOf = (alert: string): string =>
   `docs/runbooks/${alert.replaceAll(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}.md`;
 
 describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', (name, alert) => {
-  test('asks only for metrics that exist', () => expect(faultsOf(alert.expr)).toEqual([]));
+  test('uses only existing metrics', () => expect(faultsOf(alert.expr)).toEqual([]));
 
-  test('says only labels that its result has', () => {
+  test('uses only labels of its result', () => {
     const said = [...alert.annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
     const { groupedBy, selectors } = parseQuery(alert.expr);
     const isAggregated = groupedBy.length > 0;
@@ -115,11 +115,11 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', 
     expect(said.filter((label) => label !== undefined && !kept.includes(label))).toEqual([]);
   });
 
-  test('has a page that says what to look at and what to do', () => {
+  test('has a runbook with diagnosis and remedy', () => {
     expect(alert.annotations.runbook).toBe(runbookOf(name));
     const page = read(alert.annotations.runbook);
     expect(page.startsWith(`# ${name}\n\n`)).toBe(true);
-    for (const heading of ['\n## What to look at\n\n- ', '\n## What to do\n\n- ']) expect(page).toContain(heading);
+    for (const heading of ['\n## Diagnosis\n\n- ', '\n## Remedy\n\n- ']) expect(page).toContain(heading);
   });
 });
 
@@ -128,7 +128,7 @@ test('every page belongs to an alert', () => {
   expect(pages.toSorted()).toEqual(alerts.map(({ alert }) => runbookOf(alert)).toSorted());
 });
 
-test.each(readdirSync(new URL('docs/runbooks/', ROOT)))('%s names only what there is', (file) => {
+test.each(readdirSync(new URL('docs/runbooks/', ROOT)))('%s uses only existing names', (file) => {
   const page = read(`docs/runbooks/${file}`);
   const names = [...page.matchAll(/`([^`]+)`/g)]
     .flatMap(([, code = '']) => code.match(/\b[A-Za-z]+(?:_[A-Za-z]+)+\b/g) ?? [])
@@ -154,7 +154,7 @@ describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const)
     row.panels.map((panel) => [`${row.title}: ${panel.title}`, panel] as const),
   );
 
-  test.each(panels)('%s asks only for metrics that exist', (_title, panel) => {
+  test.each(panels)('%s uses only existing metrics', (_title, panel) => {
     expect(panel.queries.flatMap(({ expr }) => faultsOf(expr))).toEqual([]);
   });
 
@@ -165,7 +165,7 @@ describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const)
 });
 
 describe('the list of metrics', () => {
-  test('has none of ours that no dashboard shows', () => {
+  test('has only metrics of ours that a dashboard shows', () => {
     const shown = dashboards
       .flatMap(({ rows }) => rows.flatMap(({ panels }) => panels))
       .flatMap(({ queries }) => queries.flatMap(({ expr }) => parseQuery(expr).selectors));
@@ -174,9 +174,9 @@ describe('the list of metrics', () => {
     expect(own.filter((name) => !/^(nodejs|process)_/.test(name) && !metrics.has(name))).toEqual([]);
   });
 
-  test('names no metric that the code no longer makes', () => {
+  test('names only metrics that the code creates', () => {
     const own = new Set(Object.values(catalog).flatMap((families) => Object.keys(families)));
-    // Node's and the process's own come from prom-client.
+    // prom-client provides the metrics of Node and the process.
     const missing = [...own].filter(
       (name) => !/^(nodejs|process)_/.test(name) && !sources.some((text) => text.includes(`'${name}'`)),
     );
@@ -186,11 +186,11 @@ describe('the list of metrics', () => {
 
 describe('the check itself', () => {
   test.each([
-    ['a metric that is not there', 'rate(no_such_metric_total[5m]) > 0', ['there is no metric no_such_metric_total']],
-    ['a label that is not there', 'outbox_unpublished{stream="AUTH"} > 0', ['outbox_unpublished has no label stream']],
-    ['an operation that is not there', 'http_requests_total{operation="nope"}', ['there is no operation nope']],
-    ['a grouping that is not there', 'sum by (zone) (outbox_unpublished)', ['groups by zone']],
+    ['an unknown metric', 'rate(no_such_metric_total[5m]) > 0', ['unknown metric no_such_metric_total']],
+    ['an unknown label', 'outbox_unpublished{stream="AUTH"} > 0', ['outbox_unpublished has no label stream']],
+    ['an unknown operation', 'http_requests_total{operation="nope"}', ['unknown operation nope']],
+    ['an unknown grouping', 'sum by (zone) (outbox_unpublished)', ['groups by zone']],
   ])('finds %s', (_what, query, faults) => expect(faultsOf(query)).toEqual(faults));
 
-  test('finds what is no query', () => expect(() => faultsOf('sum by (service) rate(')).toThrow('no PromQL'));
+  test('rejects an invalid query', () => expect(() => faultsOf('sum by (service) rate(')).toThrow('no PromQL'));
 });

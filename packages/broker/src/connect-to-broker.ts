@@ -9,16 +9,15 @@ const RETRY_MS = 250;
 const PING_INTERVAL_MS = 5_000;
 const PINGS_UNANSWERED_MAX = 2;
 
-/** A connection to make. */
 export interface BrokerConnectionOptions extends BrokerAddress {
-  /** Service that connects, shown among the server's connections. Replies come to the inbox of that service. */
+  /** Name of the connecting service, shown among the server's connections. Replies go to its inbox. */
   readonly name: string;
   readonly connectTimeoutMs?: number | undefined;
 }
 
 /**
- * Connects, trying for at most 30 s; a connection lost later is restored forever. Throws the last failure if no server
- * can be reached, and RangeError for an address that is none.
+ * Connects, retrying for at most 30 s; a connection lost later is restored forever. Throws the last failure if no
+ * server can be reached, and RangeError for an invalid address.
  */
 export const connectToBroker = async (options: BrokerConnectionOptions): Promise<NatsConnection> => {
   const { name, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;

@@ -15,11 +15,11 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('the address of the broker', () => {
-  test('is one server without credentials', () => {
+  test('accepts one server without credentials', () => {
     expect(connectionOptions({ url: 'nats://nats:4222' })).toEqual({ servers: ['nats:4222'] });
   });
 
-  test('lists servers of a cluster, whose credentials leave the URL', () => {
+  test('splits a cluster list and removes the credentials from the URLs', () => {
     const url = 'nats://auth:p%40ss@a.test:4222, nats://auth:p%40ss@b.test:4223,nats://c.test:4224';
     expect(connectionOptions({ url })).toEqual({
       servers: ['a.test:4222', 'b.test:4223', 'c.test:4224'],
@@ -47,7 +47,7 @@ describe('the address of the broker', () => {
     },
   );
 
-  test('tells by its user under which prefix JetStream answers', () => {
+  test('determines the JetStream prefix from its user', () => {
     expect(jetStreamOptions({ url: 'nats://auth:secret@nats:4222' })).toEqual({ apiPrefix: 'facts.API' });
     for (const url of ['nats://operator:secret@nats:4222', 'nats://nats:4222'])
       expect(jetStreamOptions({ url })).toEqual({});

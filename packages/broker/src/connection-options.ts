@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'nats';
 
-/** Where the broker is, and how it proves itself. */
+/** Address of the broker and its certificate authority. */
 export interface BrokerAddress {
   /** One URL, or several separated by commas, with the credentials of one user. */
   readonly url: string;

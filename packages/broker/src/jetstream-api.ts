@@ -6,8 +6,8 @@ import { type BrokerAddress, connectionOptions } from './connection-options.ts';
 export const FACTS_ACCOUNT = 'facts';
 
 /**
- * Prefix under which a service reaches the JetStream of the account `facts`. Under the usual one every account has an API
- * of its own, also one without JetStream, and both would answer.
+ * Prefix under which a service reaches the JetStream of the account `facts`. Under the default prefix every account has
+ * a separate API, even one without JetStream, and both would answer.
  */
 export const SERVICE_API_PREFIX = `${FACTS_ACCOUNT}.API`;
 

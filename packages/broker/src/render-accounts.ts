@@ -14,7 +14,6 @@ export type BrokerUser = InternalCaller;
 /** All users of the broker. */
 export const brokerUsers = internalCallers;
 
-/** How the accounts are written. */
 export interface RenderAccountsOptions {
   /** Value of a user's password as the server's configuration writes it: quoted text, or `$VARIABLE`. */
   readonly passwordOf: (user: BrokerUser) => string;
@@ -25,9 +24,9 @@ export interface RenderAccountsOptions {
 const OPERATOR: BrokerUser = 'operator';
 
 /**
- * Writes the `accounts` of a nats-server. Each service has an account of its own, which imports from `facts` the subjects
- * that the event table grants it. An account border also holds for replies: permissions alone do not check the reply
- * subject of a message, so a user could have the server write its answers into any stream.
+ * Renders the `accounts` of a nats-server. Each service has a separate account, which imports from `facts` the subjects
+ * granted by the event table. An account boundary also covers replies: permissions alone do not check the reply subject
+ * of a message, so a user could have the server write its answers into any stream.
  */
 export const renderAccounts = ({ passwordOf, allowAnonymous = false }: RenderAccountsOptions): string => {
   const lines = [
@@ -40,7 +39,7 @@ export const renderAccounts = ({ passwordOf, allowAnonymous = false }: RenderAcc
   return `${lines.join('\n')}\n`;
 };
 
-/** The URL at which a user reaches a server. */
+/** Returns the URL at which a user reaches a server. */
 export const brokerUrl = (address: string, user: BrokerUser, password: string): string => {
   const url = new URL(address);
   url.username = user;

@@ -32,7 +32,7 @@ const start = async (port: number, password: string): Promise<void> => {
 
 const refusals = (): number => output.split('authentication error').length - 1;
 
-test('a connection whose credentials are refused for a while is restored once they are accepted again', async () => {
+test('restores a connection once its refused credentials are accepted again', async () => {
   const port = await freePort();
   await start(port, RIGHT);
   const connection = await connectToBroker({ url: brokerUrl(`nats://127.0.0.1:${port}`, 'auth', RIGHT), name: 'auth' });
@@ -43,7 +43,7 @@ test('a connection whose credentials are refused for a while is restored once th
   await connection.close();
 });
 
-test('of a list of servers, one that is away is passed over', async () => {
+test('skips an unreachable server of a list', async () => {
   const [away, port] = [await freePort(), await freePort()];
   await start(port, RIGHT);
   const url = [away, port].map((each) => brokerUrl(`nats://127.0.0.1:${each}`, 'auth', RIGHT)).join(',');

@@ -23,11 +23,11 @@ beforeAll(async () => {
 });
 afterAll(() => broker.stop());
 
-/** The subject of a granted pattern, under the prefix that services use. */
+/** Returns the subject of a granted pattern, under the prefix that services use. */
 const literal = (pattern: string): string =>
   pattern.replace('$JS.API', 'facts.API').replaceAll('*', 'usr_1').replace(/>$/, 'usr_1');
 
-/** The code of the broker's refusal, or of whatever else ended the request. */
+/** Returns the code of the broker's refusal, or the error that ended the request. */
 const outcomeOf = async ({ connection }: Client, subject: string, body = ''): Promise<string> =>
   await connection.request(subject, body, { timeout: 2_000 }).then(
     (reply) => (reply.json<{ error?: { code: number } }>().error === undefined ? 'accepted' : 'answered with an error'),
@@ -55,7 +55,7 @@ describe.each(serviceNames)('the user %s', (service) => {
   const access = brokerAccess(service);
   const own = new Set(access.requests.map(({ subject }) => subject));
 
-  test('publishes exactly the facts and revocations that are its own', async () => {
+  test('publishes only its own facts and revocations', async () => {
     const published = ALL_REQUESTS.filter((subject) => !subject.startsWith('$JS.'));
     const outcomes = await Promise.all(
       published.map(async (subject) => [subject, await outcomeOf(clients[service], literal(subject), '{}')]),
@@ -65,7 +65,7 @@ describe.each(serviceNames)('the user %s', (service) => {
     );
   });
 
-  test('asks JetStream only for what the table grants', async () => {
+  test('sends JetStream only the requests in the table', async () => {
     const requests = ALL_REQUESTS.filter((subject) => subject.startsWith('$JS.API.'));
     for (const subject of requests) {
       const outcome = await outcomeOf(clients[service], literal(subject), '{}');
@@ -74,7 +74,7 @@ describe.each(serviceNames)('the user %s', (service) => {
     }
   });
 
-  test('creates, changes, purges and deletes no stream, its own included, and reads none but its own', async () => {
+  test('cannot create, change, purge or delete any stream, and reads only its own', async () => {
     const calls = ['CREATE', 'UPDATE', 'DELETE', 'PURGE', 'SNAPSHOT', 'RESTORE', 'MSG.DELETE', 'LEADER.STEPDOWN'];
     const foreign = STREAMS.filter((name) => !own.has(`$JS.API.STREAM.MSG.GET.${name}`)).map(
       (name) => `MSG.GET.${name}`,
@@ -89,7 +89,7 @@ describe.each(serviceNames)('the user %s', (service) => {
     expect([...outcomes]).toEqual(['PERMISSIONS_VIOLATION']);
   });
 
-  test('makes and changes no durable consumer, and pulls from none but its own', async () => {
+  test('cannot create or change durable consumers, and pulls only from its own', async () => {
     const foreign = durables.filter((durable) => durable.service !== service);
     const subjects = PREFIXES.flatMap((prefix) => [
       ...durables.flatMap(({ stream, name }) => [
@@ -110,7 +110,7 @@ describe.each(serviceNames)('the user %s', (service) => {
     expect([...new Set(outcomes)]).toEqual(['PERMISSIONS_VIOLATION']);
   });
 
-  test('hears its own inbox and signals, and nothing else', async () => {
+  test('receives only its own inbox and signals', async () => {
     const others = serviceNames.filter((name) => name !== service);
     const refused = [
       ...['>', '_INBOX.>', 'auth.>', 'billing.>', 'inference.>', '$KV.>', '$JS.>', '$JS.EVENT.>', '$SYS.>', '_R_.>'],
@@ -150,8 +150,8 @@ describe.each(serviceNames)('the user %s', (service) => {
 });
 
 /**
- * Has the operator do what services must not be able to: the server's answers are stored under the subjects that it names
- * for replies. So the trick works, and what a service tried before would have been stored by then.
+ * Performs as the operator the action that services must not: the server stores its answers under the reply subjects.
+ * This proves that the attack works, and that the service's attempt would have been stored by now.
  */
 const expectOnlyOfOperator = async (before: Record<string, number>, targets: readonly string[]): Promise<void> => {
   for (const reply of targets) operator.connection.publish('$JS.API.STREAM.INFO.AUTH', '', { reply });

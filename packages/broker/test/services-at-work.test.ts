@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker.stop());
 
-test('a fact is stored once, reaches its consumer and is acknowledged', async () => {
+test('stores a fact once and delivers it to its consumer, which acknowledges it', async () => {
   const { seq } = await clients.auth.jetstream.publish('auth.app.disconnected.v1', 'a fact', { msgID: 'fact-1' });
   const repeated = await clients.auth.jetstream.publish('auth.app.disconnected.v1', 'a fact', { msgID: 'fact-1' });
   expect(repeated).toMatchObject({ seq, duplicate: true });
@@ -27,7 +27,7 @@ test('a fact is stored once, reaches its consumer and is acknowledged', async ()
   expect(await durable.info()).toMatchObject({ num_pending: 0, num_ack_pending: 0 });
 });
 
-test('a revocation reaches every service that watches', async () => {
+test('delivers a revocation to every watching service', async () => {
   const seen = new Map<string, string[]>();
   for (const service of serviceNames) {
     const bucket = await clients[service].jetstream.views.kv('revocations', { bindOnly: true });
@@ -47,7 +47,7 @@ test('a revocation reaches every service that watches', async () => {
   }, PATIENCE);
 });
 
-test('a watch whose consumer the server lost begins again, and misses nothing', async () => {
+test('restarts a watch whose consumer is lost, without missing an entry', async () => {
   const operator = await broker.connect('operator');
   const bucket = await clients.billing.jetstream.views.kv('revocations', { bindOnly: true });
   const keys: string[] = [];
@@ -61,11 +61,11 @@ test('a watch whose consumer the server lost begins again, and misses nothing', 
     await operator.manager.consumers.delete('KV_revocations', name);
   }
   await clients.auth.jetstream.publish('$KV.revocations.grant.grt_meanwhile', '{}');
-  // The client notices that two heartbeats are missing.
+  // The client detects two missing heartbeats.
   await vi.waitFor(() => expect(keys).toContain('grant.grt_meanwhile'), { timeout: 25_000, interval: 50 });
 });
 
-test('a signal reaches the other replicas of its service', async () => {
+test('delivers a signal to the other replicas of the service', async () => {
   const replica = await broker.connect('billing');
   const heard = vi.fn();
   replica.connection.subscribe('outbox_hint.billing', { callback: heard });

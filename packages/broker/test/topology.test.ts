@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const migrate = () => migrateBroker({ url: broker.urlOf('operator') });
 
-test('streams sync to disk, refuse when full and know duplicates for minutes; the bucket forgets after 13 hours', async () => {
+test('creates streams that sync to disk, reject when full and deduplicate, and a bucket with a 13-hour TTL', async () => {
   await migrate();
   const { config } = await operator.manager.streams.info('AUTH');
   expect(config).toMatchObject({ storage: 'file', discard: 'new', subjects: ['auth.>'] });
@@ -30,7 +30,7 @@ test('streams sync to disk, refuse when full and know duplicates for minutes; th
   expect(bucket.config.max_age).toBe(13 * 3600 * 1e9);
 });
 
-test('each durable consumer of the event table exists, and serves its facts alone', async () => {
+test('creates each durable consumer of the event table with only its facts', async () => {
   await migrate();
   for (const { stream, name, subjects } of durables) {
     const { config } = await operator.manager.consumers.info(stream, name);
@@ -39,7 +39,7 @@ test('each durable consumer of the event table exists, and serves its facts alon
   }
 });
 
-test('streams and durables of another shape, from an older release, are brought up to date with their messages kept', async () => {
+test('updates streams and durables of an older release and keeps their messages', async () => {
   await migrate();
   await operator.manager.streams.update('AUTH', { max_bytes: 1_000_000 });
   await operator.manager.consumers.update('INFERENCE', 'billing_usage', { max_deliver: 5 });
@@ -52,7 +52,7 @@ test('streams and durables of another shape, from an older release, are brought 
   expect(durable.config.max_deliver).toBeGreaterThan(5);
 });
 
-test('a kept broker has a deleted stream and its durables again at once', async () => {
+test('recreates a deleted stream and its durables at once', async () => {
   const onFailure = vi.fn();
   kept = await keepBrokerMigrated({ url: broker.urlOf('operator') }, onFailure);
   const { manager } = operator;
@@ -65,6 +65,6 @@ test('a kept broker has a deleted stream and its durables again at once', async 
   expect(onFailure).not.toHaveBeenCalled();
 });
 
-test('a user without the right to make streams cannot migrate, and a broker that is away fails with its reason', async () => {
+test('fails with a reason for an unprivileged user and for an unreachable broker', async () => {
   await expect(migrateBroker({ url: broker.urlOf('auth') })).rejects.toMatchObject({ code: 'PERMISSIONS_VIOLATION' });
 });

@@ -25,7 +25,7 @@ export const runPrepared = async <T>(
   const connection: Connection = await executor.client.acquireConnection();
   try {
     const { rows } = await connection.query({ ...statement, values });
-    // The caller names the columns of its own statement.
+    // The caller names the columns of its statement.
     return rows as T[];
   } finally {
     await executor.client.releaseConnection(connection);

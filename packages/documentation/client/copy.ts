@@ -1,6 +1,6 @@
 const SHOWN_MS = 1_500;
 
-/** Shows the buttons that copy the code beside them. */
+/** Shows the copy buttons of code blocks. */
 export const enableCopyButtons = (): void => {
   for (const button of document.querySelectorAll<HTMLButtonElement>('figure.code button.copy')) {
     const code = button.parentElement?.querySelector('code')?.textContent ?? '';
@@ -14,8 +14,8 @@ const copy = async (button: HTMLButtonElement, code: string): Promise<void> => {
     await navigator.clipboard.writeText(`${code}\n`);
     button.textContent = 'Copied';
   } catch {
-    // Without https, or where it is forbidden.
-    button.textContent = 'Select it, please';
+    // The clipboard needs https and a permission.
+    button.textContent = 'Please select the text';
   }
   setTimeout(() => {
     button.textContent = 'Copy';

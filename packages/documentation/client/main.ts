@@ -4,7 +4,7 @@ import { enableSearch } from './search.ts';
 import { enableTheme } from './theme.ts';
 import { enableTrying } from './try.ts';
 
-// The pages are whole without scripts; each of these adds something.
+// Pages work without scripts; each call adds a feature.
 enableTheme();
 enableMenu();
 enableCopyButtons();

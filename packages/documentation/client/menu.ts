@@ -1,7 +1,7 @@
-/** Wide enough for the navigation beside the text, as in the stylesheet. */
+/** Width for navigation beside the text, as in the stylesheet. */
 const WIDE = '(width >= 60rem)';
 
-/** Folds the navigation on narrow screens, where it would push the text away. */
+/** Collapses the navigation on narrow screens. */
 export const enableMenu = (): void => {
   const menu = document.querySelector<HTMLDetailsElement>('details.menu');
   if (menu === null) return;

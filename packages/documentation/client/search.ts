@@ -2,7 +2,7 @@ import type { SearchEntry } from '../src/page/search-entry.ts';
 
 const RESULTS_MAX = 12;
 
-/** Shows the search; its index is fetched at the first use. */
+/** Shows the search. Its index is fetched on first use. */
 export const enableSearch = (): void => {
   const box = document.querySelector<HTMLElement>('.search');
   const input = box?.querySelector('input');
@@ -19,7 +19,7 @@ export const enableSearch = (): void => {
     const words = input.value;
     try {
       const found = findEntries(await entries, words);
-      // Somebody who types fast has asked for something else meanwhile.
+      // Skips results that are out of date.
       if (words === input.value) showResults(results, found, words);
     } catch {
       entries = undefined;
@@ -57,7 +57,7 @@ const findEntries = (entries: readonly SearchEntry[], words: string): readonly S
     .map(({ entry }) => entry);
 };
 
-/** Every word must stand somewhere; one in a heading counts more than one in the text. */
+/** Every word must match; a match in a heading scores higher than one in the text. */
 const pointsOf = ({ p, h, t }: SearchEntry, words: readonly string[]): number => {
   const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
   let points = 0;

@@ -1,8 +1,8 @@
-/** What is shown of an answer; a stream may go on for long. */
+/** Limit for shown text; a stream may be long. */
 const CHARACTERS_MAX = 200_000;
 const HEADERS = /^(content-type|retry-after|www-authenticate|location|x-request-id|x-ratelimit-.*|x-svc-.*)$/;
 
-/** Shows an answer as it comes. */
+/** Shows a response as it arrives. */
 export const showAnswer = async (
   response: Response,
   { status, answer }: { status: HTMLElement; answer: HTMLElement },

@@ -1,7 +1,7 @@
-/** The console's own key: who has chosen a look there has chosen it here. */
+/** The console's key, so that both share the choice. */
 const KEY = 'svc.theme';
 
-/** Takes the look that was chosen, and shows the button that changes it. */
+/** Applies the chosen theme and shows the button that changes it. */
 export const enableTheme = (): void => {
   const root = document.documentElement;
   const chosen = read();
@@ -35,6 +35,6 @@ const write = (theme: string): void => {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Denied or full: the page keeps it.
+    // Storage is denied or full: the choice lasts as long as the page.
   }
 };

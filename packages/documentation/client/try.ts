@@ -15,7 +15,7 @@ export const enableTrying = (): void => {
   }
 };
 
-/** Asks for the session that the browser's cookie stands for, as the console does. */
+/** Resumes the session of the browser's cookie, as the console does. */
 const enableResuming = (button: HTMLButtonElement): void => {
   button.addEventListener('click', async () => {
     const input = button.parentElement?.querySelector('input');
@@ -45,7 +45,7 @@ const send = async (form: HTMLFormElement): Promise<void> => {
     status.textContent =
       error instanceof SyntaxError
         ? 'The body is not JSON.'
-        : 'No whole answer came. The usage tells whether it was billed.';
+        : 'The response is incomplete. The usage shows whether it was billed.';
   }
   button.disabled = false;
 };
@@ -65,12 +65,12 @@ const requestOf = (form: HTMLFormElement): RequestInit & { address: string } => 
   const body = bodyOf(bodyType, { json: isIn('json')[0]?.value ?? '', parts: isIn('form') });
   if (typeof body === 'string') headers.set('content-type', 'application/json');
   const address = query.size === 0 ? filled : `${filled}?${query}`;
-  // What is tried must not change who is signed in to the console.
+  // Without cookies, so that a request cannot change the console's session.
   const request = { address, method, headers, credentials: 'omit' } as const;
   return body === undefined ? request : { ...request, body };
 };
 
-/** Throws a `SyntaxError` where JSON is wanted and something else stands there. */
+/** Throws a `SyntaxError` if a JSON body is invalid. */
 const bodyOf = (
   type: string,
   { json, parts }: { json: string; parts: readonly (HTMLInputElement | HTMLTextAreaElement)[] },

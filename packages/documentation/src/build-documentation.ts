@@ -7,23 +7,22 @@ import { type Frame, type NavigationSection, type Page, renderPage, searchIndex 
 import { referencePages } from './reference/index.ts';
 import { addressOf, INDEX_SOURCE, readSources, resolveHref, type Sources, siteSections } from './site/index.ts';
 
-/** Files by their path below the root of the site, such as `docs/quick-start.html`. */
+/** Files by their path below the site's root, such as `docs/quick-start.html`. */
 export type SiteFiles = ReadonlyMap<string, string | Uint8Array>;
 
-/** Where the packed partner SDK can be installed from. */
+/** Download path of the packed partner SDK. */
 export const PARTNER_SDK_PATH = 'docs/partner-sdk.tgz';
 
-/** Path of the page for addresses that have none. */
+/** Path of the page for unknown addresses. */
 export const NOT_FOUND_PATH = 'docs/404.html';
 
-/** Where the sources are, and how programs are found. */
 export interface BuildOptions {
   /** The folder `docs/`. */
   readonly docsDirectory: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Builds the whole documentation from the Markdown below a folder and from the contract. Throws on a guide without a title. */
+/** Builds the documentation from a folder of Markdown and from the contract. Throws for a guide without a title. */
 export const buildDocumentation = async ({ docsDirectory, environment }: BuildOptions): Promise<SiteFiles> => {
   const sources = readSources(docsDirectory);
   const guides = [...sources.keys()].map((source) => guidePage(source, sources));
@@ -71,7 +70,7 @@ const navigationOf = (pages: readonly Page[], reference: readonly Page[]): Navig
     title,
     links: sources.map((source) => {
       const page = byAddress.get(addressOf(source));
-      if (page === undefined) throw new Error(`docs/${source} is in the navigation, but not there.`);
+      if (page === undefined) throw new Error(`docs/${source} is in the navigation but does not exist.`);
       return page;
     }),
   }));

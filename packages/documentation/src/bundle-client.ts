@@ -3,13 +3,12 @@ import { build } from 'esbuild';
 
 const PATHS = ['../client/main.ts', '../style/docs.css'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** What browsers load with every page. */
+/** Script and styles of every page. */
 export interface ClientBundle {
   readonly script: string;
   readonly stylesheet: string;
 }
 
-/** Bundles script and styles. */
 export const bundleClient = async (): Promise<ClientBundle> => {
   const { outputFiles } = await build({
     entryPoints: PATHS,

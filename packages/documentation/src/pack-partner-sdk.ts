@@ -10,8 +10,8 @@ const WORKSPACE_BINARIES = fileURLToPath(new URL('../../../node_modules/.bin', i
 const TIMEOUT_MS = 120_000;
 
 /**
- * The partner SDK as it would be published: compiled, and packed by pnpm, which puts real versions into its manifest. `environment`
- * is what the pnpm of a container is found by; a checkout has its own.
+ * Packs the partner SDK as it would be published: compiled, and packed by pnpm, which inserts real versions into its
+ * manifest. `environment` locates pnpm in a container; a checkout has pnpm installed.
  */
 export const packPartnerSdk = async (environment: NodeJS.ProcessEnv): Promise<Uint8Array> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-partner-sdk-'));

@@ -8,7 +8,7 @@ import { exampleOf } from '../src/reference/example-of.ts';
 import { readApi } from '../src/reference/openapi.ts';
 
 const docsDirectory = fileURLToPath(new URL('../../../docs/', import.meta.url));
-/** Scripts and styles of a page, compressed or not: guides are to be read, also over a bad line. */
+/** Scripts and styles of a page, uncompressed, small enough for slow connections. */
 const ASSET_BYTES_MAX = 32 * 1024;
 
 let files: SiteFiles;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 const idsOf = (page: string): string[] => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('the built pages', () => {
-  test('lead nowhere that is not there, anchors included', () => {
+  test('have no broken links or anchors', () => {
     const idsByAddress = new Map(
       pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),
     );
@@ -41,7 +41,7 @@ describe('the built pages', () => {
     expect(dead).toEqual([]);
   });
 
-  test('hold nothing that a strict policy would refuse: no inline script, no inline style, nothing from elsewhere', () => {
+  test('contain no inline script, no inline style and no foreign resource', () => {
     for (const [path, page] of pages) {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
       for (const [, address = ''] of page.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
@@ -50,7 +50,7 @@ describe('the built pages', () => {
     }
   });
 
-  test('have one heading of the first level, a title of their own, and no id twice', () => {
+  test('have one first-level heading, a unique title and unique ids', () => {
     const titles = pages.map(([, page]) => /<title>([^<]+)</.exec(page)?.[1]);
     expect(new Set(titles).size).toBe(pages.length);
     for (const [path, page] of pages) {
@@ -74,7 +74,7 @@ describe('the built pages', () => {
 });
 
 describe('the forms of the reference', () => {
-  test('begin with a body that the contract takes', () => {
+  test('start with a body that the contract accepts', () => {
     const api = readApi(openapiDocument());
     let checked = 0;
     for (const route of allRoutes) {
@@ -92,7 +92,7 @@ describe('the forms of the reference', () => {
 });
 
 describe('the packed partner SDK', () => {
-  test('has code, declarations, README, licence, and no source or test', () => {
+  test('contains code, declarations, README and licence, but no source or test', () => {
     const packed = files.get(PARTNER_SDK_PATH);
     const names = tarNames(gunzipSync(packed ?? ''));
     expect(names).toEqual(
@@ -105,7 +105,7 @@ describe('the packed partner SDK', () => {
   });
 });
 
-/** Names in a ustar archive, without the folder that npm puts around them. */
+/** Lists the names in a ustar archive, without npm's folder. */
 const tarNames = (archive: Buffer): string[] => {
   const names: string[] = [];
   for (let offset = 0; archive[offset] !== undefined && archive[offset] !== 0; ) {

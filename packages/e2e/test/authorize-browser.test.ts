@@ -50,7 +50,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await page.locator('form:has(input[type=password]) button[type=submit]').first().click();
   };
 
-  test('takes a user from sign-in over a wrong password and consent back to the partner, who can chat', async () => {
+  test('leads from a wrong password over sign-in and consent back to the partner, which can chat', async () => {
     const configuration = await discoverPartner(app);
     const request = await beginAuthorize(configuration, app, { locale: 'en' });
     const page = await openPage(request);
@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     expect(partner.visits.at(-1)?.searchParams.get('iss')).toBe(configuration.serverMetadata().issuer);
   });
 
-  test('speaks Italian unless asked otherwise, and fits a phone', async () => {
+  test('speaks Italian by default and fits a phone', async () => {
     const request = await beginAuthorize(await discoverPartner(app), app);
     const page = await openPage(request);
     expect(await page.locator('html').getAttribute('lang')).toBe('it');
@@ -90,7 +90,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await inspectPage(page, 'authorize-consent-it');
   });
 
-  test('says why an app cannot ask, and leads nowhere', async () => {
+  test('explains an invalid request and does not redirect', async () => {
     const request = await beginAuthorize(await discoverPartner(app), app, { locale: 'en' });
     request.url.searchParams.set('redirect_uri', 'https://elsewhere.example/callback');
     const page = await browser.newPage();
@@ -98,7 +98,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     await inspectPage(page, 'authorize-fault-en');
   });
 
-  test('loads nothing from elsewhere and breaks none of its own policies', () => {
+  test('loads no foreign resources and violates no policy', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

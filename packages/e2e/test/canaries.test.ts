@@ -10,10 +10,10 @@ import { registerApp, signUp, subscribe } from './support/people.ts';
 import { startReceiver } from './support/receiver.ts';
 import { readStackFile } from './support/stack.ts';
 
-/** Everything that was written anywhere while the product ran, by place. */
+/** All output of the product, by place. */
 type Written = Map<string, string>;
 
-/** Logs of all processes, and the journal of the gateway. */
+/** Collects the logs of all processes and the gateway's journal. */
 const collectFiles = async (written: Written): Promise<void> => {
   for (const kind of ['logs', 'usage-journal']) {
     const folder = join(inject('dataDir'), kind);
@@ -67,14 +67,14 @@ const collectMetrics = async (written: Written): Promise<void> => {
   expect(services.length).toBeGreaterThanOrEqual(4);
 };
 
-/** Waits until the trace of a request has arrived: spans are sent in batches, and what came before it is there then too. */
+/** Waits for the trace of a request. Spans are sent in batches, so all earlier ones have arrived too. */
 const collectTraces = async (written: Written, requestId: string): Promise<void> => {
   const read = () => readFile(inject('tracesFile'), 'utf8');
   await waitFor(async () => (await read()).includes(requestId), { timeoutMs: 20_000 });
   written.set('traces', await read());
 };
 
-/** A file, its name and its prompt, in a form that is right and in one that is not. */
+/** Sends a file, its name and its prompt in a valid form and in an invalid one. */
 const transcribe = async (token: string, canary: string): Promise<void> => {
   for (const [field, status] of [
     ['prompt', 200],
@@ -92,7 +92,7 @@ const transcribe = async (token: string, canary: string): Promise<void> => {
   }
 };
 
-/** The same through an API key, paid by a wallet. */
+/** Sends the same through an API key, paid by a wallet. */
 const callGateway = async (session: string, canary: string): Promise<void> => {
   const body = { amount_micros: 10_000_000, success_url: 'https://a.example', cancel_url: 'https://a.example' };
   const { body: topUp } = await call('POST', '/v1/gateway/wallet/top-ups', { token: session, body });
@@ -113,7 +113,7 @@ const callGateway = async (session: string, canary: string): Promise<void> => {
 };
 
 describe('secrets and content', () => {
-  test('appear in no log, table, message, metric or trace, whatever goes well or wrong', async () => {
+  test('appear in no log, table, message, metric or trace, on success or failure', async () => {
     const canary = `canary${crypto.randomUUID().replaceAll('-', '')}`;
     const receiver = await startReceiver();
     const business = await signUp('business');
@@ -159,7 +159,7 @@ describe('secrets and content', () => {
     const last = await call('GET', '/v1/models', { token: canary });
 
     const secrets: Record<string, string> = {
-      'the prompt, the answer and what was sent in wrong places': canary,
+      'the prompt, the answer and misplaced values': canary,
       'the password': user.password,
       'the console session token': user.token,
       'the client secret': String(app.clientSecret),

@@ -20,7 +20,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-/** A browser for one journey; every journey is one person's, so its steps come one after the other. */
+/** A browser shared by the steps of one journey, which run in order. */
 const useJourney = () => {
   let browser: Browser;
   let page: Page;
@@ -28,8 +28,8 @@ const useJourney = () => {
   const home = [inject('baseUrl')];
   beforeAll(async () => {
     browser = await startBrowser(String(executable));
-    // The browser reports every answer of 400 and above: without a session there is none to resume, before the build there is
-    // no page, and without a webhook no configuration; a bad address of one is refused.
+    // Expected complaints: the browser reports every status of 400 and above, such as a missing session, a page before
+    // the build, a missing webhook configuration, and the refused webhook address.
     watch = watchPages(home, /status of (401|404|422|503)/);
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -48,7 +48,7 @@ const useJourney = () => {
   };
 };
 
-/** Pays on the sandbox's page and comes back. */
+/** Pays on the sandbox's page and returns. */
 const pay = async (page: Page): Promise<void> => {
   await page.waitForURL(/\/sandbox\/payments\/sessions\//);
   await page.getByRole('button', { name: /^Pay / }).click();
@@ -65,7 +65,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
   });
   afterAll(() => partner.close());
 
-  test('signs up, chooses a plan, pays for it and sees the bars of its use', async () => {
+  test('signs up, chooses a plan, pays and sees its usage', async () => {
     const { page } = journey;
     person = await signUpInConsole(page, 'personal');
     await expectNothingToSteal(page);
@@ -83,19 +83,19 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await expect.poll(() => page.getByText(/^Starts again in /).count()).toBe(2);
   });
 
-  test('connects an app on the authorize page, and sees what it used, by day', async () => {
+  test('connects an app on the authorize page and sees its usage by day', async () => {
     const { page } = journey;
     const app = await registerApp(await signUp('business'), 'confidential', `${partner.origin}/callback`);
     const configuration = await discoverPartner(app);
     const request = await beginAuthorize(configuration, app, { locale: 'en' });
     await page.goto(request.url.href);
-    // The session of the console counts here too.
+    // The console's session is valid here too.
     await page.getByText(person.email).waitFor();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${partner.origin}/callback?**`);
     const tokens = await redeem(configuration, new URL(page.url()), request);
     accessToken = tokens.access_token;
-    // So long an answer that its cost shows in a bar.
+    // Long enough for its cost to show in a bar.
     expect((await chat(accessToken, 'At length. [[chunks=2000]]')).status).toBe(200);
     await page.goto(inject('baseUrl'));
     await page.getByRole('row', { name: /^Notes 1 / }).waitFor();
@@ -110,7 +110,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await inspectPage(page, 'console-overview');
   });
 
-  test('sees when the app was last used, and disconnects it after being asked once', async () => {
+  test('sees the last use of the app and disconnects it after one confirmation', async () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await goTo(page, 'Connected apps');
@@ -175,7 +175,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
 
     await goTo(page, 'Usage');
     const details = page.getByRole('button', { name: `Details of ${answer.headers.get('x-request-id')}` });
-    // Usage is recorded after the answer, and the page is not told of it.
+    // Usage is recorded after the response, and the page is not notified.
     const isListed = async (): Promise<boolean> => {
       await page.reload();
       return details.waitFor({ timeout: RECORD_TIMEOUT_MS }).then(
@@ -197,7 +197,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await waitFor(async () => (await ask()).status === 401);
   });
 
-  test('signs out, and its session is over', async () => {
+  test('signs out and its session ends', async () => {
     const { page } = journey;
     await page.locator('.account-trigger').click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -219,7 +219,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
   });
   afterAll(() => receiver.close());
 
-  /** What the token endpoint says of an app's secret: a code that was never issued, or a client that is not known. */
+  /** Returns the token endpoint's verdict on an app's secret: an unknown code or an unknown client. */
   const judgeSecret = async (secret: string): Promise<string> => {
     const form = { grant_type: 'authorization_code', code: 'none', redirect_uri: 'https://notes.example/callback' };
     const client = { client_id: clientId, client_secret: secret, code_verifier: 'v'.repeat(43) };
@@ -247,7 +247,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
 
   test('sets up the webhook and queues test events', async () => {
     const { page } = journey;
-    // The first event fails all its attempts, is retried and arrives; the second fails too, and is skipped.
+    // The first event fails all attempts, is retried and arrives; the second fails too and is skipped.
     receiver.answers.push(...FAILURES, 204, ...FAILURES);
     await openTab('Webhook');
     await page.getByRole('button', { name: 'Set up the webhook' }).click();

@@ -10,13 +10,13 @@ import { readStackFile } from './support/stack.ts';
 const CHATS = 50;
 const KILL_AT = 15;
 const SENDERS = 2;
-/** A user's two places may be taken for some ten seconds after a gateway has died. */
+/** A user's two slots may be taken for about ten seconds after a gateway has died. */
 const TRIES_OF_ONE_MAX = 40;
 const RETRY_AFTER_MS = 100;
-/** Always the same words, so that every chat costs the same. */
+/** Constant, so that every chat costs the same. */
 const MESSAGE = 'Say something about Lake Como. [[delay_ms=20]]';
 
-/** Sends chats, two at a time for each token, until so many were answered; what fails is tried anew, as a new request. */
+/** Sends chats, two at a time per token, until the given number succeeded; failed ones are repeated as new requests. */
 const runChats = async (
   accessTokens: readonly string[],
   chats: number,
@@ -41,7 +41,7 @@ const runChats = async (
   return answered;
 };
 
-/** A path that each service answers as soon as it is back. */
+/** A path per service that answers once the service is back. */
 const probes: Record<string, string> = {
   auth: '/v1/console/session',
   billing: '/v1/subscriptions/plans',
@@ -51,7 +51,7 @@ const probes: Record<string, string> = {
 
 describe('a service killed in the middle of fifty chats', () => {
   for (const [service, probe] of Object.entries(probes)) {
-    test(`${service}: nothing is lost and nothing counted twice once it is back`, { timeout: 150_000 }, async () => {
+    test(`${service}: loses nothing and counts nothing twice after its restart`, { timeout: 150_000 }, async () => {
       const receiver = await startReceiver();
       const business = await signUp('business');
       const app = await registerApp(business);
@@ -76,14 +76,14 @@ describe('a service killed in the middle of fifty chats', () => {
       const isOpen = (row: ReservationRow) => row.state === 'reserved';
       await expect.poll(async () => (await reservationsOf(user)).filter(isOpen), { timeout: 30_000 }).toEqual([]);
       const isTold = (row: ReservationRow) => answered.includes(row.request_id);
-      // A fact that died with its consumer comes again after the acknowledgement's wait, and settles what is uncertain by then.
+      // An event whose consumer died is redelivered after the ack wait, and settles the uncertain requests.
       const unsettled = async () =>
         (await reservationsOf(user)).filter((row) => isTold(row) && row.state !== 'settled');
       await expect.poll(unsettled, { timeout: 40_000 }).toEqual([]);
       const rows = await reservationsOf(user);
       const told = rows.filter(isTold);
       expect(told.length).toBe(answered.length);
-      // Only what was under way in the gateway when it died can be unknown, and stands at its estimate.
+      // Only requests open in the gateway when it died can be uncertain; they stand at their estimate.
       const unknown = rows.filter((row) => row.state === 'uncertain');
       expect(unknown.length).toBeLessThanOrEqual(service === 'inference-gateway' ? SENDERS : 0);
       const counted = rows.map((row) =>
@@ -106,7 +106,7 @@ const USERS = 6;
 const CHATS_OF_ALL = 200;
 const SEED = 20_261_122;
 
-/** Numbers from 0 to 1 that are the same in every run (a Lehmer generator). */
+/** Returns a seeded generator of numbers from 0 to 1 (Lehmer). */
 const seeded = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -115,14 +115,14 @@ const seeded = (seed: number) => {
   };
 };
 
-/** Requests that the provider has billed. */
+/** Counts the requests that the provider has billed. */
 const billedByProvider = async (): Promise<number> => {
   const provider = (await readStackFile(inject('dataDir'))).processes['sandbox-provider']?.url ?? '';
   const counts: { billed: { requests: number } } = JSON.parse(await (await fetch(`${provider}/sandbox/counts`)).text());
   return counts.billed.requests;
 };
 
-test('gateway, billing, NATS and PostgreSQL killed at seeded moments: settled is what the provider counts, but for what nobody can know', {
+test('settles what the provider counts, except uncertain requests, if gateway, billing, NATS and PostgreSQL are killed at seeded times', {
   timeout: 150_000,
 }, async () => {
   const app = await registerApp(await signUp('business'));
@@ -157,10 +157,10 @@ test('gateway, billing, NATS and PostgreSQL killed at seeded moments: settled is
   const settled = rows.filter((row) => row.state === 'settled' && Number(row.cost_micros) > 0);
   const uncertain = rows.filter((row) => row.state === 'uncertain');
   const billed = (await billedByProvider()) - before;
-  // Each costs the same, and whoever was answered is settled at that.
+  // All cost the same, and every answered request is settled at that cost.
   expect(new Set(settled.map((row) => row.cost_micros)).size).toBe(1);
   expect(answered.filter((id) => !settled.some((row) => row.request_id === id))).toEqual([]);
-  // What the provider has billed is settled, or was under way when somebody died.
+  // A request billed by the provider is settled, or was open when a process died.
   expect(settled.length).toBeLessThanOrEqual(billed);
   expect(billed).toBeLessThanOrEqual(settled.length + uncertain.length);
   expect(uncertain.length).toBeLessThanOrEqual(KILLED.length * USERS * SENDERS);

@@ -6,7 +6,7 @@ import { fundKey, type Person, registerApp, signUp, subscribe } from './support/
 import { killService, processIdOf, reservationsOf } from './support/services.ts';
 
 const GATEWAY = 'inference-gateway';
-/** What is promised of the death of a gateway, and not what is usual. */
+/** The documented limit after the death of a gateway, not the typical time. */
 const FREED_WITHIN_MS = 15_000;
 const APP_CHAT = '/v1/integrations/inference/chat/completions';
 const KEY_CHAT = '/v1/chat/completions';
@@ -14,12 +14,12 @@ const KEY_CHAT = '/v1/chat/completions';
 const PRICE = { input_micros_per_million: 200_000, output_micros_per_million: 600_000 };
 const LONG = 'Say something about Lake Como. [[chunks=400]] [[chunk_delay_ms=100]]';
 
-/** Kills the gateway and waits until another process is there. */
+/** Kills the gateway and waits for its successor. */
 const killGateway = async (): Promise<void> => {
   const killed = await killService(GATEWAY);
   await expect.poll(() => processIdOf(GATEWAY), { timeout: 30_000 }).not.toBe(killed);
 };
-/** Waits until the gateway answers, so that the next kill hits one that runs. */
+/** Waits until the gateway answers, so that the next kill hits a running process. */
 const gatewayIsBack = async (): Promise<void> => {
   await expect
     .poll(async () => (await call('GET', '/v1/integrations/inference/capabilities')).status, { timeout: 30_000 })
@@ -31,7 +31,7 @@ const send = (path: string, token: string, body: object): Promise<Response> =>
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-/** Opens a stream and reads it until it ends or breaks off; answers once its first bytes are here. */
+/** Opens a stream and reads it to its end or interruption; resolves at its first bytes. */
 const openStream = async (path: string, token: string, body: object = {}): Promise<{ over: Promise<unknown> }> => {
   const messages = [{ role: 'user', content: LONG }];
   const answer = await send(path, token, { messages, stream: true, ...body });
@@ -51,7 +51,7 @@ const connectedUser = async (): Promise<{ user: Person; accessToken: string }> =
 };
 
 describe('a gateway that is killed in the middle of streams', () => {
-  test('keeps the two places of a user for 15 s at most', { timeout: 90_000 }, async () => {
+  test('frees the two slots of a user within 15 s', { timeout: 90_000 }, async () => {
     const { accessToken } = await connectedUser();
     const usage = async () => (await call('GET', '/v1/integrations/usage', { token: accessToken })).body;
     const streams = [await openStream(APP_CHAT, accessToken), await openStream(APP_CHAT, accessToken)];
@@ -63,7 +63,7 @@ describe('a gateway that is killed in the middle of streams', () => {
     expect((await chat(accessToken, 'Hello')).status).toBe(200);
   });
 
-  test('leaves of a wallet hold what the stream has cost so far, within 15 s', { timeout: 90_000 }, async () => {
+  test('reduces the wallet hold to the cost of the stream so far within 15 s', { timeout: 90_000 }, async () => {
     await gatewayIsBack();
     const person = await signUp('personal');
     const key = await fundKey(person);
@@ -88,8 +88,8 @@ describe('a gateway that is killed in the middle of streams', () => {
   });
 });
 
-describe('a gateway that is killed the moment its answer is there', () => {
-  /** What a request cost by the usage in its answer. */
+describe('a gateway that is killed when its response arrives', () => {
+  /** Returns the cost of the usage in a response. */
   const costIn = (text: string): number => {
     const count = (name: string): number => Number(new RegExp(`"${name}":(\\d+)`).exec(text)?.[1]);
     return costOfTokens(PRICE, { input: count('prompt_tokens'), output: count('completion_tokens') });
@@ -102,7 +102,7 @@ describe('a gateway that is killed the moment its answer is there', () => {
     ['an API key, streamed', KEY_CHAT, { ...streamed, model: 'svc-chat' }],
     ['an app, JSON', APP_CHAT, body],
     ['an app, streamed', APP_CHAT, streamed],
-  ])('is charged exactly once it runs again: %s', { timeout: 120_000 }, async (_name, path, request) => {
+  ])('charges the exact cost after its restart: %s', { timeout: 120_000 }, async (_name, path, request) => {
     await gatewayIsBack();
     const { user, accessToken } = await connectedUser();
     const token = path === KEY_CHAT ? await fundKey(user) : accessToken;

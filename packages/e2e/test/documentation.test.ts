@@ -10,7 +10,7 @@ const BUILD_TIMEOUT_MS = 120_000;
 const ALL_PAGES_TIMEOUT_MS = 180_000;
 
 beforeAll(async () => {
-  // The console is built when the stack is ready.
+  // The stack builds the console after it is ready.
   const isThere = async () => (await fetch(`${inject('baseUrl')}/docs`)).ok;
   await waitFor(isThere, { timeoutMs: BUILD_TIMEOUT_MS, intervalMs: 200 });
 });
@@ -43,14 +43,14 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     ['/docs/reference', 'reference'],
     ['/docs/reference/webhooks', 'reference-webhooks'],
     ['/docs/no-such-page', 'not-found'],
-  ])('%s is accessible, light and dark, wide and at 360 px', async (path, name) => {
+  ])('%s is accessible in light and dark, on desktop and at 360 px', async (path, name) => {
     const answer = await open(path);
     expect(answer?.status()).toBe(name === 'not-found' ? 404 : 200);
     expect(answer?.headers()['content-security-policy']).toContain("default-src 'none'");
     await inspectPage(page, `docs-${name}`);
   });
 
-  test('every page of the navigation is accessible, each in one of the two looks', {
+  test('every page of the navigation is accessible, each in one of the two modes', {
     timeout: ALL_PAGES_TIMEOUT_MS,
   }, async () => {
     await open('/docs');
@@ -64,7 +64,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     }
   });
 
-  test('finds a place by its words and leads there', async () => {
+  test('finds a section by its words and opens it', async () => {
     await page.setViewportSize({ width: 1280, height: 900 });
     await open('/docs');
     await page.keyboard.press('/');
@@ -73,7 +73,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     await page.waitForURL(/\/docs\/receive-webhooks/);
   });
 
-  test('copies a block as it stands', async () => {
+  test('copies a code block unchanged', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('/docs/quick-start');
     const block = page.locator('figure.code').nth(1);
@@ -84,7 +84,7 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     );
   });
 
-  test('sends requests to this very server, with what was entered', async () => {
+  test('sends requests to this server with the entered values', async () => {
     const person = await signUp('business');
     await open('/docs/reference/subscriptions');
     const form = page.locator('form.try[data-path="/v1/subscriptions/plans"]');
@@ -96,14 +96,14 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     const register = page.locator('form.try[data-method="POST"][data-path="/v1/integrations/apps"]');
     await register.getByRole('button', { name: 'Send POST' }).click();
     await expect.poll(() => register.locator('.status').textContent()).toContain('201');
-    // The status is there with the head of the answer, its text a moment later.
+    // The status arrives with the head, the text a moment later.
     await expect.poll(() => register.locator('.answer').textContent()).toContain('client_secret');
     await register.locator('textarea').fill('{');
     await register.getByRole('button', { name: 'Send POST' }).click();
     await expect.poll(() => register.locator('.status').textContent()).toContain('not JSON');
   });
 
-  test('loads nothing from elsewhere and breaks none of its own policies', () => {
+  test('loads no foreign resources and violates no policy', () => {
     expect(outside).toEqual([]);
     expect(complaints).toEqual([]);
   });

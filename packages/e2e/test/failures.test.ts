@@ -15,7 +15,7 @@ import {
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
 import { isSignedWith, startReceiver } from './support/receiver.ts';
 
-describe('failures on the way of the main job', () => {
+describe('failures during the main job', () => {
   let business: Person;
   let user: Person;
   let app: RegisteredApp;
@@ -31,7 +31,7 @@ describe('failures on the way of the main job', () => {
   describe('accounts', () => {
     test('names every fault of a sign-up in the validation shape, without echoing the password', async () => {
       const answer = await call('POST', '/v1/console/accounts', {
-        body: { email: 'nobody', password: 'short', account_type: 'other', extra: 1 },
+        body: { email: 'no-address', password: 'short', account_type: 'other', extra: 1 },
       });
       expect(answer.status).toBe(422);
       const faults = (answer.body.detail as unknown as { loc: string[]; type: string }[]).map((fault) => [
@@ -47,14 +47,14 @@ describe('failures on the way of the main job', () => {
       expect(answer.text).not.toContain('"short"');
     });
 
-    test('refuses a taken address, whatever its case', async () => {
+    test('refuses a taken address in any letter case', async () => {
       const answer = await call('POST', '/v1/console/accounts', {
         body: { email: user.email.toUpperCase(), password: randomUUID(), account_type: 'personal' },
       });
       expect(answer).toMatchObject({ status: 409, body: { detail: { code: 'email_taken' } } });
     });
 
-    test('answers a wrong password and an unknown address alike', async () => {
+    test('gives the same response to a wrong password and an unknown address', async () => {
       const wrong = await call('POST', '/v1/console/sessions', {
         body: { email: user.email, password: 'not this one!' },
       });
@@ -65,7 +65,7 @@ describe('failures on the way of the main job', () => {
       expect(unknown.body).toEqual(wrong.body);
     });
 
-    test('signing out ends the session in every service', async () => {
+    test('ends the session in every service on sign-out', async () => {
       const { token } = await signUp('personal');
       expect((await call('GET', '/v1/subscriptions', { token })).status).toBe(200);
       expect((await call('DELETE', '/v1/console/session', { token })).status).toBe(204);
@@ -82,7 +82,7 @@ describe('failures on the way of the main job', () => {
       expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'business_account_required' } } });
     });
 
-    test('of somebody else do not exist', async () => {
+    test('of another business return 404', async () => {
       const other = await signUp('business');
       for (const [method, path, body] of [
         ['PATCH', '', { active: false }],
@@ -103,7 +103,7 @@ describe('failures on the way of the main job', () => {
       'https://*.example/cb',
       'javascript:alert(1)',
       'https://u:p@x.example/',
-    ])('do not take the redirect URI %s', async (redirectUri) => {
+    ])('reject the redirect URI %s', async (redirectUri) => {
       const answer = await call('POST', '/v1/integrations/apps', {
         token: business.token,
         body: { name: 'X', redirect_uris: [redirectUri] },
@@ -139,7 +139,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    test('denial goes back with access_denied, state and iss', async () => {
+    test('returns access_denied, state and iss on denial', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, false);
@@ -149,7 +149,7 @@ describe('failures on the way of the main job', () => {
       await expect(redeem(configuration, callback, request)).rejects.toMatchObject({ error: 'access_denied' });
     });
 
-    test('a code works once, and redeeming it again ends what the first redemption gave', async () => {
+    test('revokes the tokens of a code that is redeemed twice', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, true);
@@ -162,7 +162,7 @@ describe('failures on the way of the main job', () => {
       expect((await chat(partner.accessToken, 'Another grant lives on.')).status).toBe(200);
     });
 
-    test('a wrong verifier is refused', async () => {
+    test('refuses a wrong verifier', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app);
       const callback = await decide(user, request, true);
@@ -183,7 +183,7 @@ describe('failures on the way of the main job', () => {
       expect((answer.body.detail as unknown as object[])[0]).toMatchObject({ loc, type });
     });
 
-    test('without a subscription is 402', async () => {
+    test('returns 402 without a subscription', async () => {
       const poor = await signUp('personal');
       const { accessToken } = await connect(poor, app);
       expect(await chat(accessToken, 'Hello')).toMatchObject({
@@ -192,7 +192,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    test('without the scope is 403', async () => {
+    test('returns 403 without the scope', async () => {
       const configuration = await discoverPartner(app);
       const request = await beginAuthorize(configuration, app, { scope: 'usage:read' });
       const tokens = await redeem(configuration, await decide(user, request, true), request);
@@ -201,7 +201,7 @@ describe('failures on the way of the main job', () => {
       expect(answer.headers.get('www-authenticate')).toContain('inference');
     });
 
-    test('a third request beside two pending ones is 429', async () => {
+    test('returns 429 for a third concurrent request', async () => {
       const patient = await signUp('personal');
       await subscribe(patient);
       const { accessToken } = await connect(patient, app);
@@ -221,7 +221,7 @@ describe('failures on the way of the main job', () => {
       ['[[status=500]]', 502, 'upstream_error'],
       ['[[status=401]]', 502, 'upstream_error'],
       ['[[status=400]]', 400, 'upstream_rejected'],
-    ])('a provider that answers %s is %i %s and costs nothing', async (directive, status, code) => {
+    ])('turns provider response %s into %i %s without a charge', async (directive, status, code) => {
       const answer = await chat(partner.accessToken, `Hello ${directive}`);
       expect(answer).toMatchObject({ status, body: { detail: { code } } });
       const id = answer.headers.get('x-request-id');
@@ -229,14 +229,14 @@ describe('failures on the way of the main job', () => {
       await expect.poll(async () => (await request()).body.state, { timeout: 5000 }).toBe('released');
     });
 
-    test('a stream that breaks off says so and does not end with [DONE]', async () => {
+    test('sends an error instead of [DONE] if a stream is interrupted', async () => {
       const answer = await chat(partner.accessToken, 'Hello [[chunks=10]] [[drop_after=3]]', { stream: true });
       const data = sseData(answer.text);
       expect(data).not.toContain('[DONE]');
       expect(JSON.parse(String(data.at(-1)))).toHaveProperty('error.code');
     });
 
-    test('a repeated Idempotency-Key is 409 and names the first request', async () => {
+    test('returns 409 with the first request id for a repeated Idempotency-Key', async () => {
       const body = { messages: [{ role: 'user', content: 'Once only.' }] };
       const headers = { 'idempotency-key': randomUUID() };
       const path = '/v1/integrations/inference/chat/completions';
@@ -260,7 +260,7 @@ describe('failures on the way of the main job', () => {
       'https://u:p@partner.example/',
       'https://[::1]/',
       'https://partner.example:80/',
-    ])('do not go to %s', async (url) => {
+    ])('are not sent to %s', async (url) => {
       const answer = await call('PUT', `/v1/integrations/apps/${app.clientId}/webhook`, {
         token: business.token,
         body: { url },
@@ -272,7 +272,7 @@ describe('failures on the way of the main job', () => {
       });
     });
 
-    test('are tried again in order, with a fresh signature and the same body', async () => {
+    test('are retried in order, with a fresh signature and the same body', async () => {
       const receiver = await startReceiver();
       const owner = await signUp('business');
       const { clientId } = await registerApp(owner);

@@ -15,12 +15,12 @@ const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const COMPILER = join(import.meta.dirname, '..', 'node_modules', '.bin', 'tsc');
 const START_TIMEOUT_MS = 120_000;
 const COMMAND_TIMEOUT_MS = 120_000;
-/** As strict as a partner may be, and the SDK's own declarations are checked along. */
+/** The strictest settings that a partner may use; the SDK's declarations are checked too. */
 const COMPILER_OPTIONS = {
   ...{ strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
   ...{ target: 'es2024', noEmit: true, allowImportingTsExtensions: true, types: ['node'] },
 };
-/** How partners' compilers find packages: as Node.js does, or as bundlers do. */
+/** Module resolution as in Node.js and as in bundlers. */
 const MODULE_OPTIONS = [{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }];
 
 const blocksOf = async (source: string) => readCodeBlocks(await readFile(join(DOCS, source), 'utf8'));
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const settings = { registry: registry.url, cache: join(folder, '.npm'), audit: 'false', fund: 'false' };
   const ofNpm = Object.entries(settings).map(([name, value]) => [`npm_config_${name}`, value]);
   env = { ...process.env, ...Object.fromEntries(ofNpm), npm_config_update_notifier: 'false' };
-  // Both start when the stack is ready.
+  // Both start after the stack is ready.
   const partner = await waitFor(async () => (await readStackFile(inject('dataDir'))).processes['sample-partner']?.url, {
     timeoutMs: START_TIMEOUT_MS,
   });
@@ -58,11 +58,11 @@ const followSection = (title: string, sources: readonly string[]): void => {
     });
     afterAll(() => shell.close());
 
-    test.each(sources)('docs/%s does what it says', { timeout: COMMAND_TIMEOUT_MS }, async (source) => {
+    test.each(sources)('docs/%s works as written', { timeout: COMMAND_TIMEOUT_MS }, async (source) => {
       for (const block of await blocksOf(source)) await shell.follow(block);
     });
 
-    test('its TypeScript is sound, with the declarations that the SDK brings', {
+    test('its TypeScript compiles with the SDK declarations', {
       timeout: COMMAND_TIMEOUT_MS,
     }, async () => {
       const files = (await Promise.all(sources.map(blocksOf)))
@@ -89,7 +89,7 @@ for (const { title, sources } of siteSections) {
 }
 
 describe('every block of code in the guides', () => {
-  test('is followed here, or says why not', async () => {
+  test('is followed here or states why not', async () => {
     const sources = siteSections.flatMap((section) => section.sources).filter((source) => source.startsWith('guides/'));
     for (const source of sources) {
       for (const { role, code } of await blocksOf(source)) {

@@ -5,7 +5,7 @@ import { type ConnectedPartner, chat, connect, sseData } from './support/partner
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
 import { isSignedWith, type Receiver, startReceiver } from './support/receiver.ts';
 
-/** The product's main job, once through, as a business, a user and a partner's stock OAuth client do it. */
+/** The product's main job from start to end, as performed by a business, a user and a partner's stock OAuth client. */
 describe('the main job', () => {
   let business: Person;
   let user: Person;
@@ -60,7 +60,7 @@ describe('the main job', () => {
     expect(connections.body.data).toMatchObject([{ client_id: app.clientId, scope: 'inference usage:read' }]);
   });
 
-  test('a signed webhook tells the app of the connection, then of the subscription', async () => {
+  test('the app receives signed webhooks of the connection and then of the subscription', async () => {
     const connected = await receiver.waitForEvent('integration.connected', user.userId);
     const updated = await receiver.waitForEvent('subscription.updated', user.userId);
     for (const delivery of [connected, updated]) {
@@ -73,7 +73,7 @@ describe('the main job', () => {
     expect(updated.event.data).toMatchObject({ status: 'active', budget: { weekly_used_percent: 0 } });
   });
 
-  test('the app asks for chat as JSON, and usage goes up by the exact amount', async () => {
+  test('a JSON chat raises the usage by the exact amount', async () => {
     const before = await usedMicros();
     const answer = await chat(partner.accessToken, 'Say something about Lake Como.');
     expect(answer.status, answer.text).toBe(200);
@@ -86,7 +86,7 @@ describe('the main job', () => {
     expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
   });
 
-  test('the app asks for chat as a stream, and that is counted as exactly', async () => {
+  test('a streamed chat raises the usage by the exact amount', async () => {
     const before = await usedMicros();
     const answer = await chat(partner.accessToken, 'Say it again, slowly. [[chunks=20]]', { stream: true });
     expect(answer.status, answer.text).toBe(200);
@@ -106,7 +106,7 @@ describe('the main job', () => {
     expect((await usedMicros()) - before).toBe(Number(request.body.cost_micros));
   });
 
-  test('shows the usage chunk of a stream to who asks for it', async () => {
+  test('a stream contains the usage chunk on request', async () => {
     const answer = await chat(partner.accessToken, 'Count. [[chunks=3]]', {
       stream: true,
       stream_options: { include_usage: true },
@@ -119,12 +119,12 @@ describe('the main job', () => {
     expect(last.usage.total_tokens).toBe(last.usage.prompt_tokens + last.usage.completion_tokens);
   });
 
-  test('the app reads what the services are', async () => {
+  test('the app reads the service list', async () => {
     const capabilities = await call('GET', '/v1/integrations/inference/capabilities', { token: partner.accessToken });
     expect(capabilities.body).toMatchObject({ object: 'capabilities', services: { chat: true } });
   });
 
-  test('the app refreshes, with rotation', async () => {
+  test('the app refreshes its tokens with rotation', async () => {
     const refreshed = await client.refreshTokenGrant(partner.configuration, partner.refreshToken);
     expect(refreshed.refresh_token).not.toBe(partner.refreshToken);
     expect(refreshed['svc_user_id']).toBe(user.userId);
@@ -141,7 +141,7 @@ describe('the main job', () => {
     expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
   });
 
-  test('disconnecting ends the tokens everywhere within a second and tells the app', async () => {
+  test('disconnecting revokes the tokens within a second and notifies the app', async () => {
     const disconnected = await call('DELETE', `/v1/integrations/connections/${app.clientId}`, { token: user.token });
     expect(disconnected.status).toBe(204);
     await expect

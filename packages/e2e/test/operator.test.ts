@@ -14,7 +14,7 @@ const MAIN = new URL('../../../infra/local/src/operator/main.ts', import.meta.ur
 const ROUTES_FILE = new URL('../../../infra/local/config/routes.yaml', import.meta.url).pathname;
 const COMMAND_TIMEOUT_MS = 60_000;
 
-/** Runs `svc` as an operator does who sits beside the stack. */
+/** Runs `svc` as an operator on the stack's machine does. */
 const svc = async (...args: string[]): Promise<{ code: number; text: string }> =>
   new Promise((resolve) => {
     const options = { timeout: COMMAND_TIMEOUT_MS, env: { PATH: process.env.PATH, SVC_DATA_DIR: inject('dataDir') } };
@@ -23,7 +23,7 @@ const svc = async (...args: string[]): Promise<{ code: number; text: string }> =
     );
   });
 
-/** A fact that no consumer can read, on its way as any other. */
+/** Publishes a malformed message. */
 const publishNonsense = async (subject: string): Promise<void> => {
   const { nats_url: url } = await readStackFile(inject('dataDir'));
   const connection = await connectToBroker({ url, name: 'operator' });
@@ -46,7 +46,7 @@ describe('the operator’s commands against the running product', () => {
     expect(text).not.toMatch(/ false/);
   });
 
-  test('a message that nobody can read is listed, fails again, and is given up once', async () => {
+  test('a malformed message is listed, fails a retry, and is discarded once', async () => {
     await publishNonsense('inference.usage.recorded.v1');
     const row = await waitFor(async () => {
       const { text } = await svc('dead-letters', 'list', 'billing');
@@ -66,7 +66,7 @@ describe('the operator’s commands against the running product', () => {
     expect((await svc('dead-letters', 'list', 'billing')).text).not.toContain('messaging.invalid_message');
   });
 
-  test('a routes file is judged without being taken, and reloading the present one succeeds', async () => {
+  test('a routes file is checked without being applied, and the current one can be reloaded', async () => {
     const bad = join(folder, 'routes.yaml');
     await writeFile(
       bad,
@@ -79,7 +79,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await svc('routes', 'reload')).toMatchObject({ code: 0 });
   });
 
-  test('keys are not rotated before verifiers know the next one; secrets and outboxes are brought up to date', async () => {
+  test('keys are rotated only after verifiers know the next one, and secrets and outboxes are updated', async () => {
     const { text } = await svc('signing-keys', 'list');
     const active =
       text
@@ -101,7 +101,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
   });
 
-  test('a top-up is given back once for each refund id, and never more than there is', async () => {
+  test('a top-up is refunded once per refund id and never beyond the balance', async () => {
     const person = await signUp('personal');
     const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
     const body = { amount_micros: 10_000_000, ...urls };
@@ -117,7 +117,7 @@ describe('the operator’s commands against the running product', () => {
     expect(await balance()).toBe(6_000_000);
   });
 
-  test('nothing is settled of a request that billing does not know', async () => {
+  test('a request unknown to billing cannot be settled', async () => {
     expect((await svc('uncertain', 'list')).text).toContain('REQUEST');
     const unknown = await svc('uncertain', 'settle', 'req_0000000000zzzzzzzzzzzzzzzz', '--at-estimate');
     expect(unknown.code).toBe(1);

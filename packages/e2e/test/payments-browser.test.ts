@@ -38,7 +38,7 @@ const languages = {
   },
 } as const;
 
-/** The sandbox's own checkout and portal, as a person goes through them; in each language, wide and on a phone. */
+/** The sandbox's checkout and portal as a user sees them, in each language, on desktop and phone. */
 describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox payments in a browser, %s', (locale) => {
   const text = languages[locale];
   let browser: Browser;
@@ -90,14 +90,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await open(String(portal.body.url));
   };
 
-  test('checkout: is left without a charge, and leads back to where it was opened', async () => {
+  test('checkout: cancels without a charge and returns to its origin', async () => {
     await open(await startCheckout());
     await press('cancel');
     await page.waitForURL(`${shop.origin}/left`);
     expect(await current()).toBeNull();
   });
 
-  test('checkout: a declined card, a bank that is told no, then a payment that it confirms', async () => {
+  test('checkout: declines a card, fails a rejected confirmation, then completes a confirmed payment', async () => {
     const url = await startCheckout();
     await open(url);
     await inspectPage(page, `checkout-${locale}`);
@@ -120,7 +120,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await inspectPage(page, `checkout-paid-${locale}`);
   });
 
-  test('portal: cancels at the end of the period and undoes it, changes the plan, and leads back', async () => {
+  test('portal: cancels at the end of the period, resumes, changes the plan and returns', async () => {
     await openPortal();
     await inspectPage(page, `portal-${locale}`);
     await page.locator('details:has(button[value=cancel]) summary').click();
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await page.waitForURL(`${shop.origin}/account`);
   });
 
-  test('portal: tells of a failed renewal, and has it paid with another card', async () => {
+  test('portal: shows a failed renewal and pays it with another card', async () => {
     const failed = `/sandbox/payments/subscriptions/${(await current())?.id}`;
     await call('PATCH', failed, { body: { card: 'declines_renewals' } });
     await call('POST', `${failed}/advance`, { body: { seconds: RENEWAL_SECONDS } });
@@ -152,7 +152,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await press('pay');
     await page.getByRole('status').filter({ hasText: text.portalDeclined }).waitFor();
     expect(await current()).toMatchObject({ status: 'past_due' });
-    // The choice of cards is open already: it is what helps here.
+    // The choice of cards is open already, since the renewal failed.
     await page.locator('input[value=succeeds]').check();
     await press('change_card');
     await press('pay');
@@ -160,14 +160,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toMatchObject({ status: 'active' });
   });
 
-  test('a page that is not open any more says what to do', async () => {
+  test('a closed payment page names the next step', async () => {
     await open(`${inject('baseUrl')}/sandbox/payments/portal/none`);
     await page.getByRole('heading', { name: text.missing }).waitFor();
     expect(await page.locator('main a').getAttribute('href')).toBe('/');
     await inspectPage(page, `payments-missing-${locale}`);
   });
 
-  test('nothing is loaded from elsewhere, and no policy is broken', () => {
+  test('loads no foreign resources and violates no policy', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

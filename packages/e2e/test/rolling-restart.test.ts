@@ -6,14 +6,14 @@ import { type Receiver, startReceiver } from './support/receiver.ts';
 import { readStackFile } from './support/stack.ts';
 
 const STREAMS = 200;
-/** Longer than a service takes to be back, shorter than the stack's grace for open requests. */
+/** Longer than a restart, shorter than the stack's grace period. */
 const STREAM = '[[chunks=40]][[chunk_delay_ms=100]]';
 const EVENT_INTERVAL_MS = 100;
 const REQUEST_INTERVAL_MS = 50;
 
 const services = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
-/** Opens a stream; resolves once its first bytes are here, with what reads the rest. */
+/** Opens a stream. Resolves at its first bytes with a function that reads the rest. */
 const openStream = async (key: string): Promise<() => Promise<string>> => {
   const answer = await fetch(`${inject('baseUrl')}/v1/chat/completions`, {
     method: 'POST',
@@ -32,17 +32,17 @@ const openStream = async (key: string): Promise<() => Promise<string>> => {
   };
 };
 
-/** Whether a stream came whole: every chunk, the compliance metadata, the terminator. */
+/** Returns true for a complete stream: every chunk, the compliance metadata, the terminator. */
 const isWhole = (text: string): boolean =>
   text.trimEnd().endsWith('data: [DONE]') && text.includes('"compliance_metadata"');
 
-/** Repeats `work` until told to stop; answers what each came to. */
+/** Repeats `work` until stopped, and returns the statuses. */
 const steadily = (intervalMs: number, work: () => Promise<number>) => {
   const stopping = new AbortController();
   const statuses: Promise<number>[] = [];
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      // A connection that breaks is what no client may see.
+      // A broken connection counts as status 0; clients must not see any.
       statuses.push(work().catch(() => 0));
       await sleep(intervalMs);
     }
@@ -76,7 +76,7 @@ describe('a service that is restarted under 200 open streams and steady webhooks
   });
 
   test.for(services)(
-    '%s: no stream is cut off, no event lost, and what fails may be tried again',
+    '%s: cuts off no stream, loses no event, and fails only with retryable statuses',
     { timeout: 180_000 },
     async (service) => {
       const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(key)));

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
 
-/** Routes of the contract that no service serves yet. This list only ever gets shorter. */
+/** Contract routes that no service serves yet. This list may only shrink. */
 const unserved: string[] = [];
 
 const servedRoutes = allRoutes.filter((route) => !unserved.includes(route.operationId));
 const pathOf = (route: RouteDefinition): string => route.path.replace(/\{[^}]+\}/g, 'unknown');
 
 describe('the public surface', () => {
-  test('serves every route of the contract but those listed as unserved', async () => {
+  test('serves every contract route that is not listed as unserved', async () => {
     const person = await signUp('business');
     const notImplemented: string[] = [];
     for (const route of allRoutes) {
@@ -24,7 +24,7 @@ describe('the public surface', () => {
     expect(notImplemented.sort()).toEqual([...unserved].sort());
   });
 
-  test('wants a credential wherever the contract says so, and says which kind', async () => {
+  test('requires the credential in the contract and names its kind', async () => {
     for (const route of servedRoutes) {
       if (route.caller === 'public' || route.caller === 'oauth_public') continue;
       const answer = await call(route.method, pathOf(route));
@@ -39,7 +39,7 @@ describe('the public surface', () => {
     }
   });
 
-  test('takes no credential of another kind', async () => {
+  test('rejects credentials of another kind', async () => {
     const person = await signUp('personal');
     for (const route of servedRoutes) {
       if (route.caller !== 'oauth_access_token' && route.caller !== 'api_key') continue;
@@ -48,7 +48,7 @@ describe('the public surface', () => {
     }
   });
 
-  test('lets nobody reach what is internal, under whatever spelling', async () => {
+  test('blocks internal paths in every spelling', async () => {
     for (const path of [
       '/internal/apps/x',
       '/internal/admissions',
@@ -65,7 +65,7 @@ describe('the public surface', () => {
     }
   });
 
-  test('answers 404 where there is nothing and 405 where there is something else', async () => {
+  test('returns 404 for an unknown path and 405 for an unknown method', async () => {
     expect(await call('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { detail: { code: 'not_found' } } });
     const wrong = await call('PUT', '/v1/subscriptions/plans');
     expect(wrong).toMatchObject({ status: 405, body: { detail: { code: 'method_not_allowed' } } });

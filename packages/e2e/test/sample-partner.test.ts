@@ -12,9 +12,9 @@ const executable = await findChromium();
 const WEBHOOK_TIMEOUT_MS = 20_000;
 let sampleUrl: string;
 
-/** The inbox as a terminal sees it. */
+/** Reads the inbox as a terminal does. */
 const readInbox = async (query = ''): Promise<LooseJson> =>
-  // Its shape is judged by assertions.
+  // Assertions check the shape.
   (await (await fetch(`${sampleUrl}/inbox.json?${query}`)).json()) as LooseJson;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await waitFor(async () => typeof (await readInbox()).client_id === 'string', { timeoutMs: WEBHOOK_TIMEOUT_MS });
 });
 
-/** One second of silence, 8 kHz, 8 bits. */
+/** Returns one second of silence, 8 kHz, 8 bits. */
 const silence = (): Buffer => {
   const samples = Buffer.alloc(8_000, 128);
   const header = Buffer.alloc(44);
@@ -66,7 +66,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
   const usedMicros = async (): Promise<number> =>
     Number(await page.locator('#weekly-micros').getAttribute('data-micros'));
 
-  test('offers to connect, and does nothing for who declines', async () => {
+  test('offers to connect and does nothing if the user declines', async () => {
     const answer = await page.goto(sampleUrl);
     const policy = answer?.headers()['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -82,7 +82,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-declined');
   });
 
-  test('speaks the language that the browser asks for, or the one that was chosen', async () => {
+  test('speaks the browser language or the chosen one', async () => {
     const italian = await browser.newContext({ locale: 'it-IT' });
     const visit = await italian.newPage();
     await visit.goto(sampleUrl);
@@ -96,7 +96,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await italian.close();
   });
 
-  test('connects, and knows the user from the token response alone', async () => {
+  test('connects and takes the user from the token response alone', async () => {
     await page.getByRole('link', { name: 'Connect again' }).click();
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.locator('#user').waitFor();
@@ -107,7 +107,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-home');
   });
 
-  test('shows the answer as it comes, and what it has cost', async () => {
+  test('shows the streamed answer and its cost', async () => {
     const before = await usedMicros();
     await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=100]]');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await inspectPage(page, 'sample-chat');
   });
 
-  test('tells what is the matter when the provider fails, and goes on', async () => {
+  test('explains a provider failure and continues', async () => {
     await page.getByLabel('Your message').fill('[[status=503]]');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem').waitFor();
@@ -150,7 +150,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await plain.close();
   });
 
-  test('shows the verified event of the connection, and later events as they come', async () => {
+  test('shows the verified connection event and later events live', async () => {
     await page.goto(`${sampleUrl}/inbox`);
     const verified = (event: string) =>
       page.locator(`#inbox tr[data-event="${event}"][data-verified=yes]`).filter({ hasText: /you/ }).first();
@@ -171,7 +171,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByRole('link', { name: 'Connect again' }).waitFor();
   });
 
-  test('connects again, and gives the tokens back when it is asked to disconnect', async () => {
+  test('connects again and revokes the tokens on disconnect', async () => {
     await page.getByRole('link', { name: 'Connect again' }).click();
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.getByRole('button', { name: 'Disconnect' }).click();
@@ -179,13 +179,13 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     expect((await context.cookies(sampleUrl)).map(({ name }) => name)).not.toContain('sample_partner_session');
   });
 
-  test('breaks none of its own policies', () => {
+  test('violates no policy', () => {
     expect(complaints).toEqual([]);
   });
 });
 
 describe('the sample partner app for terminals', () => {
-  test('takes the deliveries of any app, and hands on what one needs to verify them', async () => {
+  test('accepts deliveries of any app and exposes signature and body for verification', async () => {
     const business = await signUp('business');
     const app = await registerApp(business);
     const path = `/v1/integrations/apps/${app.clientId}/webhook`;

@@ -5,25 +5,25 @@ import { type SoakCallers, signUpCallers } from './support/soak/callers.ts';
 import { LOST, type SoakTally, sendTraffic } from './support/soak/traffic.ts';
 import { type ProviderCount, readProviderCount, readVitals, sampleVitals, type Vitals } from './support/soak/vitals.ts';
 
-/** Short in the suite; `SOAK_SECONDS=600` for what a soak is for. */
+/** Short in the suite; set `SOAK_SECONDS=600` for a real soak. */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const KEYS = 4;
 const SAMPLES = 40;
-/** A subscriber has two places, and requests that their caller has left keep theirs until they end. */
+/** A subscriber has two slots, and an abandoned request keeps its slot until it ends. */
 const EXPECTED =
   /(json|stream|transcription|early): (200|gone)$|^delegated .*: 429$|refused: 400$|busy: 503$|(reset|dropped json): 504$|dropped: broken$/;
-/** From here on memory is judged: before, code is compiled and pools grow. */
+/** Memory is checked only in long runs; earlier, code is compiled and pools grow. */
 const IS_LONG = SECONDS >= 300;
-/** Four use up the caps of their plan in ten minutes. */
+/** Four would exhaust their plan's caps in ten minutes. */
 const SUBSCRIBERS = IS_LONG ? 8 : 4;
 const GROWTH_BYTES_MAX = 32 * 1024 * 1024;
-/** Connections that pools may keep: to billing, the database and the provider, and from the ingress. */
+/** Pooled connections to billing, the database and the provider, and from the ingress. */
 const POOLED_FILES_MAX = 64;
 const MS = 1_000;
 
 const mean = (samples: readonly Vitals[], read: (vitals: Vitals) => number): number =>
   samples.reduce((sum, vitals) => sum + read(vitals), 0) / samples.length;
-/** Waits until nothing is under way, and billing has been told everything. */
+/** Waits until no request is open and billing has received all outcomes. */
 const settle = async (userIds: readonly string[]): Promise<void> => {
   await waitFor(
     async () => {
@@ -42,7 +42,7 @@ const settle = async (userIds: readonly string[]): Promise<void> => {
 const sum = (tally: SoakTally, matches: RegExp): number =>
   [...tally.outcomes].filter(([name]) => matches.test(name)).reduce((all, [, count]) => all + count, 0);
 
-describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider that fails`, () => {
+describe(`mixed traffic for ${SECONDS} s, with disconnecting callers and a failing provider`, () => {
   let callers: SoakCallers;
   let tally: SoakTally;
   let books: Books;
@@ -82,16 +82,16 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     atRest,
   });
 
-  test('every play was played, and nothing failed that should not', () => {
+  test('runs every scenario without unexpected failures', () => {
     expect(sum(tally, /json: 200/)).toBeGreaterThan(0);
     expect(sum(tally, /stream: gone/)).toBeGreaterThan(0);
     expect(sum(tally, /transcription: 200/)).toBeGreaterThan(0);
     expect([...tally.outcomes.keys()].filter((name) => !EXPECTED.test(name))).toEqual([]);
   });
 
-  test("usage is the provider's own count, to the token", () => {
+  test('records exactly the tokens that the provider counts', () => {
     const { settled, uncertain } = books.records;
-    // Of what was lost on the way, the provider alone knows; of what was reset, there is nothing to know.
+    // Of dropped responses only the provider knows the usage; reset ones have none.
     const lost = sum(tally, /dropped: broken/) + sum(tally, /dropped json: 504/);
     expect(uncertain?.count ?? 0).toBe(lost + sum(tally, /reset: 504/));
     expect({
@@ -108,7 +108,7 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     expect(settled?.estimated).toBe(0);
   });
 
-  test("billing's books are the gateway's, and nothing stays pending or held but what is uncertain", () => {
+  test('matches billing to the gateway, with only uncertain requests still held', () => {
     const { records, reservations, heldMicros, uncertainHoldsMicros } = books;
     expect(reservations['settled']).toEqual({
       count: records['settled']?.count,
@@ -119,7 +119,7 @@ describe(`mixed traffic for ${SECONDS} s, with callers that leave and a provider
     expect(heldMicros).toBe(uncertainHoldsMicros);
   });
 
-  test('connections are given back, and memory does not grow', () => {
+  test('releases connections and does not grow in memory', () => {
     expect(atRest.openFiles).toBeLessThan((samples[0]?.openFiles ?? 0) + POOLED_FILES_MAX);
     if (!IS_LONG) return;
     const third = Math.floor(samples.length / 3);

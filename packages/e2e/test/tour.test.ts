@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const README = `${ROOT}README.md`;
 const run = promisify(execFile);
 
-/** The README's tour, pasted into one shell, does what it says. */
+/** Runs the README's tour in one shell. */
 test('the tour in the README works as printed', async () => {
   const readme = await readFile(README, 'utf8');
   const blocks = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');

@@ -9,7 +9,7 @@ import { startReceiver } from './support/receiver.ts';
 const readTraces = async (): Promise<CollectedSpan[]> =>
   (await readFile(inject('tracesFile'), 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : readSpans(line)));
 
-/** The trace that a request began, once a span of this name is in it. */
+/** Returns the trace of a request once it contains a span of this name. */
 const traceWith = (isRoot: (span: CollectedSpan) => boolean, lastName: string): Promise<CollectedSpan[]> =>
   waitFor(
     async () => {
@@ -21,7 +21,7 @@ const traceWith = (isRoot: (span: CollectedSpan) => boolean, lastName: string): 
     { timeoutMs: 20_000, intervalMs: 200 },
   );
 
-/** From the first span down to the last, by the names of what is on the way. */
+/** Returns the names of the spans from the root to the last one. */
 const wayTo = (trace: readonly CollectedSpan[], last: CollectedSpan | undefined): string[] => {
   const parent = trace.find(({ spanId }) => spanId === last?.parentSpanId);
   return last === undefined ? [] : [...wayTo(trace, parent), `${last.service}: ${last.name}`];
@@ -35,15 +35,17 @@ const CHAT = 'POST /v1/integrations/inference/chat/completions';
 test.each([
   { what: 'an answer', more: {} },
   { what: 'a stream', more: { stream: true } },
-])('one trace follows $what from the gateway over admission, PostgreSQL and NATS to settlement', async ({ more }) => {
-  const app = await registerApp(await signUp('business'));
-  const user: Person = await signUp('personal');
-  await subscribe(user);
-  const { accessToken } = await connect(user, app);
-  const answer = await chat(accessToken, 'hello', more);
-  const requestId = answer.headers.get('x-request-id');
-  const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
-  const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
+])(
+  'one trace follows $what from the gateway through admission, PostgreSQL and NATS to settlement',
+  async ({ more }) => {
+    const app = await registerApp(await signUp('business'));
+    const user: Person = await signUp('personal');
+    await subscribe(user);
+    const { accessToken } = await connect(user, app);
+    const answer = await chat(accessToken, 'hello', more);
+    const requestId = answer.headers.get('x-request-id');
+    const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
+    const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
 
   expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admission-batches'))).toEqual([
     `inference-gateway: ${CHAT}`,
@@ -61,7 +63,7 @@ test.each([
   expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
 });
 
-test('one trace follows a consent over NATS to the dispatcher, and no receiver is told of it', async () => {
+test('one trace follows a consent through NATS to the dispatcher, without trace headers to the receiver', async () => {
   const receiver = await startReceiver();
   const business = await signUp('business');
   const app = await registerApp(business);

@@ -7,7 +7,7 @@ const TRIES_MAX = 5;
 /** Returns a TCP port that is free on the loopback address now, chosen by the kernel. */
 export const freePort = (): Promise<number> => bindOnce(0, LOOPBACK);
 
-/** Reports that nothing listens on a port. */
+/** Returns true if nothing listens on a port. */
 export const isPortFree = (port: number, host = LOOPBACK): Promise<boolean> =>
   bindOnce(port, host).then(
     () => true,

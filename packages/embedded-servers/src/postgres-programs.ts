@@ -17,8 +17,8 @@ export interface PostgresPrograms extends PostgresBinaries {
 }
 
 /**
- * Tries whether `account` can run PostgreSQL where it is installed. A clone below a directory that only root may enter, or
- * one made with a strict umask, prevents it: then it runs from a copy in a system directory. Throws StartError.
+ * Checks that `account` can run PostgreSQL at its installed location. A clone below a directory that only root may
+ * enter, or a strict umask, prevents it; then it runs from a copy in a system directory. Throws StartError.
  */
 export const preparePrograms = async (
   binaries: PostgresBinaries,

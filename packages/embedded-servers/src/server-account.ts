@@ -44,7 +44,7 @@ const systemAccount = (): ServerAccount => {
   for (const name of CANDIDATES) {
     const fields = accounts.find((account) => account[0] === name);
     if (fields === undefined) continue;
-    // A negative id, as macOS has for nobody, is the same number modulo 2^32.
+    // A negative id, as macOS has for `nobody`, is the same number modulo 2^32.
     return { name, uid: Number(fields[2]) >>> 0, gid: Number(fields[3]) >>> 0 };
   }
   throw new StartError(

@@ -100,13 +100,15 @@ const removeStalePidFile = (dataDir: string): void => {
   }
 };
 
-/** Reports that a process is no server of this directory: PostgreSQL changes into its data directory. Linux only. */
+/**
+ * Returns true if a process is not a server of this directory: PostgreSQL changes into its data directory. Linux only.
+ */
 const runsElsewhere = (pid: number, dataDir: string): boolean => {
   if (process.platform !== 'linux') return false;
   try {
     return readlinkSync(`/proc/${pid}/cwd`) !== realpathSync(dataDir);
   } catch {
-    // Another user's process, which can be no server of ours.
+    // Another user's process, so not one of our servers.
     return true;
   }
 };

@@ -36,7 +36,7 @@ export interface ProcessOptions {
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   /** Open descriptors that the process gets as 3, 4 and so on. */
   readonly descriptors?: readonly number[] | undefined;
-  /** Path of the record by which the next start finds an orphan, without its suffix. */
+  /** Path, without suffix, of the record by which the next start finds an orphan. */
   readonly recordAt?: string | undefined;
   /** Sent one after the other. SIGKILL follows the last. */
   readonly stopSignals: readonly ['SIGINT' | 'SIGTERM', ...NodeJS.Signals[]];

@@ -30,6 +30,6 @@ test.each([
   expect(tellingLine(output)).toBe(line);
 });
 
-test('returns 300 characters at most', () => {
+test('returns at most 300 characters', () => {
   expect(tellingLine('a'.repeat(1_000))).toHaveLength(300);
 });

@@ -26,7 +26,7 @@ test('JetStream syncs to disk before it acknowledges', async () => {
   expect(output).toMatch(/Server is ready/);
 });
 
-test('stops, starts again on the same port, and reports how it ended', async () => {
+test('stops, restarts on the same port, and reports its exit', async () => {
   const first = await servers.nats();
   await first.stop();
   expect((await first.exited).signal ?? (await first.exited).code).not.toBe('SIGKILL');
@@ -54,7 +54,7 @@ test('stops the orphan of a killed supervisor before it starts', async () => {
   expect(isAlive(pids.nats)).toBe(false);
 });
 
-test('a new scratch directory removes those of killed processes and leaves those of live ones', async () => {
+test('removes the scratch directories of killed processes and keeps those of live ones', async () => {
   const left = `${tmpdir()}/svc-scratch-999999999-1-abcdef`;
   mkdirSync(left);
   const other = await scratchDirectory();

@@ -26,7 +26,7 @@ test('demands the password, and sorts text the same on every machine', async () 
   expect(await query(server.url, 'SHOW server_encoding')).toEqual([{ server_encoding: 'UTF8' }]);
 });
 
-test('reports how it ended, and recovers from a crash', async () => {
+test('reports its exit and recovers from a crash', async () => {
   const server = await servers.postgres();
   await server.kill();
   expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
@@ -72,7 +72,7 @@ test('refuses a directory whose server has a live supervisor', async () => {
   await expect(servers.postgres()).rejects.toThrow(DataDirectoryInUseError);
 });
 
-test('says in one line why a start failed, and leaves nothing running', async () => {
+test('gives the reason of a failed start in one line and leaves nothing running', async () => {
   const attempt = servers.postgres({ flags: { no_such_setting: '1' } });
   await expect(attempt).rejects.toThrow(StartError);
   await expect(attempt).rejects.toThrow(/^PostgreSQL ended with code 1: .*no_such_setting.*$/);
@@ -117,7 +117,7 @@ test('creates the cluster in an empty directory and leaves no draft of it', asyn
   expect(readdirSync(servers.path('')).filter((name) => name.includes('.new-'))).toEqual([]);
 });
 
-test('three calls at once get three free ports', async () => {
+test('gives three concurrent calls three free ports', async () => {
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   expect(ports.every((port) => port > 1023)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type BodyDecoder, createBodyDecoder } from './body-decoder.ts';
 import { BadResponseError } from './response-head.ts';
 
-/** Memory that is overwritten after each read, as the client's is by the next one. */
+/** Overwritten after each read, like the client's read buffer. */
 const lent = Buffer.alloc(64 * 1024);
 
 const take = (decoder: BodyDecoder, bytes: Buffer): Buffer => {
@@ -13,7 +13,7 @@ const take = (decoder: BodyDecoder, bytes: Buffer): Buffer => {
   return piece;
 };
 
-/** What comes of these reads. */
+/** Feeds these reads to a decoder and returns the decoded body. */
 const decode = (decoder: BodyDecoder, reads: readonly Buffer[]): Buffer => {
   const pieces = reads.map((bytes) => take(decoder, bytes));
   return Buffer.concat(pieces);
@@ -21,7 +21,7 @@ const decode = (decoder: BodyDecoder, reads: readonly Buffer[]): Buffer => {
 
 const ofBytes = (text: string): Buffer[] => [...Buffer.from(text, 'latin1')].map((byte) => Buffer.of(byte));
 
-/** Cut at these places, whatever their order. */
+/** Cuts the bytes at these places, given in any order. */
 const cutAt = (bytes: Buffer, places: readonly number[]): Buffer[] => {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...ends].map((start, index) => bytes.subarray(start, ends[index] ?? bytes.length));
@@ -31,7 +31,7 @@ const WHOLE = '4\r\nWiki\r\n5;a="b\t"\r\npedia\r\n00E \t\r\n in\r\n\r\nchunks.\r
 const BODY = 'Wikipedia in\r\n\r\nchunks.';
 
 describe('RFC 9112 §7.1: a body in chunks', () => {
-  test('comes out whole, and is over exactly at its end, wherever its bytes are cut', () => {
+  test('is decoded completely and ends exactly at its last byte wherever it is cut', () => {
     const bytes = Buffer.from(WHOLE);
     for (let at = 0; at <= bytes.length; at += 1) {
       const decoder = createBodyDecoder('chunked');
@@ -44,7 +44,7 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     expect(decode(createBodyDecoder('chunked'), ofBytes(WHOLE)).toString()).toBe(BODY);
   });
 
-  test('comes out whole with any chunks, extensions, trailers and reads, never in the memory of the reads', () => {
+  test('is decoded completely with any chunks, extensions, trailers and reads, never in the memory of the reads', () => {
     const extension = fc.constantFrom('', ' ', '\t ', ';a', ';a=b', ' ;a="b c"', ';\xff;;');
     const data = fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 40 }),
@@ -87,7 +87,7 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     );
   });
 
-  test('keeps little more memory than its bytes, however small its chunks', () => {
+  test('retains little more memory than its bytes even with tiny chunks', () => {
     for (const size of ['1', `1;ext="${'x'.repeat(60)}"`, '10']) {
       const data = 'x'.repeat(Number.parseInt(size, 16));
       const chunk = `${size}\r\n${data}\r\n`;
@@ -100,7 +100,7 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     }
   });
 
-  test('leaves one read as one piece', () => {
+  test('returns one piece per read', () => {
     expect(take(createBodyDecoder('chunked'), Buffer.from(WHOLE)).toString()).toBe(BODY);
   });
 
@@ -108,12 +108,12 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     ['no size', '\r\n'],
     ['a size that is an extension only', ';a\r\n'],
     ['a size after a blank', ' 5\r\nhello\r\n'],
-    ['a size that is no number', 'g\r\n'],
+    ['a size that is not a number', 'g\r\n'],
     ['a sign', '+5\r\nhello\r\n'],
     ['a hexadecimal prefix', '0x5\r\nhello\r\n'],
     ['a size of too many digits', '1000000000000\r\n'],
     ['too many zeros', '0000000000005\r\n'],
-    ['something behind a size and a blank', '5 0\r\nhello\r\n'],
+    ['text after a size and a blank', '5 0\r\nhello\r\n'],
     ['a size that ends with LF', '5\nhello\r\n'],
     ['a size that ends with CR', '5\rhello\r\n'],
     ['an extension that ends with LF', '5;a\nhello\r\n'],
@@ -134,7 +134,7 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
 
   test.each([
     ['an endless extension', '5;', 'x'],
-    ['endless blanks behind a size', '5', ' '],
+    ['endless blanks after a size', '5', ' '],
     ['an endless trailer', '0\r\n', 'x'],
     ['endless trailers', '0\r\n', 'x: y\r\n'],
   ])('is refused with %s', (_name, start, filling) => {
@@ -149,20 +149,20 @@ describe('RFC 9112 §7.1: a body in chunks', () => {
     ).toThrow(BadResponseError);
   });
 
-  test('may have an extension on each of any number of chunks', () => {
+  test('accepts an extension on each of many chunks', () => {
     const decoder = createBodyDecoder('chunked');
     const chunk = Buffer.from(`1;signature=${'a'.repeat(64)}\r\nx\r\n`);
     const pieces = Array.from({ length: 1_000 }, () => take(decoder, chunk).toString());
     expect(pieces.join('')).toBe('x'.repeat(1_000));
   });
 
-  test('is not over where the connection ends', () => {
+  test('is incomplete if the connection ends before the last chunk', () => {
     expect(createBodyDecoder('chunked').endsWithConnection).toBe(false);
   });
 });
 
-describe('RFC 9112 §6.3: a body of a length', () => {
-  test('comes out whole, and is over exactly at its end, wherever its bytes are cut; what follows is surplus', () => {
+describe('RFC 9112 §6.3: a body with a length', () => {
+  test('is decoded completely and ends exactly at its last byte wherever it is cut; the rest is surplus', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 500 }),
@@ -188,7 +188,7 @@ describe('RFC 9112 §6.3: a body of a length', () => {
 });
 
 describe('RFC 9112 §6.3: a body that ends with the connection', () => {
-  test('is never over before that, and has no surplus', () => {
+  test('ends only with the connection and has no surplus', () => {
     const decoder = createBodyDecoder('close');
     expect(decoder.endsWithConnection).toBe(true);
     expect(decode(decoder, ofBytes('all of it\r\n0\r\n\r\n')).toString()).toBe('all of it\r\n0\r\n\r\n');

@@ -1,20 +1,20 @@
 import { BadResponseError, type Framing } from './response-head.ts';
 
-/** Takes a body out of the bytes of a connection. */
+/** Extracts a body from the bytes of a connection. */
 export interface BodyDecoder {
-  /** Answers what these bytes hold of the body, in memory of its own. Throws BadResponseError. */
+  /** Returns the body bytes of this read, in memory that the decoder owns. Throws BadResponseError. */
   readonly take: (bytes: Buffer) => Buffer;
-  /** Whether the body is complete. */
+  /** Returns true once the body is complete. */
   readonly isDone: () => boolean;
-  /** Whether the body may end where the connection ends. */
+  /** True if the end of the connection completes the body. */
   readonly endsWithConnection: boolean;
-  /** Whether bytes came behind the end of the body. */
+  /** Returns true if bytes followed the end of the body. */
   readonly hasSurplus: () => boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** Creates the decoder of a body that is framed so. */
+/** Creates the decoder for a framing. */
 export const createBodyDecoder = (framing: Framing): BodyDecoder => {
   if (framing === 'chunked') return new ChunkedDecoder();
   return new LengthDecoder(framing === 'close' ? Number.POSITIVE_INFINITY : framing);
@@ -49,12 +49,12 @@ class LengthDecoder implements BodyDecoder {
 const CR = 0x0d;
 const LF = 0x0a;
 const SEMICOLON = 0x3b;
-/** Of a size in hexadecimal digits: more than any body has. */
+/** Hexadecimal digits of a chunk size: more than any body needs. */
 const SIZE_DIGITS_MAX = 12;
-/** The extensions of a chunk and the trailers are passed over; longer ones are an attack. */
+/** Chunk extensions and trailers are skipped; longer ones are treated as an attack. */
 const IGNORED_BYTES_MAX = 16 * 1024;
 
-/** What stands next in a chunked body (RFC 9112 section 7.1). */
+/** Next element of a chunked body (RFC 9112 section 7.1). */
 type Place =
   | ('size' | 'size-blank' | 'extension' | 'size-lf')
   | ('data' | 'data-cr' | 'data-lf')
@@ -70,7 +70,7 @@ class ChunkedDecoder implements BodyDecoder {
   #hasSurplus = false;
 
   take(bytes: Buffer): Buffer {
-    // Data is never longer than what it came in, and all chunks of one read leave as one piece.
+    // Data is never longer than the input, and all chunks of one read form one piece.
     let out = NOTHING;
     let length = 0;
     let position = 0;
@@ -89,7 +89,7 @@ class ChunkedDecoder implements BodyDecoder {
     }
     this.#hasSurplus = position < bytes.length;
     if (length === 0) return NOTHING;
-    // A piece that is kept must not keep many times its bytes, as it would where chunks are tiny.
+    // Copied if small: a retained piece of tiny chunks would otherwise hold many times its bytes.
     return length * 2 < out.length ? Buffer.from(out.subarray(0, length)) : out.subarray(0, length);
   }
 
@@ -144,18 +144,18 @@ class ChunkedDecoder implements BodyDecoder {
     this.#takeSizeEnd(byte);
   }
 
-  /** Some servers fill up with blanks what they left room for. */
+  /** Some servers pad the size with blanks. */
   #takeSizeEnd(byte: number): void {
     if (byte === CR) this.#place = 'size-lf';
     else if (byte === SEMICOLON) this.#place = 'extension';
-    else if (byte !== 0x20 && byte !== 0x09) throw new BadResponseError('the size of a chunk is no number');
+    else if (byte !== 0x20 && byte !== 0x09) throw new BadResponseError('the size of a chunk is not a number');
     else {
       this.#place = 'size-blank';
       this.#ignore(byte);
     }
   }
 
-  /** Trailers are read to their end and not looked at. */
+  /** Trailers are skipped. */
   #takeTrailer(byte: number): void {
     if (this.#place === 'trailer-lf') {
       expect(byte, LF);

@@ -8,7 +8,7 @@ import { BadResponseError } from './response-head.ts';
 const { server: start, client: createClient, ask } = httpStand();
 
 const isGone = ({ socket }: RawConnection): boolean => socket.destroyed;
-/** Sends something so that the client reads it apart from what was sent before. */
+/** Sends a part so that the client reads it separately. */
 const sendApart = async ({ socket }: RawConnection, part: string): Promise<void> => {
   await nextTurn();
   await nextTurn();
@@ -20,7 +20,7 @@ describe('an answer', () => {
   const final =
     'HTTP/1.1 201 Created\r\nx-a: b\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3;x\r\nllo\r\n0\r\n\r\n';
 
-  test('is read the same wherever its bytes are cut, without what came before it', async () => {
+  test('is read the same wherever its bytes are cut, without interim responses', async () => {
     const answer = `${interim}${final}`;
     let cut = 0;
     const server = await start({
@@ -49,7 +49,7 @@ describe('an answer', () => {
     expect(exchange.error()).toBeInstanceOf(BadResponseError);
   });
 
-  test('takes no more of a turn of the event loop than two reads, however fast it comes', async () => {
+  test('takes at most two reads per turn of the event loop at any speed', async () => {
     const server = await start({ onRequest: () => answerOf('x'.repeat(16 * 1024 * 1024)) });
     const bytesOfTurns = [0];
     const countTurns = (): void => {
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(Math.max(...bytesOfTurns)).toBeLessThanOrEqual(128 * 1024);
   });
 
-  test('of one connection does not mix with that of another one, byte by byte', async () => {
+  test('does not mix with the bytes of another connection', async () => {
     const server = await start();
     const client = createClient();
     const exchanges = [ask(client, server), ask(client, server)];
@@ -86,7 +86,7 @@ describe('an answer', () => {
     expect(exchanges.map((exchange) => exchange.body().toString()).sort()).toEqual(bodies);
   });
 
-  test('with any number of bytes is delivered in pieces that nobody overwrites', async () => {
+  test('is delivered in pieces that later reads do not overwrite', async () => {
     const body = Array.from({ length: 300_000 }, (_, index) => `${index} `).join('');
     const server = await start({ onRequest: () => answerOf(body) });
     const exchange = ask(createClient(), server);
@@ -101,7 +101,7 @@ describe('an answer', () => {
     ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(17_000)}`],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
     ['a damaged chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n'],
-  ])('with %s is refused, and the connection closed', async (_name, answer) => {
+  ])('with %s is refused and closes the connection', async (_name, answer) => {
     const server = await start({ onRequest: () => answer });
     const exchange = ask(createClient(), server);
     await exchange.over;
@@ -110,16 +110,16 @@ describe('an answer', () => {
   });
 });
 
-describe('RFC 9112 §8: a connection that is lost', () => {
+describe('RFC 9112 §8: a lost connection', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const lost = ['end', 'resetAndDestroy'] as const;
   test.each(
     [
       ['before the head', '', 'onSent'],
       ['inside the head', head, 'onSent'],
-      ['behind an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n', 'onSent'],
-      ['inside a body of a length', `${head}content-length: 5\r\n\r\nhe`, 'onData'],
-      ['behind the head of a body of a length', `${head}content-length: 5\r\n\r\n`, 'onHead'],
+      ['after an interim response', 'HTTP/1.1 100 Continue\r\n\r\n', 'onSent'],
+      ['inside a body with a length', `${head}content-length: 5\r\n\r\nhe`, 'onData'],
+      ['after the head of a body with a length', `${head}content-length: 5\r\n\r\n`, 'onHead'],
       ['inside a chunk', `${head}transfer-encoding: chunked\r\n\r\n5\r\nhe`, 'onData'],
       ['between two chunks', `${head}transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n`, 'onData'],
       ['before the last line end of chunks', `${head}transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n0\r\n`, 'onData'],
@@ -128,7 +128,7 @@ describe('RFC 9112 §8: a connection that is lost', () => {
     const server = await start({ onRequest: () => answer });
     const exchange = ask(createClient(), server);
     await waitFor(() => exchange.calls.at(-1) === lastCall && server.requests.length === 1);
-    // What was sent is read before the loss is told of.
+    // The client reads the sent bytes before it notices the loss.
     await nextTurn();
     await nextTurn();
     server.connections[0]?.socket[close]();
@@ -136,7 +136,7 @@ describe('RFC 9112 §8: a connection that is lost', () => {
     expect(exchange.calls.slice(-2)).toEqual([lastCall, 'onError']);
   });
 
-  test('in good order is the end of a body that has no other one', async () => {
+  test('ends a body without framing if it closes cleanly', async () => {
     const server = await start({
       onRequest: (_request, { socket }) => {
         socket.end(`${head}\r\nall of it`);
@@ -148,7 +148,7 @@ describe('RFC 9112 §8: a connection that is lost', () => {
     expect([exchange.calls.at(-1), exchange.body().toString()]).toEqual(['onEnd', 'all of it']);
   });
 
-  test('by force is an error in a body that has no other end', async () => {
+  test('is an error in a body without framing if it is reset', async () => {
     const server = await start({ onRequest: () => `${head}\r\nsome of it` });
     const exchange = ask(createClient(), server);
     await waitFor(() => exchange.calls.includes('onData'));
@@ -159,7 +159,7 @@ describe('RFC 9112 §8: a connection that is lost', () => {
 });
 
 describe('pausing', () => {
-  test('keeps the server waiting; going on loses nothing, however often', async () => {
+  test('applies backpressure to the server and loses nothing after repeated pauses', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghijk').toString('latin1');
     const server = await start({ onRequest: () => answerOf(body) });
     const exchange = ask(createClient(), server, { onData: () => exchange.control().pause() });
@@ -171,7 +171,7 @@ describe('pausing', () => {
       expect(exchange.bytes()).toBe(bytes);
       if (pauses === 0) expect(server.connections[0]?.socket.writableLength).toBeGreaterThan(0);
       pauses += 1;
-      // In one turn too.
+      // Also within one turn.
       exchange.control().resume();
       exchange.control().pause();
       exchange.control().resume();
@@ -183,7 +183,7 @@ describe('pausing', () => {
     expect(exchange.body().toString('latin1') === body).toBe(true);
   });
 
-  test('from the start holds back the head, and one that is not undone does not reach the next exchange', async () => {
+  test('from the start delays the head and does not carry over to the next exchange', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const client = createClient();
     const pause = (control: HttpControl): boolean => {
@@ -206,8 +206,8 @@ describe('pausing', () => {
   });
 });
 
-describe('an exchange that is ended from this side', () => {
-  test('is told so, and its connection is closed', async () => {
+describe('an aborted exchange', () => {
+  test('receives the reason and its connection is closed', async () => {
     const server = await start({ onRequest: () => 'HTTP/1.1 200 OK\r\n\r\nsome' });
     const exchange = ask(createClient(), server);
     await waitFor(() => exchange.calls.includes('onData'));
@@ -217,25 +217,28 @@ describe('an exchange that is ended from this side', () => {
     await waitFor(() => server.connections.every(isGone));
   });
 
-  test.each(['onStart', 'onSent', 'onHead', 'onData'] as const)('in %s is told once', async (call) => {
-    const server = await start({ onRequest: () => answerOf('body') });
-    const reason = new Error('no longer wanted');
-    const control: { of?: HttpControl } = {};
-    const abort = (): void => control.of?.abort(reason);
-    const exchange = ask(createClient(), server, {
-      onStart: (given) => {
-        control.of = given;
-        if (call === 'onStart') abort();
-        return true;
-      },
-      ...(call === 'onStart' ? {} : { [call]: abort }),
-    });
-    await exchange.over;
-    expect([exchange.calls.slice(-2), exchange.error()]).toEqual([[call, 'onError'], reason]);
-    await waitFor(() => server.connections.every(isGone));
-  });
+  test.each(['onStart', 'onSent', 'onHead', 'onData'] as const)(
+    'receives the reason once if %s aborts',
+    async (call) => {
+      const server = await start({ onRequest: () => answerOf('body') });
+      const reason = new Error('no longer wanted');
+      const control: { of?: HttpControl } = {};
+      const abort = (): void => control.of?.abort(reason);
+      const exchange = ask(createClient(), server, {
+        onStart: (given) => {
+          control.of = given;
+          if (call === 'onStart') abort();
+          return true;
+        },
+        ...(call === 'onStart' ? {} : { [call]: abort }),
+      });
+      await exchange.over;
+      expect([exchange.calls.slice(-2), exchange.error()]).toEqual([[call, 'onError'], reason]);
+      await waitFor(() => server.connections.every(isGone));
+    },
+  );
 
-  test.each(['onHead', 'onData'] as const)('by what %s throws is told that', async (call) => {
+  test.each(['onHead', 'onData'] as const)('receives the error that %s throws', async (call) => {
     const server = await start({ onRequest: () => answerOf('body') });
     const thrown = new Error('a fault of ours');
     const exchange = ask(createClient(), server, {
@@ -248,7 +251,7 @@ describe('an exchange that is ended from this side', () => {
     await waitFor(() => server.connections.every(isGone));
   });
 
-  test('leaves the others alone', async () => {
+  test('does not affect other exchanges', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const client = createClient();
     const failed = ask(client, { origin: `http://127.0.0.1:${await freePort()}` });

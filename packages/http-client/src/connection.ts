@@ -6,17 +6,16 @@ import { isPieces, lengthOf } from './request-text.ts';
 import { BadResponseError, parseResponseHead, type ResponseHead } from './response-head.ts';
 import { writeInChunks } from './write-body.ts';
 
-/** What a connection needs to know. */
 export interface ConnectionOptions {
-  /** How long it may stay idle where the server does not say, and how long at most, in milliseconds. */
+  /** Default and maximum idle time in milliseconds if the server gives none. */
   readonly keepAliveMs: number;
   readonly keepAliveMsMax: number;
-  /** It can take the next request. */
+  /** Called when the connection can take the next request. */
   readonly onIdle: (connection: Connection) => void;
   readonly onClosed: (connection: Connection) => void;
 }
 
-/** A request whose body is there as a whole. */
+/** A request with a complete body. */
 interface WrittenRequest extends Pick<HttpExchange, 'head' | 'handler'> {
   readonly pieces: readonly Buffer[];
 }
@@ -26,14 +25,14 @@ const HEAD_BYTES_MAX = 16 * 1024;
 /** Up to this size, head and body leave in one write, which costs less than copying the body. */
 const COPIED_BYTES_MAX = 12 * 1024;
 const NOTHING = Buffer.alloc(0);
-/** Responses that may come before the one proper (RFC 9110 section 15.2). */
+/** Interim responses allowed before the final one (RFC 9110 section 15.2). */
 const INTERIM_MAX = 16;
-/** After so many bytes other connections get their turn on the event loop. */
+/** After this many bytes, other connections get their turn on the event loop. */
 const TURN_BYTES = 64 * 1024;
 
-/** One connection of HTTP/1.1, one exchange at a time (RFC 9112). Bytes that nobody has asked for end it. */
+/** One HTTP/1.1 connection that serves one exchange at a time (RFC 9112). Unsolicited bytes close it. */
 export class Connection implements HttpControl {
-  /** Milliseconds of `performance.now()`: since when it is idle, and until when it may be used again. */
+  /** Start of the idle time and end of the keep-alive time, in milliseconds of `performance.now()`. */
   idleSinceMs = 0;
   idleUntilMs = 0;
   readonly #options: ConnectionOptions;
@@ -54,7 +53,7 @@ export class Connection implements HttpControl {
     this.#options = options;
   }
 
-  /** Takes a socket that is being connected, and who is told where it does not get there. */
+  /** Attaches a connecting socket; the handler receives its connection error. */
   attach(socket: Socket, handler: HttpHandler): void {
     this.#socket = socket;
     this.#handler = handler;
@@ -66,12 +65,14 @@ export class Connection implements HttpControl {
     socket.on('close', () => this.#close());
   }
 
-  /** A broken socket says so only after others had their turn. */
+  /** A broken socket emits its event only after a turn of the event loop. */
   get isClosed(): boolean {
     return this.#isClosed || this.#socket?.destroyed === true;
   }
 
-  /** Sends a request, over a connection that is idle or has just been made. False where nothing was sent, and it is idle still. */
+  /**
+   * Sends a request over an idle or new connection. Returns false if nothing was sent and the connection is still idle.
+   */
   send({ head, body, handler }: HttpExchange): boolean {
     const socket = this.#socket;
     const isBusy = this.#handler !== undefined && this.#handler !== handler;
@@ -79,13 +80,14 @@ export class Connection implements HttpControl {
     this.#handler = handler;
     const isWanted = handler.onStart(this);
     if (this.#isClosed) return true;
-    if (!isWanted) return this.#refuse(handler, new Error('the request was given up'));
+    if (!isWanted) return this.#refuse(handler, new Error('the request was cancelled'));
     if (body === null) socket.write(head, 'latin1');
     else if (typeof body === 'string') socket.write(head + body);
     else if (Buffer.isBuffer(body)) this.#write(socket, { head, pieces: [body], handler });
     else if (isPieces(body)) this.#write(socket, { head, pieces: body, handler });
-    // A stream that is over already would never tell.
-    else if (!body.readable) return this.#refuse(handler, body.errored ?? new Error('the body of a request broke off'));
+    // A stream that has ended emits no further event.
+    else if (!body.readable)
+      return this.#refuse(handler, body.errored ?? new Error('the request body was interrupted'));
     else {
       this.#writeStream(socket, head, body);
       return true;
@@ -110,12 +112,12 @@ export class Connection implements HttpControl {
     this.#close();
   };
 
-  /** Ends the connection, whatever it does. */
+  /** Closes the connection in any state. */
   readonly close = (): void => {
     this.#close();
   };
 
-  /** Takes what was read; the memory is only lent. */
+  /** Processes bytes that were read. Their memory is valid only during this call. */
   read(bytes: Buffer): void {
     try {
       this.#take(bytes);
@@ -126,7 +128,7 @@ export class Connection implements HttpControl {
     if (this.#turnBytes >= TURN_BYTES && this.#handler !== undefined) this.#yield();
   }
 
-  /** Reads on in the next turn of the event loop. */
+  /** Continues reading in the next turn of the event loop. */
   #yield(): void {
     this.#turnBytes = 0;
     this.#isYielding = true;
@@ -175,14 +177,14 @@ export class Connection implements HttpControl {
 
   #take(bytes: Buffer): void {
     const handler = this.#handler;
-    if (handler === undefined) throw new BadResponseError('bytes came that were not asked for');
+    if (handler === undefined) throw new BadResponseError('the server sent unsolicited bytes');
     let rest = bytes;
     while (this.#body === undefined) {
       const taken = this.#takeHead(rest, handler);
       if (taken === undefined) return;
       rest = taken;
     }
-    // Whoever was told of the head may have aborted.
+    // The handler may have aborted in onHead.
     if (this.#isClosed) return;
     const body = this.#body;
     const piece = rest.length === 0 ? NOTHING : body.take(rest);
@@ -190,7 +192,7 @@ export class Connection implements HttpControl {
     if (body.isDone()) this.#finish();
   }
 
-  /** Answers what came behind the head; undefined while that is not complete. */
+  /** Returns the bytes after the head; undefined while the head is incomplete. */
   #takeHead(bytes: Buffer, handler: HttpHandler): Buffer | undefined {
     const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
     const end = all.indexOf(HEAD_END, Math.max(0, this.#held.length - HEAD_END.length), 'latin1');
@@ -204,7 +206,7 @@ export class Connection implements HttpControl {
     this.#held = NOTHING;
     const rest = all.subarray(end + HEAD_END.length);
     const head = parseResponseHead(all.toString('latin1', 0, end));
-    if (head.status === 101) throw new BadResponseError('the server switched to a protocol that it was not asked for');
+    if (head.status === 101) throw new BadResponseError('the server switched protocols without a request to do so');
     if (head.status < 200) {
       this.#interimCount += 1;
       if (this.#interimCount > INTERIM_MAX) throw new BadResponseError('too many interim responses');
@@ -217,14 +219,14 @@ export class Connection implements HttpControl {
     return rest;
   }
 
-  /** The server has ended the connection. */
+  /** Handles the end of the connection by the server. */
   #takeEnd(): void {
     if (this.#body?.endsWithConnection === true && this.#error === undefined) this.#finish();
     this.#error ??= new Error('the server ended the connection');
     this.#close();
   }
 
-  /** The exchange is over; the connection lives on where both sides can be sure of where they are. */
+  /** Ends the exchange. The connection stays open if both sides agree on its state. */
   #finish(): void {
     const { keepAliveMs = this.#options.keepAliveMs } = this.#head ?? {};
     const isSent = this.#stopSending === undefined && this.#socket?.writableLength === 0;
@@ -240,7 +242,7 @@ export class Connection implements HttpControl {
     }
     this.resume();
     this.#startIdling(Math.min(keepAliveMs, this.#options.keepAliveMsMax));
-    // Not before the next turn: a server that closes all the same is noticed by then.
+    // In the next turn, so that a server that closes the connection is noticed first.
     setImmediate(() => {
       if (!this.isClosed) this.#options.onIdle(this);
     });

@@ -25,12 +25,12 @@ afterAll(() => {
   stranger.remove();
 });
 
-/** What a server sees of the handshakes. */
+/** Records the handshakes that a server sees. */
 const handshakes = () => {
   const seen: { name: unknown; protocol: unknown; isResumed: boolean }[] = [];
   const onConnection = ({ socket }: RawConnection): void => {
     if (!(socket instanceof TLSSocket)) throw new Error('the server does not speak TLS');
-    // The name is documented, and not in the types.
+    // The property is documented but missing in the types.
     seen.push({
       name: Reflect.get(socket, 'servername'),
       protocol: socket.alpnProtocol,
@@ -41,7 +41,7 @@ const handshakes = () => {
 };
 
 describe('over TLS', () => {
-  test('a request is sent to the name that it is for, and the connection is used again', async () => {
+  test('sends the host name in SNI and reuses the connection', async () => {
     const { seen, onConnection } = handshakes();
     const server = await start({ identity, onConnection, onRequest: ({ line }) => answerOf(line) });
     const client = createClient();
@@ -55,7 +55,7 @@ describe('over TLS', () => {
     expect(seen).toEqual([{ name: 'localhost', protocol: 'http/1.1', isResumed: false }]);
   });
 
-  test('a request may be to an address, which is no name', async () => {
+  test('sends no SNI for an IP address', async () => {
     const { seen, onConnection } = handshakes();
     const server = await start({ identity, onConnection, onRequest: () => answerOf('ok') });
     const exchange = ask(createClient(), server);
@@ -64,7 +64,7 @@ describe('over TLS', () => {
     expect(seen).toMatchObject([{ name: false }]);
   });
 
-  test('bodies of any size pass whole, both ways', async () => {
+  test('transfers bodies of any size completely in both directions', async () => {
     const body = Array.from({ length: 100_000 }, (_, index) => `${index} `).join('');
     const server = await start({ identity, onRequest: (request) => answerOf(request.body) });
     const client = createClient();
@@ -77,14 +77,14 @@ describe('over TLS', () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test('pausing keeps the server waiting, and going on loses nothing', async () => {
+  test('applies backpressure to the server while paused and loses nothing', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghijk').toString('latin1');
     const server = await start({ identity, onRequest: () => answerOf(body) });
     const exchange = ask(createClient(), server, { onHead: () => exchange.control().pause() });
     await waitFor(() => exchange.calls.includes('onHead'));
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     const bytes = exchange.bytes();
-    // What one read of the connection brought is deciphered to its end.
+    // A read is decrypted as a whole, even after a pause.
     expect(bytes).toBeLessThan(256 * 1024);
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     expect(exchange.bytes()).toBe(bytes);
@@ -93,7 +93,7 @@ describe('over TLS', () => {
     expect(exchange.body().toString('latin1') === body).toBe(true);
   });
 
-  test('an exchange is ended in the middle of what was deciphered', async () => {
+  test('aborts an exchange in the middle of decrypted data', async () => {
     const server = await start({ identity, onRequest: () => answerOf('x'.repeat(1024 * 1024)) });
     const exchange = ask(createClient(), server, {
       onData: () => exchange.control().abort(new Error('no longer wanted')),
@@ -103,7 +103,7 @@ describe('over TLS', () => {
     await waitFor(() => server.connections.every(({ socket }) => socket.destroyed));
   });
 
-  test('the next connection to the same origin goes on with the session of the last one', async () => {
+  test('resumes the session on the next connection to the same origin', async () => {
     const { seen, onConnection } = handshakes();
     const server = await start({ identity, onConnection, onRequest: () => answerOf('ok', 'connection: close') });
     const client = createClient();
@@ -114,7 +114,7 @@ describe('over TLS', () => {
     expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true]);
   });
 
-  test('no session outlives a connection that failed, as it may be why', async () => {
+  test('drops the session of a failed connection, which it may have caused', async () => {
     const { seen, onConnection } = handshakes();
     const server = await start({ identity, onConnection, onRequest: () => answerOf('ok', 'connection: close') });
     const relay = await start({
@@ -132,17 +132,25 @@ describe('over TLS', () => {
       ends.push(exchange.calls.at(-1));
     }
     expect(ends).toEqual(['onEnd', 'onError', 'onEnd']);
-    // The second connection did not get as far as the server.
+    // The second connection failed before it reached the server.
     expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, false]);
   });
 });
 
-describe('over TLS a server is not trusted, and sent nothing,', () => {
+describe('over TLS, nothing is sent to a server', () => {
   test.each([
-    ['by whom nobody vouches', () => stranger.issue({ addresses: ['127.0.0.1'] }), 'CERT_SIGNATURE_FAILURE'],
-    ['that is somebody else', () => trusted.issue({ names: ['elsewhere.test'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['whose time is over', () => trusted.issue({ addresses: ['127.0.0.1'], expired: true }), 'CERT_HAS_EXPIRED'],
-  ])('%s, however often it is asked', async (_name, issue, code) => {
+    ['with an untrusted certificate', () => stranger.issue({ addresses: ['127.0.0.1'] }), 'CERT_SIGNATURE_FAILURE'],
+    [
+      'with a certificate for another name',
+      () => trusted.issue({ names: ['elsewhere.test'] }),
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ],
+    [
+      'with an expired certificate',
+      () => trusted.issue({ addresses: ['127.0.0.1'], expired: true }),
+      'CERT_HAS_EXPIRED',
+    ],
+  ])('%s, also on the second request', async (_name, issue, code) => {
     const server = await start({ identity: await issue(), onRequest: () => answerOf('ok') });
     const client = createClient();
     for (let count = 0; count < 2; count += 1) {
@@ -154,14 +162,14 @@ describe('over TLS a server is not trusted, and sent nothing,', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test('that does not speak it', async () => {
+  test('that does not speak TLS', async () => {
     const server = await start({ onConnection: ({ socket }) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
     const exchange = ask(createClient(), { origin: `https://127.0.0.1:${server.port}` });
     await exchange.over;
     expect(exchange.calls).toEqual(['onError']);
   });
 
-  test('that ends the connection before it has proved anything', async () => {
+  test('that closes the connection during the handshake', async () => {
     const server = await start({ onConnection: ({ socket }) => socket.end() });
     const exchange = ask(createClient(), { origin: `https://127.0.0.1:${server.port}` });
     await exchange.over;

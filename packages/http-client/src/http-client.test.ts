@@ -10,14 +10,14 @@ import type { RawConnection } from '../test/support/raw-http-server.ts';
 
 const { server: start, client: createClient, ask } = httpStand();
 
-/** Random enough to show bytes that are lost or stand elsewhere. */
+/** Returns pseudorandom bytes, so that lost or reordered bytes show. */
 const bytesOf = (length: number): Buffer => {
   const bytes = Buffer.alloc(length);
   for (let at = 0; at < length; at += 1) bytes[at] = (at * 31 + (at >> 8) * 7) & 0xff;
   return bytes;
 };
 const isGone = ({ socket }: RawConnection): boolean => socket.destroyed;
-/** How many connections have served how many requests is what the bodies of these answers tell. */
+/** Answers with the number of the connection and of the request. */
 const answerByNumber = () => {
   const served = new Map<number, number>();
   return (_request: unknown, { number }: RawConnection): string => {
@@ -26,7 +26,7 @@ const answerByNumber = () => {
   };
 };
 
-/** As `ask`, when what is idle has been so for more than a second. */
+/** Like `ask`, after idle connections have been idle for more than a second. */
 const askLater: typeof ask = (...asked) => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_500);
   const asking = ask(...asked);
@@ -34,7 +34,7 @@ const askLater: typeof ask = (...asked) => {
   return asking;
 };
 
-/** Asks a server twice that says this on its first connection, and `two` on the others. */
+/** Sends two requests to a server that sends this on its first connection and `two` on others. */
 const askTwice = async (answer: string) => {
   const server = await start({ onRequest: (_request, { number }) => (number === 1 ? answer : answerOf('two')) });
   const client = createClient();
@@ -46,7 +46,7 @@ const askTwice = async (answer: string) => {
   return { server, first, second };
 };
 
-describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
+describe('RFC 9112 §3 and §6: a request arrives unchanged', () => {
   const large = bytesOf(1024 * 1024);
   test.each([
     ['no body', null, ['content-length: 0'], Buffer.alloc(0)],
@@ -74,7 +74,7 @@ describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
     expect(Buffer.from(request?.body ?? '', 'latin1').equals(whole)).toBe(true);
   });
 
-  test('with a stream, no faster than the server takes it', async () => {
+  test('with a stream, at the speed of the server', async () => {
     const server = await start({ onConnection: ({ socket }) => socket.pause() });
     let given = 0;
     const source = function* () {
@@ -95,7 +95,7 @@ describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
     await exchange.over;
   });
 
-  test('with a stream, whose pieces are emptied once they are sent, unless there is more in their memory', async () => {
+  test('with a stream, whose pieces are freed once sent unless they share memory', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const pieces = [bytesOf(70_000), bytesOf(1), bytesOf(70_000).subarray(1), bytesOf(70_000)];
     const exchange = ask(createClient(), { ...server, method: 'POST', body: Readable.from(pieces) });
@@ -105,7 +105,7 @@ describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
     expect(pieces.map(({ length }) => length)).toEqual([0, 0, 69_999, 0]);
   });
 
-  test('by the reading of node:http, on one connection', async () => {
+  test('as parsed by node:http, on one connection', async () => {
     const sockets = new Set<unknown>();
     const server = createServer(async (req, res) => {
       sockets.add(req.socket);
@@ -134,7 +134,7 @@ describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
     }
   });
 
-  test('or is refused with TypeError, and nothing is connected', async () => {
+  test('or throws TypeError without connecting', async () => {
     const server = await start();
     const client = createClient();
     const injected = { ...server, headers: { 'x-a': 'b\r\ncontent-length: 0' } };
@@ -154,7 +154,7 @@ describe('RFC 9112 §3 and §6: a request arrives as it was given', () => {
 });
 
 describe('a connection', () => {
-  test('is used again, and not before the turn after its answer', async () => {
+  test('is reused from the turn after its response', async () => {
     const server = await start({ onRequest: answerByNumber() });
     const client = createClient();
     const early: { exchange?: ReturnType<typeof ask> } = {};
@@ -179,26 +179,23 @@ describe('a connection', () => {
     ['Connection: close', answerOf('one', 'Connection: close')],
     ['HTTP/1.0', answerOf('one').replace('/1.1', '/1.0')],
     ['no time left', answerOf('one', 'Keep-Alive: timeout=2')],
-    [
-      'two ways to tell the length',
-      'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n',
-    ],
-    ['bytes behind a body of a length', `${answerOf('one')}H`],
-    ['another answer behind a body', `${answerOf('one')}${answerOf('stolen')}`],
-    ['bytes behind a body in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n0'],
-  ])('is closed after an answer with %s, which is delivered', async (_name, answer) => {
+    ['two framings', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n'],
+    ['bytes after a body with a length', `${answerOf('one')}H`],
+    ['another response after a body', `${answerOf('one')}${answerOf('stolen')}`],
+    ['bytes after a chunked body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n0'],
+  ])('is closed after a response with %s, which is delivered', async (_name, answer) => {
     const { server, first, second } = await askTwice(answer);
     expect([first.body().toString(), second.body().toString()]).toEqual(['one', 'two']);
     await waitFor(() => server.connections.slice(0, 1).every(isGone));
   });
 
-  test.each([204, 304])('is closed after a body behind a %i, which has none', async (status) => {
+  test.each([204, 304])('is closed after a %i with a body, which it must not have', async (status) => {
     const bodied = answerOf('stolen').replace('200 OK', `${status} x`);
     const { first, second } = await askTwice(bodied);
     expect([first.status(), first.calls.includes('onData'), second.body().toString()]).toEqual([status, false, 'two']);
   });
 
-  test('is closed by bytes that nobody has asked for', async () => {
+  test('is closed by unsolicited bytes', async () => {
     const server = await start({ onRequest: answerByNumber() });
     const client = createClient();
     await ask(client, server).over;
@@ -210,7 +207,7 @@ describe('a connection', () => {
     expect(second.body().toString()).toBe('2.1');
   });
 
-  test('is closed by an answer that came before all bytes of the request were taken', async () => {
+  test('is closed by a response that precedes the end of the request', async () => {
     const server = await start({
       onConnection: ({ socket, number }) =>
         socket.once('data', () => {
@@ -227,7 +224,7 @@ describe('a connection', () => {
     expect([first.body().toString(), second.body().toString()]).toEqual(['1', '2']);
   });
 
-  test('is closed by an answer that came before the end of a stream, which is destroyed', async () => {
+  test('is closed by a response that precedes the end of a stream, which is destroyed', async () => {
     const server = await start({
       onConnection: ({ socket, number }) => socket.once('data', () => socket.write(answerOf(`${number}`))),
     });
@@ -245,7 +242,7 @@ describe('a connection', () => {
   });
 
   test.each(['destroy', 'resetAndDestroy'] as const)(
-    'that is old, and that the server has just closed (%s), is not sent the next request',
+    'that is old and was just closed by the server (%s) gets no request',
     async (close) => {
       const server = await start({ onRequest: answerByNumber() });
       const client = createClient();
@@ -258,7 +255,7 @@ describe('a connection', () => {
     },
   );
 
-  test('that is old and open is used again', async () => {
+  test('that is old and open is reused', async () => {
     const server = await start({ onRequest: answerByNumber() });
     const client = createClient();
     await ask(client, server).over;
@@ -269,7 +266,7 @@ describe('a connection', () => {
   });
 
   test.each(['end', 'resetAndDestroy'] as const)(
-    'that the server closes while it is idle (%s) does not fail the next request',
+    'that the server closes while idle (%s) does not fail the next request',
     async (close) => {
       const server = await start({ onRequest: answerByNumber() });
       const client = createClient();
@@ -286,7 +283,7 @@ describe('a connection', () => {
   test.each([
     ['the client allows', { keepAliveMs: 1 }, answerOf('x')],
     ['the client allows at most', { keepAliveMsMax: 1 }, answerOf('x', 'Keep-Alive: timeout=60')],
-  ])('is not used after being idle for as long as %s', async (_name, options, answer) => {
+  ])('is not reused after the idle time that %s', async (_name, options, answer) => {
     const server = await start({ onRequest: () => answer });
     const client = createClient(options);
     await ask(client, server).over;
@@ -298,33 +295,33 @@ describe('a connection', () => {
     await waitFor(() => server.connections.slice(0, 1).every(isGone));
   });
 
-  test('that nobody needs is closed', async () => {
+  test('that stays idle is closed', async () => {
     const server = await start({ onRequest: () => answerOf('x') });
     await ask(createClient({ keepAliveMs: 1 }), server).over;
     await waitFor(() => server.connections.every(isGone));
   });
 });
 
-describe('a connection that cannot be made is told without a start', () => {
-  test('where nobody listens', async () => {
+describe('a failed connection attempt calls onError without onStart', () => {
+  test('if the port is closed', async () => {
     const exchange = ask(createClient(), { origin: `http://127.0.0.1:${await freePort()}` });
     await exchange.over;
     expect(exchange.calls).toEqual(['onError']);
     expect(exchange.error()).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('where it takes too long', async () => {
-    // It takes the connection and never says anything, so that the handshake does not end.
+  test('if it times out', async () => {
+    // Accepts the connection but sends nothing, so that the handshake never ends.
     const server = await start();
     const exchange = ask(createClient({ connectTimeoutMs: 20 }), { origin: `https://127.0.0.1:${server.port}` });
     await exchange.over;
-    expect([exchange.calls, exchange.error()?.message]).toEqual([['onError'], 'no connection in time']);
+    expect([exchange.calls, exchange.error()?.message]).toEqual([['onError'], 'connection timeout']);
     await waitFor(() => server.connections.every(isGone));
   });
 });
 
-describe('with as many connections as there may be', () => {
-  test('others wait and are served in order, and those that are given up meanwhile cost none', async () => {
+describe('at the connection limit', () => {
+  test('requests wait, are served in order, and use no connection if cancelled', async () => {
     const server = await start({ onRequest: ({ line }) => answerOf(line) });
     const client = createClient({ connectionsMax: 1 });
     const all = [1, 2, 3, 4, 5].map((number) =>
@@ -336,7 +333,7 @@ describe('with as many connections as there may be', () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test('any number may be given up, and more than may wait are refused', async () => {
+  test('any number of requests may be cancelled, and requests beyond the queue limit are refused', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const client = createClient({ connectionsMax: 1 });
     const first = ask(client, server);
@@ -346,11 +343,11 @@ describe('with as many connections as there may be', () => {
     expect(refused.calls).toEqual(['onError']);
     await last.over;
     expect([first, last].map((exchange) => exchange.body().toString())).toEqual(['ok', 'ok']);
-    expect(givenUp.every(({ error }) => error()?.message === 'the request was given up')).toBe(true);
+    expect(givenUp.every(({ error }) => error()?.message === 'the request was cancelled')).toBe(true);
     expect(server.connections).toHaveLength(1);
   });
 
-  test('those that wait get a new one for one that is lost', async () => {
+  test('waiting requests get a new connection for a lost one', async () => {
     const server = await start({
       onRequest: (_request, { number, socket }) => {
         if (number > 1) return answerOf(`${number}`);
@@ -364,7 +361,7 @@ describe('with as many connections as there may be', () => {
     expect([first.error() === undefined, second.body().toString()]).toEqual([false, '2']);
   });
 
-  test('all that wait are told where none can be made', async () => {
+  test('all waiting requests fail if no connection can be made', async () => {
     const client = createClient({ connectionsMax: 1 });
     const origin = `http://127.0.0.1:${await freePort()}`;
     const all = [1, 2, 3].map(() => ask(client, { origin }));
@@ -372,7 +369,7 @@ describe('with as many connections as there may be', () => {
     expect(all.map(({ calls }) => calls)).toEqual([['onError'], ['onError'], ['onError']]);
   });
 
-  test('one that is given up while its connection is made leaves that to the next one', async () => {
+  test('a request cancelled while connecting leaves its connection to the next one', async () => {
     const server = await start({ onRequest: answerByNumber() });
     const client = createClient();
     await ask(client, server, { onStart: () => false }).over;
@@ -382,8 +379,8 @@ describe('with as many connections as there may be', () => {
   });
 });
 
-describe('a body that breaks off', () => {
-  test('is told with its error, and the server never gets an end', async () => {
+describe('an interrupted request body', () => {
+  test('fails with its error, and the server receives no end', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const body = new PassThrough();
     body.write('start');
@@ -398,9 +395,9 @@ describe('a body that breaks off', () => {
 
   test.each([
     ['with an error', new Error('the caller left'), 'the caller left'],
-    ['without one', undefined, 'the body of a request broke off'],
+    ['without one', undefined, 'the request body was interrupted'],
   ])(
-    'before there is a connection, %s, is told at once, and the next request gets that',
+    'fails at once if it happens before the connection is made, %s, and the next request gets the connection',
     async (_name, error, message) => {
       const server = await start({ onRequest: answerByNumber() });
       const client = createClient();
@@ -416,7 +413,7 @@ describe('a body that breaks off', () => {
     },
   );
 
-  test('in the moment in which the connection is lost is an error that is told once', async () => {
+  test('fails once if the connection is lost at the same time', async () => {
     const server = await start();
     const body = new PassThrough();
     const exchange = ask(createClient(), { ...server, method: 'POST', body });
@@ -429,7 +426,7 @@ describe('a body that breaks off', () => {
 });
 
 describe('closing the client', () => {
-  test('ends what is being connected, sent or answered, what waits, and what comes later', async () => {
+  test('ends connecting, active and waiting requests, and refuses later ones', async () => {
     const server = await start({ onRequest: () => 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe' });
     const client = createClient({ connectionsMax: 2 });
     const answered = ask(client, server);

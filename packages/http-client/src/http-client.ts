@@ -4,36 +4,36 @@ import { Connection } from './connection.ts';
 import type { HttpExchange, HttpHandler, HttpRequest } from './http-exchange.ts';
 import { toRequestHead } from './request-text.ts';
 
-/** How connections are made and kept. Times in milliseconds. */
+/** Connection settings. Times in milliseconds. */
 export interface HttpClientOptions {
   readonly connectTimeoutMs: number;
-  /** For each origin; more exchanges wait for one that ends. */
+  /** Per origin; further exchanges wait. */
   readonly connectionsMax: number;
-  /** How long an idle connection is kept where the server does not say, and how long at most where it does. */
+  /** Default idle time, and its maximum if the server names one. */
   readonly keepAliveMs: number;
   readonly keepAliveMsMax: number;
 }
 
-/** Sends requests over connections that are kept for the next ones. */
+/** Sends requests over pooled connections. */
 export interface HttpClient {
-  /** Throws TypeError for a request that cannot be written; everything else is told to the handler. */
+  /** Throws TypeError for an invalid request. The handler receives all other errors. */
   readonly send: (request: HttpRequest, handler: HttpHandler) => void;
-  /** Ends all connections; whoever still waits for an answer is told an error. */
+  /** Closes all connections; pending exchanges fail. */
   readonly close: () => void;
 }
 
-/** How often idle connections are looked at. */
+/** Interval at which idle connections are checked. */
 const SWEEP_MS = 1_000;
 const PROBE_AFTER_MS = 60_000;
-/** Servers end connections that were idle for longer than this, and then the news of it may already be waiting to be read. */
+/** A connection idle for longer than this may have been closed by the server without our having read it yet. */
 const FRESH_MS = 1_000;
-/** Exchanges of one origin that may wait for a connection. */
+/** Maximum exchanges of one origin that wait for a connection. */
 const WAITING_MAX = 10_000;
 const READ_BYTES = 64 * 1024;
-/** What was read lies here until the connection has taken it, in the same turn: one buffer does for all of them. */
+/** Shared by all connections: each consumes its bytes in the turn in which they were read. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
-/** Creates a client of HTTP/1.1 over TCP and TLS. Pieces are decoded straight from one read buffer; there is no stream in between. */
+/** Creates an HTTP/1.1 client over TCP and TLS. It decodes directly from one read buffer, without streams. */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const pools = new Map<string, Pool>();
   let isClosed = false;
@@ -54,9 +54,9 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   };
 };
 
-/** Calls when the event loop has read whatever has come until now. */
+/** Calls back after the event loop has read all pending input. */
 const afterPoll = (call: () => void): void => {
-  // The first may come in the same turn, before the loop looks again.
+  // The first may run in the same turn, before the loop polls again.
   setImmediate(() => setImmediate(call));
 };
 
@@ -92,7 +92,7 @@ class Pool {
     else exchange.handler.onError(new Error('too many requests wait for a connection'));
   }
 
-  /** What was sent to a server that had just ended the connection would count as lost, not as never sent. */
+  /** A request sent to a connection that the server has just closed would count as lost, not as never sent. */
   #sendIfOpen(connection: Connection, exchange: HttpExchange): void {
     if (this.#isClosed) exchange.handler.onError(new Error('the client was closed'));
     else if (connection.isClosed) this.#place(exchange);
@@ -108,7 +108,7 @@ class Pool {
     for (const connection of [...this.#all]) connection.close();
   }
 
-  /** The one that was used last: those that nobody needs grow old. */
+  /** Takes the most recently used connection, so that spare ones time out. */
   #takeIdle(): Connection | undefined {
     const nowMs = performance.now();
     for (;;) {
@@ -130,7 +130,7 @@ class Pool {
     const socket = this.#open(connection).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
     connection.attach(socket, exchange.handler);
     const timeoutMs = this.#options.connectTimeoutMs;
-    const timer = setTimeout(() => connection.abort(new Error('no connection in time')), timeoutMs);
+    const timer = setTimeout(() => connection.abort(new Error('connection timeout')), timeoutMs);
     const stopTimer = (): void => clearTimeout(timer);
     socket.once('close', stopTimer);
     socket.once(this.#isTls() ? 'secureConnect' : 'connect', () => {
@@ -169,7 +169,7 @@ class Pool {
     socket.on('session', (ticket) => {
       this.#session = ticket;
     });
-    // It may be the session that the server cannot bear.
+    // The server may have rejected the session.
     socket.once('error', () => {
       this.#session = undefined;
     });
@@ -177,7 +177,7 @@ class Pool {
   }
 
   #release(connection: Connection): void {
-    // Not by recursion: any number of them may have been given up meanwhile.
+    // Iterative: any number of requests may have been cancelled.
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if (connection.send(next)) return;
     }

@@ -18,18 +18,18 @@ describe('RFC 9112 §3 and §6: the head of a request', () => {
     ['a text that is not ASCII', 'h\u00e9 \u{1f600} \ud800', 'content-length: 12\r\n'],
     ['bytes', Buffer.from('hello'), 'content-length: 5\r\n'],
     ['a stream', Readable.from(['hello']), 'transfer-encoding: chunked\r\n'],
-  ])('tells the framing of %s', (_name, body, framing) => {
+  ])('states the framing of %s', (_name, body, framing) => {
     expect(headOf({ body, headers: { accept: 'text/plain' } })).toBe(`${START}accept: text/plain\r\n${framing}\r\n`);
   });
 
-  test.each(['GET', 'DELETE'] as const)('says nothing of a body that a %s has not', (method) => {
+  test.each(['GET', 'DELETE'] as const)('states no body for a %s without one', (method) => {
     expect(headOf({ method, path: '/v1?a=%20#x' })).toBe(
       `${method} /v1?a=%20#x HTTP/1.1\r\nhost: provider:8080\r\nconnection: keep-alive\r\n\r\n`,
     );
   });
 });
 
-describe('a request that could be read as another one is refused', () => {
+describe('an ambiguous request is refused', () => {
   test.each(['', 'v1', 'http://elsewhere/', '/a b', '/a\r\nx: y', '/a\n', '/a\0', '/\u00e9', '/a\t'])(
     'with the path %j',
     (path) => expect(() => headOf({ path })).toThrow(TypeError),

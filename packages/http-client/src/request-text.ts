@@ -1,11 +1,11 @@
 import type { HttpRequest } from './http-exchange.ts';
 
 const TARGET = /^\/[\x21-\x7e]*$/;
-/** A token; not one by which a request would have two hosts or two lengths. */
+/** A token, except names that would add a second host or length. */
 const NAME = /^(?!(?:host|connection|content-length|transfer-encoding)$)[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 const VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Headers that many requests have in common: written when the first of them is sent. */
+/** Headers shared by many requests, rendered once on first use. */
 export class CommonHeaders {
   readonly #headers: Readonly<Record<string, string>>;
   #lines: string | undefined;
@@ -32,14 +32,13 @@ const toLines = (headers: Readonly<Record<string, string>>): string => {
 };
 
 /**
- * The head of a request, with the empty line that ends it (RFC 9112, section 3). Throws TypeError where a part could be read
- * as something else than what it is.
+ * Renders the head of a request with its final empty line (RFC 9112 section 3). Throws TypeError for ambiguous parts.
  */
 export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host: string): string => {
-  if (!TARGET.test(path)) throw new TypeError('the path of a request is no request target');
+  if (!TARGET.test(path)) throw new TypeError('the path of a request is not a request target');
   const lines = headers instanceof CommonHeaders ? headers.lines : toLines(headers);
   const head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
-  // RFC 9110 section 8.6: a method that could have a body says that there is none.
+  // RFC 9110 section 8.6: a method that may have a body states that it has none.
   if (body === null)
     return method === 'GET' || method === 'DELETE' ? `${head}\r\n` : `${head}content-length: 0\r\n\r\n`;
   if (typeof body === 'string') return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
@@ -48,8 +47,7 @@ export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host
   return `${head}transfer-encoding: chunked\r\n\r\n`;
 };
 
-/** Whether a body comes in pieces of one whole. */
+/** Returns true if the body is an array of pieces. */
 export const isPieces = (body: HttpRequest['body']): body is readonly Buffer[] => Array.isArray(body);
 
-/** Bytes of all pieces. */
 export const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);

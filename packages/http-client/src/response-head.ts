@@ -1,40 +1,39 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How the end of a body is told: by its length in bytes, by its last chunk, or by the end of the connection. */
+/** End of the body: after a length in bytes, after the last chunk, or with the connection. */
 export type Framing = number | 'chunked' | 'close';
 
-/** The head of a response. */
 export interface ResponseHead {
   readonly status: number;
-  /** Names in lower case; a list where a header stands more than once. */
+  /** Lower-case names; a list if a header is repeated. */
   readonly headers: IncomingHttpHeaders;
   readonly framing: Framing;
-  /** How long the connection may be kept for another request, in milliseconds; 0 where it may not, undefined where that is not said. */
+  /** Keep-alive time in milliseconds; 0 if the connection must be closed, undefined if the server does not say. */
   readonly keepAliveMs: number | undefined;
 }
 
-/** What came is no response of HTTP/1.1, or not one that can be trusted to end where it says. */
+/** Thrown if the response is not valid HTTP/1.1 or its end is ambiguous. */
 export class BadResponseError extends Error {
   override readonly name = 'BadResponseError';
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d{2})(?: |$)/;
-/** A lone CR or LF, or a NUL, which two parsers could read in two ways. */
+/** A lone CR or LF, or a NUL, which parsers treat differently. */
 const MISLEADING = /\0|\r(?!\n)|(?<!\r)\n/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LENGTH = /^\d{1,15}$/;
 const KEEP_ALIVE_SECONDS = /(?:^|,)[\t ]*timeout=(\d{1,6})(?:[\t ,]|$)/i;
 /** Far more than any server sends. */
 const HEADERS_MAX = 256;
-/** What the server says is shortened by this, so that a request never meets a connection that is just being closed. */
+/** Subtracted from the server's keep-alive time, so that no request meets a closing connection. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
 /**
- * Reads the head of a response (RFC 9112, sections 4 to 6), without the empty line that ends it. Stricter than the standard
- * where leniency lets two readers see two responses: no folded lines, no lone CR or LF, one length. Throws BadResponseError.
+ * Parses the head of a response (RFC 9112 sections 4 to 6), without its final empty line. Stricter than the standard,
+ * to prevent response smuggling: no folded lines, no lone CR or LF, one length. Throws BadResponseError.
  */
 export const parseResponseHead = (text: string): ResponseHead => {
-  if (MISLEADING.test(text)) throw new BadResponseError('the head of the response holds a lone CR, LF or NUL');
+  if (MISLEADING.test(text)) throw new BadResponseError('the head of the response contains a lone CR, LF or NUL');
   const [statusLine = '', ...lines] = text.split('\r\n');
   const [, minor, status] = STATUS_LINE.exec(statusLine) ?? [];
   if (status === undefined) throw new BadResponseError('the response does not begin with a status line');
@@ -52,7 +51,7 @@ export const parseResponseHead = (text: string): ResponseHead => {
 const addHeader = (headers: IncomingHttpHeaders, line: string): void => {
   const colon = line.indexOf(':');
   const key = keyOf(line.slice(0, Math.max(colon, 0)));
-  // The two names in lower case that every object has already.
+  // The two lower-case names that every object already has.
   if (key === '__proto__' || key === 'constructor') return;
   const value = withoutBlanks(line, colon + 1);
   const before = headers[key];
@@ -60,7 +59,7 @@ const addHeader = (headers: IncomingHttpHeaders, line: string): void => {
   else headers[key] = Array.isArray(before) ? [...before, value] : [before, value];
 };
 
-/** Names of headers as they came, and in lower case: servers say the same ones again and again. */
+/** Header names as received and in lower case: servers repeat the same ones. */
 const keys = new Map<string, string>();
 const KEYS_MAX = 256;
 
@@ -68,13 +67,16 @@ const keyOf = (name: string): string => {
   const known = keys.get(name);
   if (known !== undefined) return known;
   // A folded line (RFC 9112 section 5.2) begins with a blank and fails here too.
-  if (!TOKEN.test(name)) throw new BadResponseError('a line of the head of the response is no header');
+  if (!TOKEN.test(name)) throw new BadResponseError('a line of the response head is not a header');
   const key = name.toLowerCase();
   if (keys.size < KEYS_MAX) keys.set(name, key);
   return key;
 };
 
-/** What stands from here on. Blank and tab only (RFC 9112 section 5.1): `trim` would take off more than other readers do. */
+/**
+ * Returns the rest of the line without blanks and tabs (RFC 9112 section 5.1). `trim` removes more than other parsers
+ * do.
+ */
 const withoutBlanks = (line: string, start: number): string => {
   let from = start;
   let to = line.length;
@@ -86,19 +88,19 @@ const withoutBlanks = (line: string, start: number): string => {
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
 const framingOf = (status: number, headers: IncomingHttpHeaders): Framing => {
-  // Neither has a body, whatever its headers say (RFC 9112 section 6.3).
+  // These statuses have no body, regardless of the headers (RFC 9112 section 6.3).
   if (status < 200 || status === 204 || status === 304) return 0;
   const coding = headers['transfer-encoding'];
   if (coding !== undefined) {
-    // No other one was asked for, so none may come (RFC 9112 section 6.1).
+    // The client announces no other coding, so none may come (RFC 9112 section 6.1).
     if (typeof coding === 'string' && coding.toLowerCase() === 'chunked') return 'chunked';
-    throw new BadResponseError('the response is in a transfer coding that was not asked for');
+    throw new BadResponseError('the response uses a transfer coding that was not requested');
   }
   const given: string | readonly string[] | undefined = headers['content-length'];
   if (given === undefined) return 'close';
   const [length = '', ...others] = typeof given === 'string' ? [given] : given;
   if (!LENGTH.test(length) || others.some((other) => other !== length)) {
-    throw new BadResponseError('the response has no certain length');
+    throw new BadResponseError('the length of the response is ambiguous');
   }
   return Number(length);
 };
@@ -106,7 +108,7 @@ const framingOf = (status: number, headers: IncomingHttpHeaders): Framing => {
 const keepAliveOf = (headers: IncomingHttpHeaders, isCurrentVersion: boolean): number | undefined => {
   const wishes = tokensOf(headers.connection);
   const isKept = !wishes.includes('close') && (isCurrentVersion || wishes.includes('keep-alive'));
-  // Somebody on the way may have believed another length, or may not know the coding (RFC 9112 section 6.1).
+  // An intermediary may have used another length, or may not know the coding (RFC 9112 section 6.1).
   const isAmbiguous =
     headers['transfer-encoding'] !== undefined && (headers['content-length'] !== undefined || !isCurrentVersion);
   if (!isKept || isAmbiguous) return 0;
@@ -114,7 +116,7 @@ const keepAliveOf = (headers: IncomingHttpHeaders, isCurrentVersion: boolean): n
   return seconds === undefined ? undefined : Math.max(0, Number(seconds) * 1000 - KEEP_ALIVE_MARGIN_MS);
 };
 
-/** The values of a header that is a list, in lower case. */
+/** Returns the values of a list header, in lower case. */
 const tokensOf = (value: string | string[] | undefined): string[] =>
   value === undefined
     ? []

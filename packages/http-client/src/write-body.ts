@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { freeBuffer } from '@svc/service-kit';
 
-/** What is told of a body on its way. */
+/** Callbacks of a body being sent. */
 export interface BodyWriting {
   readonly onSent: () => void;
-  /** The stream failed or broke off: what was sent is no whole request. */
+  /** The stream failed or was interrupted, so the request is incomplete. */
   readonly onError: (error: Error) => void;
 }
 
@@ -13,8 +13,8 @@ const CRLF = '\r\n';
 const LAST_CHUNK = `0${CRLF}${CRLF}`;
 
 /**
- * Sends a stream in chunks (RFC 9112 section 7.1), no faster than the connection takes them, and gives the memory of each piece
- * back once it is sent: they are nobody else's. Answers how to stop that.
+ * Sends a stream in chunks (RFC 9112 section 7.1) with backpressure, and frees the memory of each piece once sent.
+ * Returns a function that stops it.
  */
 export const writeInChunks = (socket: Socket, body: Readable, { onSent, onError }: BodyWriting): (() => void) => {
   const onData = (piece: Buffer | string): void => {
@@ -39,10 +39,10 @@ export const writeInChunks = (socket: Socket, body: Readable, { onSent, onError 
     stop();
     onError(error);
   };
-  const onBodyClose = (): void => onBodyError(new Error('the body of a request broke off'));
+  const onBodyClose = (): void => onBodyError(new Error('the request body was interrupted'));
   const stop = (): void => {
     body.off('data', onData).off('end', onBodyEnd).off('error', onBodyError).off('close', onBodyClose);
-    // An error on its way now is nobody's any more, and must not count as one that nobody caught.
+    // A late error has no receiver and must not become an uncaught one.
     body.on('error', () => {});
     socket.off('drain', onDrain);
   };

@@ -16,7 +16,7 @@ describe('a page', () => {
     expect(text).toContain('<main>&lt;</main>');
   });
 
-  test('reloads only when it is told to', () => {
+  test('reloads only if refreshSeconds is set', () => {
     expect(renderPage(page)).not.toContain('http-equiv');
     expect(renderPage({ ...page, refreshSeconds: 2 })).toContain('<meta http-equiv="refresh" content="2">');
   });

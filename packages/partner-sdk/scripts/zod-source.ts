@@ -68,7 +68,7 @@ const renderObject = (node: JsonNode, render: Render): string => {
   return `z.${kind}({${listed(fields)}})`;
 };
 
-/** Lists items on one line if they fit, else each on a line of its own. */
+/** Lists items on one line if they fit, else each on a separate line. */
 const listed = (items: readonly string[]): string => {
   const line = items.join(', ');
   if (line.length <= LINE_CHARACTERS_MAX && !line.includes('\n')) return ` ${line} `;

@@ -1,18 +1,18 @@
-// What a browser adds to pages that work without it: text as it comes, bars that follow, an inbox that fills by itself.
+// Progressive enhancement: streamed text, live usage bars, and an inbox that updates itself.
 
 const INBOX_WAIT_SECONDS = 25;
 const RETRY_MS = 3_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Fetches a page anew and puts its part of this id in the place of ours. */
+/** Refetches a page and replaces the element with this id. */
 const swapPart = async (path, id) => {
   const response = await fetch(path, { headers: { accept: 'text/html' } });
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById(id);
   if (fresh !== null) document.getElementById(id)?.replaceWith(document.adoptNode(fresh));
 };
 
-/** The JSON values of a body, one per line, as they come. */
+/** Yields the JSON values of a body, one per line. */
 async function* readLines(body) {
   let rest = '';
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -69,7 +69,7 @@ const sendChat = async (form) => {
     if (words.textContent === '') message.remove();
     if (isDone) form.reset();
   }
-  if (!isDone) throw new TypeError('the answer has no end');
+  if (!isDone) throw new TypeError('the response is incomplete');
 };
 
 const chat = document.getElementById('chat');
@@ -97,12 +97,12 @@ for (const form of document.querySelectorAll('form[data-busy]')) {
     form.querySelector('button').disabled = true;
   });
 }
-// A page that the browser has kept may come back with its form still busy.
+// A page restored from the back-forward cache may have a disabled form.
 addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();
 });
 
-/** Waits for deliveries, and shows each as it comes. */
+/** Long-polls for deliveries and shows each. */
 const followInbox = async () => {
   for (;;) {
     const last = document.getElementById('inbox').dataset.last;

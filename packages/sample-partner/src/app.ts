@@ -10,21 +10,20 @@ import { setLanguage, textsOf } from './texts/index.ts';
 
 const ASSETS = fileURLToPath(new URL('../public/', import.meta.url));
 
-/** What the applications are made of. */
 export interface AppDeps {
   readonly baseUrl: string;
-  /** Where the pages are. */
+  /** Base URL of the pages. */
   readonly origin: string;
   readonly webhookUrl: string;
   readonly inbox: Inbox;
   readonly sessions: SessionStore;
-  /** Undefined until the app is registered; `setupProblem` tells why it takes so long. */
+  /** Undefined until the app is registered; `setupProblem` gives the reason. */
   readonly partner: () => Partner | undefined;
   readonly setupProblem: () => string | undefined;
   readonly log: Log;
 }
 
-/** The pages. */
+/** Creates the application of the pages. */
 export const createPages = (deps: AppDeps): express.Express => {
   const { origin, inbox, sessions, partner, setupProblem, webhookUrl, log } = deps;
   const serviceUrl = `${deps.baseUrl}/`;
@@ -63,10 +62,10 @@ export const createPages = (deps: AppDeps): express.Express => {
   return app.use(answerError);
 };
 
-/** The webhook receiver. */
+/** Creates the webhook receiver. */
 export const createReceiver = ({ inbox, partner, log }: AppDeps): express.Express =>
   receiveWebhooks({
     inbox,
     receiver: () => partner()?.receiver,
-    onError: (error) => log('error', `a webhook could not be taken: ${describeError(error)}`),
+    onError: (error) => log('error', `a webhook could not be accepted: ${describeError(error)}`),
   });

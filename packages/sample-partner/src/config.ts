@@ -3,7 +3,6 @@ import { join } from 'node:path';
 const PORT_DEFAULT = 8090;
 const WEBHOOKS_PORT_DEFAULT = 8443;
 
-/** What this app is told by its environment. */
 export interface Config {
   /** The service's base URL. */
   readonly baseUrl: string;
@@ -15,11 +14,11 @@ export interface Config {
   readonly folder: string;
 }
 
-/** Reads the environment. Throws `TypeError` for what cannot be. */
+/** Reads the environment. Throws `TypeError` for invalid values. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const baseUrl = (env['PUBLIC_BASE_URL'] || 'http://127.0.0.1:8080').replace(/\/+$/, '');
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ''))
-    throw new TypeError(`PUBLIC_BASE_URL=${baseUrl} is no URL`);
+    throw new TypeError(`PUBLIC_BASE_URL=${baseUrl} is not a URL`);
   return {
     baseUrl,
     port: readPort(env, 'PORT', PORT_DEFAULT),

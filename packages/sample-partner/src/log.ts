@@ -1,7 +1,7 @@
-/** Writes one line of JSON. Messages hold no secret, no token and nothing that users write. */
+/** Writes one line of JSON. Messages contain no secrets, tokens or user content. */
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, string | number>) => void;
 
-/** Logs by writing lines, such as to standard output. */
+/** Creates a log on a line writer, such as standard output. */
 export const createLog =
   (write: (line: string) => void): Log =>
   (level, message, fields = {}) => {
@@ -9,7 +9,7 @@ export const createLog =
     write(`${JSON.stringify({ level, time, service: 'sample-partner', message, ...fields })}\n`);
   };
 
-/** An error and what caused it, in one line. */
+/** Describes an error and its causes in one line. */
 export const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${describeError(error.cause)}`;

@@ -23,16 +23,16 @@ import { createSessionStore } from './sessions/index.ts';
 const SECRET_BYTES = 24;
 const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
-/** An app that runs. */
+/** A running app. */
 export interface SamplePartner {
   readonly url: string;
   readonly webhookUrl: string;
-  /** Resolves when the app is registered; rejects when it is stopped before. */
+  /** Resolves when the app is registered; rejects if it is stopped before. */
   readonly registered: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts pages and receiver at once, and registers the app meanwhile, for as long as that takes. */
+/** Starts pages and receiver at once, and registers the app in the background. */
 export const startSamplePartner = async (config: Config, log: Log): Promise<SamplePartner> => {
   const clock = (): Date => new Date();
   const url = `http://127.0.0.1:${config.port}`;
@@ -69,7 +69,7 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
     log('info', 'registered', { client_id: registration.clientId });
   };
   const registered = setUp();
-  // Nobody need wait for it.
+  // Callers need not await it.
   registered.catch(() => undefined);
   return {
     ...{ url, webhookUrl, registered },
@@ -100,7 +100,7 @@ const listen = async (server: Server, port: number): Promise<void> => {
   await once(server, 'listening');
 };
 
-/** Requests under way are cut off: whoever uses a demonstration asks again, and webhooks are delivered again. */
+/** Aborts open requests: users retry, and the service delivers webhooks again. */
 const close = async (
   server: ReturnType<typeof createServer> | ReturnType<typeof createSecureServer>,
 ): Promise<void> => {

@@ -49,7 +49,7 @@ const sign = (body: string, secret: string): string => {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 };
 
-/** Delivers as the service does: over TLS that only the app's own authority vouches for. Answers the status. */
+/** Delivers like the service, over TLS with the app's authority. Returns the status. */
 const deliver = (path: string, body: string, signature?: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const url = new URL(path, app.webhookUrl);
@@ -63,7 +63,7 @@ const deliver = (path: string, body: string, signature?: string): Promise<number
       .end(body);
   });
 
-/** A request to the pages with headers that `fetch` would not send. */
+/** Sends a request with headers that `fetch` does not allow. */
 const ask = (path: string, options: { method?: string; headers?: Record<string, string> } = {}) =>
   new Promise<{ status: number | undefined; location: string | undefined; body: string }>((resolve, reject) => {
     httpRequest(app.url, { ...options, path, agent: false }, async (response) => {
@@ -79,11 +79,11 @@ interface InboxJson {
 }
 
 const inbox = async (query = ''): Promise<InboxJson> =>
-  // Its shape is judged by assertions.
+  // Assertions check the shape.
   (await (await fetch(`${app.url}/inbox.json?${query}`)).json()) as InboxJson;
 
 describe('before the service answers', () => {
-  test('is there, says what it waits for, and puts deliveries off', async () => {
+  test('serves a waiting page with the reason and defers deliveries', async () => {
     await waitFor(() => logged.some((line) => line.includes('cannot register yet')));
     expect(await (await fetch(`${app.url}/healthz`)).json()).toEqual({ status: 'ok', registered: false });
     const page = await ask('/');
@@ -93,7 +93,7 @@ describe('before the service answers', () => {
     expect(await deliver('/webhooks', '{}', 't=1,v1=00')).toBe(503);
   });
 
-  test('registers as soon as it does', async () => {
+  test('registers once the service answers', async () => {
     service.isDown = false;
     await app.registered;
     expect((await ask('/')).body).toContain('Connect your account');
@@ -104,7 +104,7 @@ describe('before the service answers', () => {
 describe('the webhook receiver', () => {
   const own = () => ({ id: service.apps[0]?.client_id ?? '', secret: service.apps[0]?.webhook?.signing_secret ?? '' });
 
-  test('shows what is signed with its secret, once, and nothing else', async () => {
+  test('shows deliveries signed with its secret, once, and no others', async () => {
     const { id, secret } = own();
     const body = JSON.stringify(envelope(id));
     expect(await deliver('/webhooks', body, sign(body, 'whsec_wrong'))).toBe(401);
@@ -119,7 +119,7 @@ describe('the webhook receiver', () => {
     expect((await ask('/inbox')).body).toContain('data-verified="yes"');
   });
 
-  test('records what comes for any app as it came, and escapes it in its page', async () => {
+  test('records deliveries for any app unchanged, and escapes them in its page', async () => {
     const app_id = newId('app');
     const waiting = inbox(`integration_id=${app_id}&wait_seconds=10`);
     const body = JSON.stringify({ ...envelope(app_id), data: { message: '<script>alert(1)</script>' } });
@@ -133,7 +133,7 @@ describe('the webhook receiver', () => {
     expect(page).not.toContain('<script>alert');
   });
 
-  test('hands deliveries on to a receiver without https, byte by byte, and tells what that has answered', async () => {
+  test('forwards deliveries unchanged to a receiver without https and returns its response', async () => {
     const got: { body: string; signature: unknown; path: string | undefined }[] = [];
     const receiver = createServer(async (request, response) => {
       got.push({ body: await text(request), signature: request.headers['x-svc-signature'], path: request.url });
@@ -152,14 +152,14 @@ describe('the webhook receiver', () => {
     }
   });
 
-  test('is trusted by nobody who was not given its authority', async () => {
+  test('is not trusted without its authority', async () => {
     const insecure = fetch(app.webhookUrl, { method: 'POST', body: '{}' });
     await expect(insecure).rejects.toThrow();
   });
 });
 
 describe('the pages', () => {
-  test('are for their own address alone: other names lead there, other origins nowhere', async () => {
+  test('redirect other host names to the configured address and refuse other origins', async () => {
     const { port } = new URL(app.url);
     expect(await ask('/inbox', { headers: { host: `localhost:${port}` } })).toMatchObject({
       status: 308,
@@ -173,7 +173,7 @@ describe('the pages', () => {
     expect((await ask('/sign-out', { method: 'POST', headers: { origin: app.url } })).status).toBe(303);
   });
 
-  test('want a connection for what costs something, in the form that was asked for', async () => {
+  test('require a connection for billed actions, in the requested format', async () => {
     const page = await fetch(`${app.url}/chat`, { method: 'POST', body: new URLSearchParams({ message: 'hi' }) });
     expect(page.status).toBe(401);
     expect(await page.text()).toContain('href="/connect"');
@@ -183,7 +183,7 @@ describe('the pages', () => {
     expect(await stream.json()).toMatchObject({ problem: { action: { href: '/connect' } } });
   });
 
-  test('have a way back from where there is nothing', async () => {
+  test('link back from a missing page', async () => {
     const missing = await ask('/nothing');
     expect(missing.status).toBe(404);
     expect(missing.body).toContain('Back to the start');

@@ -18,7 +18,7 @@ let service: StandInService;
 let folder: string;
 const path = () => join(folder, 'registration.json');
 
-/** What a start of the app does. */
+/** Runs one start of the app. */
 const start = (place = PLACE) =>
   register({
     api: createConsoleApi({ baseUrl: service.baseUrl, signal: AbortSignal.timeout(10_000) }),
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 describe('registering', () => {
-  test('makes the account, the app and its webhook at the first start, and remembers them for the owner alone', async () => {
+  test('creates the account, the app and its webhook at the first start, in a file only its owner can read', async () => {
     const registration = await start();
     const [app] = service.apps;
     expect([...service.accounts.keys()]).toEqual(['demo-business@sample-partner.example']);
@@ -59,7 +59,7 @@ describe('registering', () => {
     expect(service.calls).toEqual(LOOKED_AT);
   });
 
-  test('follows its ports, and leaves an app that was switched off as it is', async () => {
+  test('updates its ports and keeps an app inactive', async () => {
     const first = await start();
     Object.assign(service.apps[0] ?? {}, { active: false });
     const moved = { redirectUri: 'http://127.0.0.1:9/callback', webhookUrl: 'https://localhost:9/webhooks' };
@@ -70,7 +70,7 @@ describe('registering', () => {
     expect(second).toEqual({ ...first, signingSecret: 'whsec_2' });
   });
 
-  test('makes new secrets where somebody else has', async () => {
+  test('rotates secrets again after another party rotated them', async () => {
     await start();
     const [app] = service.apps;
     if (app?.webhook === undefined) throw new Error('nothing was registered');
@@ -81,7 +81,7 @@ describe('registering', () => {
     expect(await start()).toEqual(again);
   });
 
-  test('has the event tried again that failed while nobody listened', async () => {
+  test('retries the event that failed while the app was down', async () => {
     await start();
     const [app] = service.apps;
     if (app?.webhook !== undefined) app.webhook.blocked_by_event_id = 'evt_failed';
@@ -89,7 +89,7 @@ describe('registering', () => {
     expect(service.recovered).toEqual(['evt_failed retry']);
   });
 
-  test('begins anew at a service that has forgotten everything, with the same account', async () => {
+  test('registers again with the same account at a service that lost its data', async () => {
     await start();
     const { credentials } = openRegistrationFile(path()).read();
     service.accounts.clear();
@@ -99,7 +99,7 @@ describe('registering', () => {
     expect(service.apps).toHaveLength(1);
   });
 
-  test('takes another account where its memory is lost, and finds the app of an account that it can enter', async () => {
+  test('uses another account if its record is lost, and finds the app of an accessible account', async () => {
     await start();
     writeFileSync(path(), '{ damaged');
     await start();
@@ -112,10 +112,10 @@ describe('registering', () => {
     expect(again.clientSecret).toMatch(/r$/);
   });
 
-  test('says which call failed and why, and no secret', async () => {
+  test('names the failed call and the reason, and no secret', async () => {
     service.isDown = true;
     await expect(start()).rejects.toThrow('POST /v1/console/accounts was answered 503 service_unavailable');
-    // The password is kept before the account is made, so that a lost answer locks nobody out.
+    // The password is saved before the account is created, so that a lost response locks no account.
     const { credentials } = openRegistrationFile(path()).read();
     service.isDown = false;
     await start();
@@ -125,7 +125,7 @@ describe('registering', () => {
 });
 
 describe('keepTrying', () => {
-  test('tries ever slower until it succeeds', async () => {
+  test('retries with growing pauses until it succeeds', async () => {
     const pauses: number[] = [];
     let tries = 0;
     const work = async (): Promise<string> => {
@@ -139,7 +139,7 @@ describe('keepTrying', () => {
     expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  test('stops when it is told', async () => {
+  test('stops when the signal aborts', async () => {
     const stop = new AbortController();
     const work = (): Promise<never> => Promise.reject(new Error('never'));
     const onFailure = () => stop.abort();

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Creates the schema `sandbox_payments`. The database that hosts the sandbox calls it once, in a migration of its own. */
+/** Creates the schema `sandbox_payments`. The database that hosts the sandbox calls it once, in a separate migration. */
 export const sandboxPaymentsMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     CREATE SCHEMA sandbox_payments;

@@ -40,7 +40,7 @@ interface ChatAnswer extends Omit<Answer, 'finishReason'> {
   readonly finishReason: Answer['finishReason'] | 'tool_calls';
 }
 
-/** POST /v1/chat/completions, as JSON or as a stream. */
+/** Handles POST /v1/chat/completions, as JSON or as a stream. */
 export const answerChat = async (exchange: Exchange): Promise<void> => {
   const request = await readJson(exchange.req, chatRequest);
   const { directives, text } = readDirectives(lastUserText(request.messages));
@@ -75,7 +75,7 @@ const lastUserText = (messages: readonly Message[]): string => {
   return last === undefined ? '' : textOf(last);
 };
 
-/** Input tokens: each message by its text alone; images and other parts are free in the sandbox. */
+/** Counts input tokens per message by its text; images and other parts are free in the sandbox. */
 const countPrompt = (messages: readonly Message[]): number =>
   messages.reduce((tokens, each) => tokens + countTokens(textOf(each)), 0);
 

@@ -16,7 +16,7 @@ const completionRequest = z.looseObject({
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
 });
 
-/** POST /v1/completions: legacy text completions; several prompts are answered as several choices. */
+/** Handles POST /v1/completions (legacy). Several prompts produce several choices. */
 export const answerCompletion = async (exchange: Exchange): Promise<void> => {
   const request = await readJson(exchange.req, completionRequest);
   const prompts = typeof request.prompt === 'string' ? [request.prompt] : request.prompt;

@@ -1,17 +1,17 @@
-/** Characters (Unicode code points) that make one token in the sandbox. */
+/** Characters (Unicode code points) per token. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Length of a text in Unicode code points, so that an emoji counts once whatever its encoding. */
+/** Counts Unicode code points, so that an emoji counts once in every encoding. */
 const countCharacters = (text: string): number => {
   let characters = 0;
   for (const _character of text) characters += 1;
   return characters;
 };
 
-/** The sandbox's whole tokenizer: one token per four characters, rounded up, never less than one. */
+/** Counts tokens: one per four characters, rounded up, at least one. */
 export const countTokens = (text: string): number =>
   Math.max(1, Math.ceil(countCharacters(text) / CHARACTERS_PER_TOKEN));
 
-/** Cuts a text to what fits in so many tokens, so that `max_tokens` is kept exactly. */
+/** Cuts a text to at most `tokensMax` tokens. */
 export const cutToTokens = (text: string, tokensMax: number): string =>
   [...text].slice(0, tokensMax * CHARACTERS_PER_TOKEN).join('');

@@ -1,14 +1,14 @@
-/** What the provider has answered and would invoice since it started; numbers only, never content. */
+/** Responses and billed usage since the start. Numbers only, never content. */
 export interface ProviderCounts {
-  /** Requests received on the inference endpoints, whatever their answer. */
+  /** Requests on the inference endpoints, with any outcome. */
   requests: number;
-  /** Requests by the status that they were answered with; `reset` are those cut off before any answer. */
-  statuses: Record<string, number>;
-  /** What was generated, and so is owed, whether or not the client stayed to read it. */
-  billed: BilledTotals & { by_model: Record<string, BilledTotals> };
+  /** Requests by response status; `reset` counts connections closed without a response. */
+  readonly statuses: Record<string, number>;
+  /** Generated and therefore billed usage, whether or not the client read it. */
+  readonly billed: BilledTotals & { by_model: Record<string, BilledTotals> };
 }
 
-/** Sums of what was generated. */
+/** Sums of generated usage. */
 export interface BilledTotals {
   requests: number;
   input_tokens: number;
@@ -16,7 +16,7 @@ export interface BilledTotals {
   audio_seconds: number;
 }
 
-/** What one answered request costs in the provider's units. */
+/** Usage of one request in the provider's units. */
 export interface BilledRequest {
   readonly model: string;
   readonly inputTokens?: number;
@@ -24,7 +24,6 @@ export interface BilledRequest {
   readonly audioSeconds?: number;
 }
 
-/** Keeps the counts of one provider. */
 export interface Counter {
   readonly received: () => void;
   readonly answered: (status: string) => void;
@@ -44,7 +43,7 @@ const add = (totals: BilledTotals, request: BilledRequest): void => {
   totals.audio_seconds += request.audioSeconds ?? 0;
 };
 
-/** Starts counting from zero. */
+/** Creates a counter at zero. */
 export const createCounter = (): Counter => {
   let counts = noCounts();
   return {

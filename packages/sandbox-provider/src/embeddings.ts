@@ -20,7 +20,10 @@ const embeddingRequest = z.looseObject({
 
 type Input = string | readonly number[];
 
-/** POST /v1/embeddings: unit vectors that only model and input decide, as floats or base64 of little-endian float32. */
+/**
+ * Handles POST /v1/embeddings: unit vectors determined by model and input, as floats or base64 of little-endian
+ * float32.
+ */
 export const answerEmbeddings = async (exchange: Exchange): Promise<void> => {
   const request = await readJson(exchange.req, embeddingRequest);
   const inputs = toInputs(request.input);
@@ -47,7 +50,7 @@ const toInputs = (input: z.infer<typeof embeddingRequest>['input']): readonly In
   return isOneTokenList ? [input] : input.filter((element) => typeof element !== 'number');
 };
 
-/** An input of token numbers counts as it is; a text by the sandbox's rule. */
+/** Counts token numbers as they are, text by the sandbox's rule. */
 const countInput = (input: Input): number => (typeof input === 'string' ? countTokens(input) : input.length);
 
 const toVector = (seed: string, dimensions: number): Float32Array => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counter } from './counts.ts';
 import type { Directives } from './directives.ts';
 
-/** One request being answered, and what its handler may use. */
+/** A request being answered, and the tools of its handler. */
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -15,7 +15,7 @@ export interface Exchange {
   readonly stopping: AbortSignal;
 }
 
-/** An answer that the common wire format expresses as an error body. */
+/** An error that is sent as a body of the common wire format. */
 export class ProviderError extends Error {
   readonly status: number;
   readonly type: string;
@@ -30,7 +30,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Waits as the directives say, then plays the fault they ask for. Answers false where nothing more is to be sent. */
+/** Applies delays and faults of the directives. Returns false if the response is complete. */
 export const playDirectives = async (exchange: Exchange, directives: Directives): Promise<boolean> => {
   const { req, res } = exchange;
   if (directives.no_request_id) res.removeHeader('x-request-id');
@@ -44,12 +44,12 @@ export const playDirectives = async (exchange: Exchange, directives: Directives)
   }
   if (directives.status !== undefined) {
     if (directives.retry_after !== undefined) res.setHeader('retry-after', directives.retry_after);
-    throw new ProviderError(directives.status, 'sandbox_directive', 'The prompt asked for this error.');
+    throw new ProviderError(directives.status, 'sandbox_directive', 'The prompt requested this error.');
   }
   return true;
 };
 
-/** Sends a JSON body, or what `[[garbage]]` and `[[drop_after]]` make of it. */
+/** Sends a JSON body, modified by `[[garbage]]` and `[[drop_after]]`. */
 export const sendJson = (exchange: Exchange, body: object, directives: Directives = {}): void => {
   const { res, counter } = exchange;
   counter.answered('200');

@@ -9,18 +9,18 @@ const WORDS =
 const WORDS_MIN = 12;
 const WORDS_SPREAD = 28;
 
-/** What decides an answer: the same values always give the same text. */
+/** Inputs of an answer: the same values always give the same text. */
 export interface AnswerRequest {
-  /** Everything the answer depends on, serialised. */
+  /** All inputs, serialized. */
   readonly seed: string;
-  /** The prompt's text without directives, for `[[echo]]`. */
+  /** Text of the prompt without directives, for `[[echo]]`. */
   readonly text: string;
   readonly directives: Directives;
   readonly tokensMax?: number | undefined;
   readonly stop?: readonly string[];
 }
 
-/** A generated text, the chunks in which it streams, and why it ended. */
+/** A generated text with its stream chunks and finish reason. */
 export interface Answer {
   readonly text: string;
   readonly chunks: string[];
@@ -28,7 +28,7 @@ export interface Answer {
   readonly finishReason: 'stop' | 'length';
 }
 
-/** A byte stream that only the seed decides. */
+/** Generates bytes determined by the seed. */
 export const seededBytes = (seed: string, length: number): Buffer => {
   const blocks: Buffer[] = [];
   for (let block = 0; block * 32 < length; block += 1) {
@@ -37,11 +37,11 @@ export const seededBytes = (seed: string, length: number): Buffer => {
   return Buffer.concat(blocks).subarray(0, length);
 };
 
-/** Words decided by the seed, joined by single spaces. */
+/** Generates words determined by the seed, joined by spaces. */
 export const seededWords = (seed: string, count: number): string =>
   [...seededBytes(seed, count)].map((byte) => WORDS[byte % WORDS.length]).join(' ');
 
-/** Makes the answer to a prompt: seeded words, or what the directives ask for. */
+/** Generates the answer to a prompt: seeded words, or the text that the directives request. */
 export const generateAnswer = (request: AnswerRequest): Answer => {
   const { directives } = request;
   const whole = cutAtStop(rawText(request), request.stop ?? []);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { ProviderError } from './exchange.ts';
 
-/** More than any body that the product lets through. */
+/** Larger than any body that the product lets through. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Reads a whole body; 413 above the limit. */
@@ -18,7 +18,7 @@ export const readBody = async (req: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Reads and checks a JSON body; 400 names the first field at fault. */
+/** Reads and checks a JSON body; 400 names the first invalid field. */
 export const readJson = async <S extends z.ZodType>(req: IncomingMessage, schema: S): Promise<z.infer<S>> => {
   let json: unknown;
   try {

@@ -20,7 +20,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const chat = (content: string, more: object = {}): Promise<Response> =>
   post('/v1/chat/completions', { model: 'sandbox-chat-1', messages: [{ role: 'user', content }], ...more });
 
-/** The fields of any answer that a test here reads. */
+/** Response fields that these tests read. */
 interface WireBody {
   readonly id: string;
   readonly model: string;
@@ -31,7 +31,7 @@ interface WireBody {
   readonly error: { code: string };
 }
 
-// The assertions that follow check the shape; the cast only names what they may look at.
+// The assertions check the shape.
 const jsonOf = async (response: Response | Promise<Response>): Promise<WireBody> =>
   (await (await response).json()) as WireBody;
 
@@ -48,7 +48,7 @@ const contentOf = (text: string): string[] =>
     .filter((content) => typeof content === 'string' && content !== '');
 
 describe('chat completions as JSON', () => {
-  test('answers the wire format with exact usage, a dated model and a request id', async () => {
+  test('responds in the wire format with exact usage, a dated model and a request id', async () => {
     const response = await chat('What is the capital of France?');
     const body = await jsonOf(response);
     expect(response.status).toBe(200);
@@ -72,7 +72,7 @@ describe('chat completions as JSON', () => {
     expect(first).not.toBe(other);
   });
 
-  test('keeps max_tokens exactly and says that it cut', async () => {
+  test('applies max_tokens exactly and sets finish_reason to length', async () => {
     const body = await jsonOf(chat('long please', { max_tokens: 3 }));
     expect(body.usage.completion_tokens).toBe(3);
     expect(body.choices[0]?.finish_reason).toBe('length');
@@ -87,7 +87,7 @@ describe('chat completions as JSON', () => {
     });
   });
 
-  test('reads text parts and answers an echo with the token rule of code points', async () => {
+  test('reads text parts and counts an echo in code points', async () => {
     const content = [
       { type: 'text', text: '[[echo]] 😀😀😀😀😀' },
       { type: 'image_url', image_url: { url: 'data:' } },
@@ -100,7 +100,7 @@ describe('chat completions as JSON', () => {
 });
 
 describe('chat completions as a stream', () => {
-  test('ends with finish_reason, the usage chunk with empty choices when asked for, and [DONE]', async () => {
+  test('ends with finish_reason, the requested usage chunk with empty choices, and [DONE]', async () => {
     const response = await chat('stream [[chunks=50]]', { stream: true, stream_options: { include_usage: true } });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const text = await response.text();
@@ -113,20 +113,20 @@ describe('chat completions as a stream', () => {
     expect(JSON.parse(events.at(-3) ?? '').choices[0]?.finish_reason).toBe('stop');
   });
 
-  test('leaves the usage chunk out when it was not asked for or [[no_usage]] stands in the prompt', async () => {
+  test('omits the usage chunk if not requested or with [[no_usage]]', async () => {
     const plain = await (await chat('hello', { stream: true })).text();
     const silent = await (await chat('[[no_usage]]', { stream: true, stream_options: { include_usage: true } })).text();
     expect(plain).not.toContain('usage');
     expect(silent).not.toContain('usage');
   });
 
-  test('streams the same text that it answers as JSON, also when written in fragments', async () => {
+  test('streams the same text as JSON responses have, also in fragments', async () => {
     const whole = await jsonOf(chat('same [[fragment_bytes=97]]'));
     const text = await (await chat('same [[fragment_bytes=97]]', { stream: true })).text();
     expect(contentOf(text).join('')).toBe(whole.choices[0]?.message.content);
   });
 
-  test('drops the connection after the chunks asked for, and bills the whole answer', async () => {
+  test('drops the connection after the requested chunks and bills the whole answer', async () => {
     const response = await chat('[[chunks=10]] [[drop_after=3]] [[answer_tokens=40]]', { stream: true });
     let text = '';
     await expect(
@@ -138,7 +138,7 @@ describe('chat completions as a stream', () => {
     expect(provider.counts().billed.output_tokens).toBe(40);
   });
 
-  test('stops writing when the client leaves, and bills the whole answer', async () => {
+  test('stops writing when the client disconnects and bills the whole answer', async () => {
     const leaving = new AbortController();
     const response = await fetch(`${provider.url}/v1/chat/completions`, {
       method: 'POST',
@@ -156,7 +156,7 @@ describe('chat completions as a stream', () => {
     await provider.stop();
   });
 
-  test('waits for a client that does not read (back-pressure)', async () => {
+  test('applies backpressure if the client does not read', async () => {
     const body = JSON.stringify({
       model: 'm',
       stream: true,
@@ -186,7 +186,7 @@ describe('chat completions as a stream', () => {
 });
 
 describe('faults by directive', () => {
-  test('answers the status asked for with an error body and Retry-After, and bills nothing', async () => {
+  test('responds with the requested status, an error body and Retry-After, and bills nothing', async () => {
     const response = await chat('[[status=503]] [[retry_after=2]]');
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('2');
@@ -194,12 +194,12 @@ describe('faults by directive', () => {
     expect(provider.counts()).toMatchObject({ requests: 1, statuses: { 503: 1 }, billed: { requests: 0 } });
   });
 
-  test('resets before any answer, and bills nothing', async () => {
+  test('resets the connection without a response and bills nothing', async () => {
     await expect(chat('[[reset]]')).rejects.toThrow();
     expect(provider.counts()).toMatchObject({ statuses: { reset: 1 }, billed: { requests: 0 } });
   });
 
-  test('delays, names another model, leaves out the ids and the usage', async () => {
+  test('delays, names another model, omits ids and usage', async () => {
     const started = performance.now();
     const response = await chat('[[delay_ms=60]] [[model=other]] [[no_request_id]] [[no_id]] [[no_usage]]');
     const body = await jsonOf(response);
@@ -210,20 +210,20 @@ describe('faults by directive', () => {
     expect(body).not.toHaveProperty('usage');
   });
 
-  test('sends an error event in mid-stream and ends without [DONE]', async () => {
+  test('sends an error event mid-stream and ends without [DONE]', async () => {
     const text = await (await chat('[[chunks=5]] [[error_after=2]]', { stream: true })).text();
     expect(contentOf(text.replace(/data: \{"error".*$/s, ''))).toHaveLength(2);
     expect(text).toContain('"error"');
     expect(text).not.toContain('[DONE]');
   });
 
-  test('reports and bills the tokens that the prompt asks for', async () => {
+  test('reports and bills the tokens that the prompt requests', async () => {
     const body = await jsonOf(chat('[[prompt_tokens=1000]] [[completion_tokens=2000]]'));
     expect(body.usage).toMatchObject({ prompt_tokens: 1000, completion_tokens: 2000, total_tokens: 3000 });
     expect(provider.counts().billed).toMatchObject({ input_tokens: 1000, output_tokens: 2000 });
   });
 
-  test('refuses a directive with a bad value and leaves unknown ones alone', async () => {
+  test('rejects a directive with an invalid value and ignores unknown ones', async () => {
     expect((await chat('[[delay_ms=soon]]')).status).toBe(400);
     expect((await chat('[[my_page]]')).status).toBe(200);
   });
@@ -293,13 +293,13 @@ describe('the other endpoints', () => {
 });
 
 describe('refusals', () => {
-  test('wants its key', async () => {
+  test('requires its key', async () => {
     const response = await post('/v1/chat/completions', {}, { authorization: 'Bearer wrong' });
     expect(response.status).toBe(401);
     expect((await jsonOf(response)).error).toMatchObject({ code: 'invalid_api_key', type: 'authentication_error' });
   });
 
-  test('answers 400 to what it cannot read, 404 and 405 to what it has not', async () => {
+  test('returns 400 for invalid requests, 404 for unknown paths and 405 for other methods', async () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect((await post('/v1/chat/completions', { model: 'm' })).status).toBe(400);
     const deep = `{"model":"m","messages":[{"role":"user","content":"Hi","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}]}`;

@@ -11,13 +11,12 @@ import { type Exchange, ProviderError, sendError } from './exchange.ts';
 import { answerTranscription } from './transcriptions.ts';
 import { MODELS } from './wire.ts';
 
-/** How a sandbox provider listens. */
 export interface SandboxProviderOptions {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Address to listen on; loopback unless said otherwise. */
+  /** Address to listen on; default loopback. */
   readonly host?: string;
-  /** When set, requests must carry it as a bearer token. */
+  /** If set, requests must send it as a bearer token. */
   readonly apiKey?: string | undefined;
   /** Time in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -26,7 +25,7 @@ export interface SandboxProviderOptions {
 
 /** A running sandbox provider. */
 export interface SandboxProvider {
-  /** Root address without a path, such as `http://127.0.0.1:9100`; the wire format lives under `/v1`. */
+  /** Root address without a path, such as `http://127.0.0.1:9100`; the wire format is below `/v1`. */
   readonly url: string;
   readonly port: number;
   readonly counts: () => ProviderCounts;
@@ -42,7 +41,7 @@ const handlers: Record<string, (exchange: Exchange) => Promise<void>> = {
   '/v1/audio/transcriptions': answerTranscription,
 };
 
-/** Starts an inference provider in the common wire format whose answers and usage only the request decides. */
+/** Starts an inference provider in the common wire format. Answers and usage depend only on the request. */
 export const createSandboxProvider = async (options: SandboxProviderOptions): Promise<SandboxProvider> => {
   const { apiKey, host = '127.0.0.1', clock = Date.now, newId = randomUUID } = options;
   const counter = createCounter();
@@ -125,7 +124,7 @@ const fail = (exchange: Exchange, error: unknown): void => {
 
 const toProviderError = (error: unknown): ProviderError => {
   if (error instanceof ProviderError) return error;
-  // Out of stack: the body is walked by recursion.
+  // Stack overflow: parsing the body is recursive.
   if (error instanceof RangeError) return new ProviderError(400, 'nested_too_deeply', 'The body is nested too deeply.');
   if (error instanceof DirectiveError) return new ProviderError(400, 'bad_directive', error.message);
   return new ProviderError(500, null, 'The sandbox failed.');

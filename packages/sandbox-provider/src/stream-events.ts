@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Directives } from './directives.ts';
 import type { Exchange } from './exchange.ts';
 
-/** One server-sent event, and whether it carries generated content: only those are delayed and counted by directives. */
+/** A server-sent event. Directives delay and count only events with generated content. */
 export interface StreamEvent {
   readonly data: object;
   readonly isContent?: boolean;
 }
 
 /**
- * Sends events as `text/event-stream` and ends with `[DONE]`. Waits for the client to read (back-pressure) and returns
- * early where it has gone: what was generated has been billed before.
+ * Sends events as `text/event-stream` and ends with `[DONE]`. Applies backpressure and returns early if the client has
+ * disconnected; generated content has been billed before.
  */
 export const streamEvents = async (
   exchange: Exchange,
@@ -51,12 +51,12 @@ const sendEvents = async (
   for (const event of events) {
     if (event.isContent) {
       if (directives.drop_after === contentChunks) {
-        // What was written still leaves; then the connection closes in the middle of the body.
+        // Flushes written data, then closes the connection in the middle of the body.
         res.socket?.destroySoon();
         return false;
       }
       if (directives.error_after === contentChunks) {
-        const error = { message: 'The prompt asked for this error.', type: 'server_error', param: null, code: null };
+        const error = { message: 'The prompt requested this error.', type: 'server_error', param: null, code: null };
         await write(res, `data: ${JSON.stringify({ error })}\n\n`, { directives, signal });
         res.end();
         return false;
@@ -76,7 +76,7 @@ const write = async (res: ServerResponse, text: string, { directives, signal }: 
   for (let start = 0; start < bytes.length; start += size) {
     const hasRoom = res.write(bytes.subarray(start, start + size));
     if (!hasRoom) await once(res, 'drain', { signal });
-    // A turn of the event loop between pieces lets each leave in a packet of its own.
+    // A turn of the event loop between pieces puts each into a separate packet.
     if (directives.fragment_bytes !== undefined) await sleep(1, undefined, { signal });
   }
 };

@@ -6,7 +6,7 @@ import { seededWords } from './generate-answer.ts';
 import { readBody } from './read-body.ts';
 import { answeredModel } from './wire.ts';
 
-/** Bytes of one second where the file is no WAV: 128 kbit/s, as a common MP3. */
+/** Assumed bytes per second if the file is not WAV: 128 kbit/s, as in a typical MP3. */
 const BYTES_PER_SECOND = 16_000;
 const WORDS_PER_SECOND = 2;
 const WORDS_MAX = 2_000;
@@ -19,7 +19,7 @@ const transcriptionForm = z.object({
   response_format: z.enum(['json', 'verbose_json']).default('json'),
 });
 
-/** POST /v1/audio/transcriptions: words that only the file decides; directives stand in `prompt`. */
+/** Handles POST /v1/audio/transcriptions. The file determines the words; directives are in `prompt`. */
 export const answerTranscription = async (exchange: Exchange): Promise<void> => {
   const form = await readForm(exchange);
   const { directives } = readDirectives(form.prompt);
@@ -29,7 +29,7 @@ export const answerTranscription = async (exchange: Exchange): Promise<void> => 
   const seconds = Math.ceil(duration);
   const model = answeredModel(form.model, directives);
   exchange.counter.billed({ model, audioSeconds: seconds });
-  // The words hash their seed once for each few of them; a whole recording would take seconds.
+  // A digest, since seeding hashes its input repeatedly and a whole recording would take seconds.
   const seed = createHash('sha256').update(audio).digest('hex');
   const text = seededWords(seed, Math.min(WORDS_MAX, Math.max(1, seconds * WORDS_PER_SECOND)));
   const usage = directives.no_usage ? {} : { usage: { type: 'duration', seconds } };
@@ -55,7 +55,10 @@ const readForm = async ({ req }: Exchange): Promise<z.infer<typeof transcription
   throw new ProviderError(400, 'invalid_value', `${issue?.path.join('.')}: ${issue?.message}`);
 };
 
-/** Length of a recording: from the header of a PCM WAV file, otherwise from its size at 128 kbit/s. Rounded to centiseconds. */
+/**
+ * Returns the length of a recording: from the header of a PCM WAV file, otherwise from its size at 128 kbit/s. Rounded
+ * to centiseconds.
+ */
 const durationSeconds = (audio: Buffer): number => {
   const seconds = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;
   return Math.max(0.01, Math.round(seconds * 100) / 100);

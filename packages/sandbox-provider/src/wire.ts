@@ -1,15 +1,14 @@
 import type { Directives } from './directives.ts';
 
-/** What the sandbox answers as `system_fingerprint`. */
+/** The sandbox's `system_fingerprint`. */
 export const FINGERPRINT = 'fp_sandbox_1';
 
-/** The release that an answer's `model` names: providers answer a dated variant of what was asked for. */
+/** Release in the `model` of responses: providers return a dated variant of the requested name. */
 const MODEL_RELEASE = '2026-06-01';
 
-/** The models that `GET /v1/models` lists; any other name is answered too. */
+/** Models listed by `GET /v1/models`; any other name works too. */
 export const MODELS = ['sandbox-chat-1', 'sandbox-completion-1', 'sandbox-embedding-1', 'sandbox-audio-1'] as const;
 
-/** Tokens of a request, in the common wire format. */
 export interface Usage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
@@ -18,7 +17,7 @@ export interface Usage {
   readonly completion_tokens_details: { reasoning_tokens: number };
 }
 
-/** The usage that is reported and billed: what was counted, unless directives say otherwise. */
+/** Returns the reported and billed usage: the counted tokens, unless directives override them. */
 export const usageOf = (input: number, output: number, directives: Directives): Usage => {
   const prompt_tokens = directives.prompt_tokens ?? input;
   const completion_tokens = directives.completion_tokens ?? output;
@@ -31,6 +30,6 @@ export const usageOf = (input: number, output: number, directives: Directives): 
   };
 };
 
-/** The model an answer names: a dated variant of the one asked for, or what `[[model=…]]` says. */
+/** Returns the model of a response: a dated variant of the requested one, or the value of `[[model=…]]`. */
 export const answeredModel = (requested: string, directives: Directives): string =>
   directives.model ?? `${requested}-${MODEL_RELEASE}`;

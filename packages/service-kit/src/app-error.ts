@@ -6,21 +6,20 @@ import {
   type ValidationIssue,
 } from '@svc/contracts';
 
-/** What an AppError may carry beside its code. */
 export interface AppErrorOptions {
-  /** Shown beside code and message, such as `resets_at`; never anything internal. */
-  details?: Readonly<Record<string, unknown>>;
+  /** Sent beside code and message, such as `resets_at`. Must not contain internal data. */
+  readonly details?: Readonly<Record<string, unknown>>;
   /** Extra response headers, such as `Retry-After`. */
-  headers?: Readonly<Record<string, string>>;
-  /** What caused it; logged, never shown. */
-  cause?: unknown;
-  /** Faults of the request; makes the answer a 422 in the shape of the contract. */
-  issues?: readonly ValidationIssue[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Logged, never sent. */
+  readonly cause?: unknown;
+  /** Validation issues; the response becomes a 422 in the contract's shape. */
+  readonly issues?: readonly ValidationIssue[];
 }
 
 /**
- * The one error that operations throw. The code decides kind and status by the contract's table; only `publicMessage`,
- * `details` and `headers` ever leave the process.
+ * The only error class that operations throw. The contract's table maps the code to a kind and a status. Only
+ * `publicMessage`, `details` and `headers` leave the process.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;
@@ -31,7 +30,7 @@ export class AppError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly issues: readonly ValidationIssue[] | undefined;
 
-  /** `publicMessage` defaults to the description that the contract gives the code. */
+  /** `publicMessage` defaults to the contract's description of the code. */
   constructor(code: ErrorCode, publicMessage?: string, options: AppErrorOptions = {}) {
     const definition = errorCodes[code];
     super(publicMessage ?? definition.description, options.cause === undefined ? undefined : { cause: options.cause });
@@ -46,10 +45,13 @@ export class AppError extends Error {
   }
 }
 
-/** A request with faults: answered as 422 in the shape of the contract (or as the wire format's 400). */
+/** Creates the error for an invalid request: 422 in the contract's shape, or 400 in the wire format. */
 export const invalidRequest = (issues: readonly ValidationIssue[]): AppError =>
   new AppError('invalid_request_error', 'The request is invalid.', { issues });
 
-/** One fault that only an operation can see, such as `invalidField(['body', 'url'], 'value_error', 'Value error, …')`. */
+/**
+ * Creates an error with one issue that only an operation can detect, such as `invalidField(['body', 'url'],
+ * 'value_error', 'Value error, …')`.
+ */
 export const invalidField = (loc: readonly (string | number)[], type: ValidationErrorType, msg: string): AppError =>
   invalidRequest([{ loc: [...loc], type, msg }]);

@@ -1,5 +1,4 @@
-/** The current time. Passed in wherever it is read, so that tests can move it. */
+/** Returns the current time. Passed in as a dependency, so that tests can control it. */
 export type Clock = () => Date;
 
-/** The clock of the machine. */
 export const systemClock: Clock = () => new Date();

@@ -5,7 +5,7 @@ import { collectLogs, serve, startTestApp } from './support/test-app.ts';
 
 const isAudit = ({ message }: Record<string, unknown>) => message === 'audit';
 
-test('what a signed-in person changes stands in the audit log: who, what and how it ended, and nothing that was sent', async () => {
+test('audits changes by a signed-in user with actor, target and outcome, without request content', async () => {
   const { send, lines } = await startTestApp();
   const headers = { authorization: 'bearer session-business' };
   await send('PATCH', '/v1/things/thing-1', { headers, body: { active: true } });
@@ -18,7 +18,7 @@ test('what a signed-in person changes stands in the audit log: who, what and how
   expect(JSON.stringify(audited)).not.toContain('canary');
 });
 
-test('what only reads, and what nobody signed in does, does not', async () => {
+test('does not audit reads or requests of callers without a session', async () => {
   const { send, lines } = await startTestApp();
   await send('GET', '/v1/things/thing-1', { headers: { authorization: 'bearer session-personal' } });
   await send('POST', '/v1/things', { body: { name: 'x' } });
@@ -29,7 +29,7 @@ test('what only reads, and what nobody signed in does, does not', async () => {
 test.each([
   ['ada@example.com', 'operator:ada@example.com'],
   ['two words', 'operator'],
-])('an operator who is called %s stands there as %s', async (operator, actor) => {
+])('records the operator name %s as %s', async (operator, actor) => {
   const { logger, lines } = collectLogs();
   const route = serviceOperations.reloadRoutes;
   const { url } = await serve(

@@ -4,7 +4,7 @@ import { startTestApp, testAuthenticators, testRoutes } from './support/test-app
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-test('no credential: not_authenticated, with a bare challenge (RFC 6750 §3.1)', async () => {
+test('returns not_authenticated with a bare challenge for a missing credential (RFC 6750 §3.1)', async () => {
   const { send } = await startTestApp();
   for (const headers of [
     {},
@@ -17,7 +17,7 @@ test('no credential: not_authenticated, with a bare challenge (RFC 6750 §3.1)',
   }
 });
 
-test('a refused credential: invalid_token, and the challenge says so', async () => {
+test('returns invalid_token with an error in the challenge for a refused credential', async () => {
   const { send } = await startTestApp();
   for (const token of ['nonsense', 'two words', 'access-inference', 'x'.repeat(9_000)]) {
     const { status, body, headers } = await send('GET', '/v1/things/a', { headers: bearer(token) });
@@ -32,13 +32,13 @@ test('a refused credential: invalid_token, and the challenge says so', async () 
   );
 });
 
-test('a token in the query or in the body is not looked at', async () => {
+test('ignores a token in the query or the body', async () => {
   const { send } = await startTestApp();
   const inQuery = await send('GET', '/v1/things/a?access_token=session-personal');
   expect(inQuery.body.detail.code).toBe('not_authenticated');
 });
 
-test('a scope that was not granted: insufficient_scope, named in the challenge (RFC 6750 §3.1)', async () => {
+test('returns insufficient_scope and names the missing scope in the challenge (RFC 6750 §3.1)', async () => {
   const { send } = await startTestApp();
   const { status, body, headers } = await send('POST', '/v1/infer', { headers: bearer('access-usage') });
   expect([status, body.detail.code]).toEqual([403, 'insufficient_scope']);
@@ -47,7 +47,7 @@ test('a scope that was not granted: insufficient_scope, named in the challenge (
   expect(allowed.body).toEqual({ app: 'app_1', count: 1 });
 });
 
-test('a personal account on a business route: business_account_required', async () => {
+test('returns business_account_required for a personal account on a business route', async () => {
   const { send } = await startTestApp();
   const refused = await send('PATCH', '/v1/things/a', { headers: bearer('session-personal'), body: { active: true } });
   expect([refused.status, refused.body.detail.code]).toEqual([403, 'business_account_required']);
@@ -55,7 +55,7 @@ test('a personal account on a business route: business_account_required', async 
   expect(allowed.body).toEqual({ active: true });
 });
 
-test('order of answers: 404 and 405, then 401, then 403, then 415 and 413, then 422', async () => {
+test('checks in order: 404 and 405, 401, 403, 415 and 413, 422', async () => {
   const { send } = await startTestApp();
   const bad = { 'content-type': 'text/plain' };
   const large = 'x'.repeat(2 * 1024 * 1024);
@@ -74,20 +74,20 @@ test('order of answers: 404 and 405, then 401, then 403, then 415 and 413, then 
   expect(statuses).toEqual([404, 405, 401, 403, 415, 413, 422]);
 });
 
-test('an authenticator that cannot decide is a 503, not a 401', async () => {
+test('returns 503, not 401, if the authenticator cannot decide', async () => {
   const { send } = await startTestApp();
   const { status, body } = await send('POST', '/v1/wire/completions', { headers: bearer('unreachable') });
   expect([status, body.error.code]).toEqual([503, 'service_unavailable']);
 });
 
-test('a bound route whose kind of caller nobody authenticates is found at start', async () => {
+test('throws at start-up if a bound route has no authenticator', async () => {
   const bindings = [bind(testRoutes.getThing, async () => ({ status: 200, body: { thing_id: 'a' } }))];
   await expect(startTestApp({ bindings, authenticate: {} })).rejects.toThrow(
-    'getThing wants an authenticator for console_session',
+    'getThing requires an authenticator for console_session',
   );
 });
 
-test('a route is bound once, and only by the service that owns it', async () => {
+test('throws for a route that is bound twice or by another service', async () => {
   const binding = bind(testRoutes.listThings, async () => ({ status: 200, body: {} }));
   await expect(startTestApp({ bindings: [binding, binding] })).rejects.toThrow('listThings is bound twice');
   await expect(startTestApp({ bindings: [binding], contract: [], authenticate: testAuthenticators })).rejects.toThrow(
@@ -95,7 +95,7 @@ test('a route is bound once, and only by the service that owns it', async () => 
   );
 });
 
-test('the client address is the entry that the trusted proxies vouch for', async () => {
+test('takes the client address from the entry of the outermost trusted proxy', async () => {
   const seen: string[] = [];
   const bindings = [
     bind(testRoutes.listThings, async ({ clientAddress }) => {
@@ -114,7 +114,7 @@ test('the client address is the entry that the trusted proxies vouch for', async
   expect(seen).toEqual(['203.0.113.9', '127.0.0.1', '198.51.100.7', '127.0.0.1', '198.51.100.7', '127.0.0.1']);
 });
 
-test('a 401 that a handler throws carries the challenge too (RFC 9110 §15.5.2)', async () => {
+test('adds the challenge to a 401 thrown by a handler (RFC 9110 §15.5.2)', async () => {
   const challenged = async (code: 'invalid_token' | 'invalid_credentials') => {
     const bindings = [
       bind(testRoutes.listThings, async () => {

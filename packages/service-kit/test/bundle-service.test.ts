@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { bundleService } from '../scripts/bundle/bundle-service.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/service', import.meta.url));
-// Inside this package, where the fixture's imports are installed.
+// Inside this package, so that the fixture's imports resolve.
 const DIRECTORY = fileURLToPath(new URL('../.test-service', import.meta.url));
 
 beforeEach(() => cpSync(FIXTURE, DIRECTORY, { recursive: true }));
@@ -18,7 +18,7 @@ afterEach(() => rmSync(DIRECTORY, { recursive: true, force: true }));
 const run = (file: string): string =>
   execFileSync(process.execPath, [join(DIRECTORY, 'dist', file)], { encoding: 'utf8' });
 
-test('bundles entries and migrations that run without the sources', async () => {
+test('bundles entries and migrations so that they run without the sources', async () => {
   const { files } = await bundleService(DIRECTORY);
   rmSync(join(DIRECTORY, 'src'), { recursive: true });
   rmSync(join(DIRECTORY, 'migrations'), { recursive: true });
@@ -32,7 +32,7 @@ test('bundles entries and migrations that run without the sources', async () => 
   expect(existsSync(join(DIRECTORY, 'dist/src/main.js.map'))).toBe(true);
 });
 
-test('inlines workspace packages, and lists third-party ones in their exact versions', async () => {
+test('inlines workspace packages and lists third-party packages with exact versions', async () => {
   await bundleService(DIRECTORY);
   const text = readFileSync(join(DIRECTORY, 'dist/src/main.js'), 'utf8');
   expect(text).not.toMatch(/from ["']@svc\//);
@@ -41,13 +41,13 @@ test('inlines workspace packages, and lists third-party ones in their exact vers
   expect(manifest).toMatchObject({ type: 'module', dependencies: { zod: expect.stringMatching(/^\d+\.\d+\.\d+$/) } });
 });
 
-test('leaves what traces need to the moment they are turned on, and lists it', async () => {
+test('lists the tracing packages and loads them only if tracing is enabled', async () => {
   const module =
     "import { activeTracing } from '@svc/tracing';\nexport const greeting = 'traced: ' + String(activeTracing() !== undefined);\n";
   const turnOn = "export { startTracing } from '@svc/tracing';\n";
   writeFileSync(join(DIRECTORY, 'src/greeting.ts'), module + turnOn);
   await bundleService(DIRECTORY, ['src/main.ts', 'src/greeting.ts']);
-  // OpenTelemetry's packages are not installed here: it runs because nothing has asked for them.
+  // OpenTelemetry's packages are not installed here, so this fails if anything loads them.
   expect(run('src/main.js')).toBe(`traced: ${activeTracing() !== undefined} x 404\n`);
   const text = readFileSync(join(DIRECTORY, 'dist/src/greeting.js'), 'utf8');
   expect(text).toContain('import("@opentelemetry/sdk-trace")');
@@ -69,7 +69,7 @@ test('copies data files to where a module directly in src/ finds them', async ()
   expect(run('src/main.js')).toBe('from a file x 404\n');
 });
 
-test('refuses a module that would look for files beside the bundle', async () => {
+test('throws for a module that would resolve files beside the bundle', async () => {
   mkdirSync(join(DIRECTORY, 'src/slice'));
   writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export { greeting } from './slice/greeting.ts';\n");
   writeFileSync(

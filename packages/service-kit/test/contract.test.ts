@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createMetrics, createServiceApp } from '../src/index.ts';
 import { collectLogs, serve } from './support/test-app.ts';
 
-test.each(serviceNames)('%s: without any binding, each of its routes is a 501 by name', async (service) => {
+test.each(serviceNames)('returns 501 with the operation id for every unbound route of %s', async (service) => {
   const { logger } = collectLogs();
   const app = createServiceApp({ service, bindings: [], authenticate: {}, logger, metrics: createMetrics(service) });
   const { url } = await serve(app);

@@ -8,7 +8,7 @@ const options = {
   contract: [shared, testRoutes.listThings],
   bindings: [
     bind(shared, async ({ res }) => {
-      // Streams write their head with its headers at once.
+      // Writes the head with its headers at once, as streams do.
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.end('data: {}\n\n');
       return HANDLED;
@@ -20,7 +20,7 @@ const ORIGIN = { origin: 'https://app.example' };
 const PREFLIGHT = { ...ORIGIN, 'access-control-request-method': 'POST' };
 
 describe('a route that declares crossOrigin', () => {
-  test('lets pages of any origin read refusals, with their request id and challenge', async () => {
+  test('lets pages of any origin read errors, their request id and challenge', async () => {
     const { send } = await startTestApp(options);
     const { status, headers } = await send('POST', '/v1/infer', { headers: ORIGIN });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([401, '*']);
@@ -49,7 +49,7 @@ describe('a route that declares crossOrigin', () => {
   });
 });
 
-test('a route that does not declare it answers no other origin', async () => {
+test('sends no CORS headers for a route without crossOrigin', async () => {
   const { send } = await startTestApp(options);
   for (const [method, headers] of [
     ['GET', ORIGIN],
@@ -68,7 +68,7 @@ test.each([
     { authorization: 'Bearer access-usage' },
     'Bearer error="insufficient_scope", scope="inference", resource_metadata=',
   ],
-])('RFC 9728 §5.1: a challenge to %j names the metadata of the resource', async (headers, challenge) => {
+])('RFC 9728 §5.1: names the resource metadata in the challenge to %j', async (headers, challenge) => {
   const { send } = await startTestApp(options);
   const answer = await send('POST', '/v1/infer', { headers });
   expect(answer.headers.get('www-authenticate')).toBe(

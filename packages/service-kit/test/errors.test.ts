@@ -15,11 +15,11 @@ import {
 import { sendRaw } from './support/raw-http.ts';
 import { startTestApp, testBindings, testRoutes } from './support/test-app.ts';
 
-/** The test contract with another answer to one route. */
+/** Returns the test contract with another handler for one route. */
 const answering = (handle: () => Promise<never> | never) =>
   startTestApp({ bindings: [bind(testRoutes.listThings, async () => handle())] });
 
-test('detail shape: code, message, details and headers of an AppError', async () => {
+test('sends code, message, details and headers of an AppError in the detail shape', async () => {
   const { send, lines } = await answering(() => {
     throw new AppError('weekly_limit_exceeded', 'The weekly cap is reached.', {
       details: { resets_at: '2026-01-01T00:00:00Z', code: 'overwritten?' },
@@ -36,7 +36,7 @@ test('detail shape: code, message, details and headers of an AppError', async ()
   expect(lines[0]).toMatchObject({ level: 'info', code: 'weekly_limit_exceeded' });
 });
 
-test('an unknown error is a 500 that tells nothing; the log has stack and request id, and no content', async () => {
+test('returns a bare 500 for an unknown error and logs stack and request id without content', async () => {
   const { send, lines } = await answering(() => {
     throw Object.assign(new TypeError('boom at table accounts'), {
       body: 'canary',
@@ -61,7 +61,7 @@ test('an unknown error is a 500 that tells nothing; the log has stack and reques
 });
 
 test.each([undefined, null, 'text', 5, { code: 'not_found', status: 404 }])(
-  'throwing %j is a 500 too',
+  'returns 500 if a handler throws %j',
   async (thrown) => {
     const { send } = await answering(() => {
       throw thrown;
@@ -71,7 +71,7 @@ test.each([undefined, null, 'text', 5, { code: 'not_found', status: 404 }])(
   },
 );
 
-test('what the service recognises as a failure of what it depends on is a 503, and tells nothing either', async () => {
+test('returns a bare 503 if isUnavailable recognizes the failure of a dependency', async () => {
   const { send } = await startTestApp({
     bindings: [
       bind(testRoutes.listThings, async () => {
@@ -89,7 +89,7 @@ test('what the service recognises as a failure of what it depends on is a 503, a
   expect((await send('POST', '/v1/things', { body: { name: 'x' } })).status).toBe(500);
 });
 
-test('kind unavailable is logged with its cause and answered without it', async () => {
+test('logs the cause of kind unavailable but does not send it', async () => {
   const { send, lines } = await answering(() => {
     throw new AppError('service_unavailable', undefined, { cause: new Error('connect ECONNREFUSED 10.0.0.7') });
   });
@@ -104,7 +104,7 @@ test('kind unavailable is logged with its cause and answered without it', async 
   });
 });
 
-test('a fault that only the operation can see is a 422 like the others', async () => {
+test('returns 422 for invalidField thrown by an operation', async () => {
   const { send } = await answering(() => {
     throw invalidField(['body', 'url'], 'value_error', 'Value error, must be public');
   });
@@ -113,7 +113,7 @@ test('a fault that only the operation can see is a 422 like the others', async (
   expect(body).toEqual({ detail: [{ loc: ['body', 'url'], type: 'value_error', msg: 'Value error, must be public' }] });
 });
 
-test('wire shape: every error, also 401, 404, 405, 413, 415 and what is elsewhere a 422', async () => {
+test('uses the wire shape for every error, including 401, 404, 405, 413, 415 and validation', async () => {
   const { send } = await startTestApp();
   const path = '/v1/wire/completions';
   const key = { authorization: 'Bearer svc_sk_good' };
@@ -148,7 +148,7 @@ test('wire shape: every error, also 401, 404, 405, 413, 415 and what is elsewher
   expect(answers.noKey.headers.get('www-authenticate')).toBe('Bearer');
 });
 
-test('oauth shape: RFC 6749 codes for our own failures, and 422 for a malformed form', async () => {
+test('uses RFC 6749 codes for server failures in the oauth shape, and 422 for a malformed form', async () => {
   const schema = z.object({ grant_type: z.string(), client_id: z.string() });
   const { send } = await startTestApp({
     bindings: [
@@ -192,7 +192,7 @@ test.each([
   expect(lines).toMatchObject([{ status: 400, code: 'repeated_host' }]);
 });
 
-test('an error after the head was sent breaks the connection, so that nobody takes the answer for whole', async () => {
+test('breaks the connection on an error after the head, so that the response is not taken as complete', async () => {
   const { url, lines } = await startTestApp({
     bindings: [
       bind(testRoutes.listThings, async ({ res }) => {
@@ -206,7 +206,7 @@ test('an error after the head was sent breaks the connection, so that nobody tak
   expect(lines.some((line) => line['level'] === 'error')).toBe(true);
 });
 
-test('HANDLED: the handler writes, and sees when its caller goes away', async () => {
+test('aborts the signal of a handler that writes itself if the caller disconnects', async () => {
   let isGone = false;
   const { url } = await startTestApp({
     bindings: [
@@ -227,7 +227,7 @@ test('HANDLED: the handler writes, and sees when its caller goes away', async ()
   await expect.poll(() => isGone).toBe(true);
 });
 
-test('a raw route gets its body unread, after its type was checked', async () => {
+test('passes the body of a raw route unread after checking its type', async () => {
   const { send } = await startTestApp({
     bindings: [
       bind(testRoutes.upload, async ({ req, body }) => ({
@@ -245,7 +245,7 @@ test('a raw route gets its body unread, after its type was checked', async () =>
   );
 });
 
-test('with response validation, an answer that breaks its contract is a 500 that names the place and not the value', async () => {
+test('returns 500 and logs the field, not the value, of an invalid response with response validation', async () => {
   const { send, lines } = await startTestApp({
     bindings: [
       bind(testRoutes.createThing, async ({ body }) =>
@@ -256,12 +256,12 @@ test('with response validation, an answer that breaks its contract is a 500 that
   expect((await send('POST', '/v1/things', { body: { name: 'x' } })).status).toBe(500);
   expect((await send('POST', '/v1/things', { body: { name: 'status' } })).status).toBe(500);
   const text = JSON.stringify(lines);
-  expect(text).toContain('the answer of createThing breaks its contract: name: invalid_type');
+  expect(text).toContain('the response of createThing breaks its contract: name: invalid_type');
   expect(text).toContain('status 202 is not in it');
   expect(text).not.toContain('canary');
 });
 
-test('without response validation the answer goes out as it is', async () => {
+test('sends an invalid response unchanged without response validation', async () => {
   const { send } = await startTestApp({
     responseValidation: false,
     bindings: [bind(testRoutes.createThing, async () => ({ status: 201, body: { other: 1 } }))],
@@ -269,7 +269,7 @@ test('without response validation the answer goes out as it is', async () => {
   expect((await send('POST', '/v1/things', { body: { name: 'x' } })).body).toEqual({ other: 1 });
 });
 
-test('a mount answers what is not bound, below the same headers and before 501', async () => {
+test('lets a mount handle unbound paths, with the same headers and before 501', async () => {
   const { send } = await startTestApp({
     bindings: testBindings,
     mount: (app) => {
@@ -281,7 +281,7 @@ test('a mount answers what is not bound, below the same headers and before 501',
   expect((await send('GET', '/v1/things')).status).toBe(200);
 });
 
-test('parseOrThrow gives handlers that read for themselves the same 422', () => {
+test('throws the same 422 from parseOrThrow', () => {
   expect(() => parseOrThrow(z.strictObject({ a: z.int() }), { a: 'x' }, 'form')).toThrow(
     expect.objectContaining({
       status: 422,
@@ -290,7 +290,7 @@ test('parseOrThrow gives handlers that read for themselves the same 422', () => 
   );
 });
 
-test('listUnboundRoutes names what a service does not answer yet', () => {
+test('lists the unbound routes of a service', () => {
   const [first, ...others] = routesOf('billing');
   if (first === undefined) throw new Error('billing has no routes');
   const bindings = others.map((route) => ({ route, handle: async () => ({ status: 204 }) }));

@@ -7,8 +7,6 @@ import { consumeBody, createLifecycle } from '../src/index.ts';
 import { sendRaw } from './support/raw-http.ts';
 import { collectLogs, startTestApp } from './support/test-app.ts';
 
-/** Callers that try to occupy the event loop. */
-
 const MEBIBYTE = 1024 * 1024;
 const json = { 'content-type': 'application/json' };
 const CHUNKED_HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -19,7 +17,7 @@ const listenFor = async (handler: (req: IncomingMessage, res: ServerResponse) =>
   return (await life.listen(handler, { port: 0, host: '127.0.0.1' })).port;
 };
 
-/** Sends requests at once and resolves, when the connection is closed, with the number of answers. */
+/** Sends requests in one write and resolves with the number of responses when the connection closes. */
 const countAnswers = async (port: number, requests: number): Promise<number> => {
   const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
   const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
@@ -27,12 +25,12 @@ const countAnswers = async (port: number, requests: number): Promise<number> => 
   return text.split('HTTP/1.1 200').length - 1;
 };
 
-test('answers 32 requests that are sent ahead of their answers', async () => {
+test('answers 32 pipelined requests', async () => {
   const port = await listenFor((_req, res) => void setImmediate(() => res.end()));
   expect(await countAnswers(port, 32)).toBe(32);
 });
 
-test('closes a connection with more unanswered requests, and hands out none of the rest', async () => {
+test('closes a connection with more unanswered requests without handling the rest', async () => {
   let handled = 0;
   const port = await listenFor((_req, res) => {
     handled += 1;
@@ -42,7 +40,7 @@ test('closes a connection with more unanswered requests, and hands out none of t
   expect(handled).toBe(32);
 });
 
-test('throws payload_too_complex for a body in millions of tiny chunks, and reads one of thousands', async () => {
+test('throws payload_too_complex for a body in millions of tiny chunks and reads one in thousands', async () => {
   const outcomes: unknown[] = [];
   const port = await listenFor((req, res) => {
     consumeBody(req, { bytesMax: MEBIBYTE, onChunk: () => {} }).then(
@@ -72,7 +70,7 @@ test('closes the connection of a refused body in millions of tiny chunks', async
   await once(socket, 'close');
 });
 
-/** Counts the bytes that come in each turn of the event loop. */
+/** Counts the bytes received in each turn of the event loop. */
 const turnsOf = (req: IncomingMessage): { readonly most: () => number } => {
   let [before, most] = [req.socket.bytesRead, 0];
   const count = (): void => {
@@ -93,26 +91,23 @@ test.each([
       await once(req, 'end');
     },
   ],
-])(
-  'a body %s takes no more of a turn of the event loop than a few reads, however fast it comes',
-  async (_name, read) => {
-    const { promise: most, resolve } = Promise.withResolvers<number>();
-    const port = await listenFor((req, res) => {
-      const turns = turnsOf(req);
-      void read(req).then(() => {
-        res.end();
-        resolve(turns.most());
-      });
+])('limits a body %s to a few reads per turn of the event loop', async (_name, read) => {
+  const { promise: most, resolve } = Promise.withResolvers<number>();
+  const port = await listenFor((req, res) => {
+    const turns = turnsOf(req);
+    void read(req).then(() => {
+      res.end();
+      resolve(turns.most());
     });
-    const socket = connect(port, '127.0.0.1');
-    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${16 * MEBIBYTE}\r\n\r\n`);
-    socket.write(Buffer.alloc(16 * MEBIBYTE));
-    expect(await most).toBeLessThanOrEqual(MEBIBYTE / 2);
-    socket.destroy();
-  },
-);
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${16 * MEBIBYTE}\r\n\r\n`);
+  socket.write(Buffer.alloc(16 * MEBIBYTE));
+  expect(await most).toBeLessThanOrEqual(MEBIBYTE / 2);
+  socket.destroy();
+});
 
-test('lets a caller go on with its connection after a refused body', async () => {
+test('keeps the connection open after a refused body', async () => {
   const { port, send } = await startTestApp();
   expect((await send('POST', '/v1/nothing', { headers: json, body: 'x'.repeat(MEBIBYTE) })).status).toBe(404);
   const refused = `POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${MEBIBYTE}\r\n\r\n${'x'.repeat(MEBIBYTE)}`;

@@ -60,7 +60,7 @@ const start = async (options: Partial<InternalAppOptions> = {}) => {
   return { url, client, lines };
 };
 
-test('/healthz says that the process turns, whatever else is broken', async () => {
+test('returns 200 from /healthz even if the checks fail', async () => {
   const { url } = await start({ ready: () => Promise.reject(new Error('database')) });
   const response = await fetch(`${url}/healthz`);
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
@@ -68,19 +68,19 @@ test('/healthz says that the process turns, whatever else is broken', async () =
 
 test.each([
   [
-    'all checks hold',
+    'all checks pass',
     async () => ({ database: true, nats: true }),
     200,
     { status: 'ready', checks: { database: true, nats: true } },
   ],
   [
-    'one does not',
+    'one check fails',
     async () => ({ database: true, nats: false }),
     503,
     { status: 'not_ready', checks: { database: true, nats: false } },
   ],
   [
-    'the checks fail',
+    'the checks reject',
     () => Promise.reject(new Error('x')),
     503,
     { status: 'not_ready', checks: { checks_answered: false } },
@@ -105,13 +105,13 @@ test.each([
   expect([response.status, await response.json()]).toEqual([status, body]);
 });
 
-test('/readyz is 503 from the stop signal on', async () => {
+test('returns 503 from /readyz after the stop signal', async () => {
   const { url } = await start({ lifecycle: { isStopping: true } });
   const response = await fetch(`${url}/readyz`);
   expect([response.status, await response.json()]).toEqual([503, { status: 'stopping', checks: {} }]);
 });
 
-test('/metrics answers Prometheus text, and probes are logged only at level debug', async () => {
+test('serves Prometheus text at /metrics and logs probes only at level debug', async () => {
   const { url, lines } = await start();
   const response = await fetch(`${url}/metrics`);
   expect(response.headers.get('content-type')).toContain('text/plain');
@@ -120,7 +120,7 @@ test('/metrics answers Prometheus text, and probes are logged only at level debu
   expect(lines[0]).toMatchObject({ level: 'debug', operation: 'metrics' });
 });
 
-test('the client sends parameters, query, body and request id, and types the answer', async () => {
+test('sends parameters, query, body and request id, and types the response', async () => {
   const { client } = await start();
   const requestId = newId('req');
   const answer = await client.call(routes.getAccount, {
@@ -135,7 +135,7 @@ test('the client sends parameters, query, body and request id, and types the ans
   await client.close();
 });
 
-test('the client throws what the other side refused with, and turns its own faults into 500 and failures into 503', async () => {
+test('throws the code of a refusal, 500 for contract faults and 503 for failures', async () => {
   const { client, url } = await start();
   const admit = (mode: string) => client.call(routes.admit, { body: { mode } });
   await expect(admit('refuse')).rejects.toMatchObject({
@@ -161,14 +161,14 @@ test('the client throws what the other side refused with, and turns its own faul
   await expect(elsewhere.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({ status: 404 });
 });
 
-test('the client gives up in time, when it is told to, and when nobody listens', async () => {
+test('throws on timeout, on abort and on a refused connection', async () => {
   const { client } = await start();
   const late = client.call(routes.admit, { body: { mode: 'slow' }, timeoutMs: 50 });
   await expect(late).rejects.toMatchObject({ code: 'service_unavailable', cause: { name: 'TimeoutError' } });
   const cancelled = client.call(routes.admit, { body: { mode: 'slow' }, signal: AbortSignal.timeout(50) });
   await expect(cancelled).rejects.toMatchObject({ code: 'service_unavailable' });
-  const nobody = createInternalClient({ baseUrl: 'http://127.0.0.1:1', token: TOKEN, timeoutMs: 2_000 });
-  await expect(nobody.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({
+  const unreachable = createInternalClient({ baseUrl: 'http://127.0.0.1:1', token: TOKEN, timeoutMs: 2_000 });
+  await expect(unreachable.call(routes.admit, { body: { mode: 'ok' } })).rejects.toMatchObject({
     code: 'service_unavailable',
   });
 });

@@ -9,7 +9,7 @@ const secretOf = (caller: InternalCaller): string => `secret-of-${caller}-in-tes
 const credentialOf = (caller: InternalCaller): string => `${caller}:${secretOf(caller)}`;
 const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
-/** The internal application of a service, whose routes all answer 204. */
+/** Starts the internal application of a service; every route answers 204. */
 const start = async (service: (typeof serviceNames)[number], tokens: readonly string[]): Promise<string> => {
   const contract = allInternalRoutes.filter((route) => route.service === service);
   const { url } = await serve(
@@ -35,7 +35,7 @@ describe.each(serviceNames)('the internal routes of %s', (service) => {
   const contract = allInternalRoutes.filter((route) => route.service === service);
   const cases = contract.flatMap((route) => internalCallers.map((caller) => ({ route, caller })));
 
-  test('let in the callers that the contract names, and answer 403 to all others', async () => {
+  test('accept the callers in the contract and return 403 to others', async () => {
     const url = await start(service, internalCallers.map(credentialOf));
     const refused: string[] = [];
     for (const { route, caller } of cases) {
@@ -87,7 +87,7 @@ describe('credentials', () => {
     expect(await statuses(after)).toEqual([401, 204]);
   });
 
-  test('a digest that leaks from the accepted credentials is no credential', async () => {
+  test('rejects a leaked digest used as a credential', async () => {
     const digest = digestOf(secretOf('operator'));
     const url = await start('auth', [`operator:sha256:${digest}`]);
     for (const leaked of [digest, `sha256:${digest}`]) {

@@ -18,7 +18,7 @@ const textFetcher =
       }).on('error', reject);
     });
 
-test('a kept connection is told to close, and an idle one is closed', async () => {
+test('sends connection: close on busy connections and closes idle ones', async () => {
   const life = createLifecycle({ logger: collectLogs().logger, shutdownGraceMs: 5_000 });
   let finish = (): void => undefined;
   const { port } = await life.listen((req, res) => {
@@ -38,7 +38,7 @@ test('a kept connection is told to close, and an idle one is closed', async () =
   agent.destroy();
 });
 
-test('a request that is on its way over a kept connection when the stop begins is answered', async () => {
+test('answers a request that is in transit when the stop begins', async () => {
   const life = createLifecycle({ logger: collectLogs().logger });
   const { port } = await life.listen((_req, res) => void res.end('whole'), local);
   const agent = new Agent({ keepAlive: true });
@@ -51,7 +51,7 @@ test('a request that is on its way over a kept connection when the stop begins i
   agent.destroy();
 });
 
-test('stopping twice is stopping once, and the signal tells loops to end', async () => {
+test('stops once if called twice, and aborts the signal', async () => {
   const life = createLifecycle({ logger: collectLogs().logger });
   let stops = 0;
   life.onStop('once', () => {
@@ -62,7 +62,7 @@ test('stopping twice is stopping once, and the signal tells loops to end', async
   expect([first, second, stops, life.isStopping, life.signal.aborted]).toEqual([true, true, 1, true, true]);
 });
 
-test('with a delay, the listener still answers between turning unready and refusing', async () => {
+test('answers during the delay between turning unready and refusing connections', async () => {
   const life = createLifecycle({ logger: collectLogs().logger, shutdownDelayMs: 200 });
   const { url } = await life.listen((_req, res) => void res.end(String(life.isStopping)), local);
   const stopped = life.stop();
@@ -71,7 +71,7 @@ test('with a delay, the listener still answers between turning unready and refus
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a port that is taken is the rejection of listen', async () => {
+test('rejects if the port is in use', async () => {
   const life = createLifecycle({ logger: collectLogs().logger });
   const { port } = await life.listen((_req, res) => void res.end(), local);
   await expect(life.listen((_req, res) => void res.end(), { ...local, port })).rejects.toMatchObject({

@@ -5,23 +5,23 @@ import { createLogger } from '../src/index.ts';
 import { sendRaw } from './support/raw-http.ts';
 import { startTestApp } from './support/test-app.ts';
 
-/** Answers at once on one connection. */
+/** Requests per round, on one connection. */
 const BATCH = 500;
 const BATCHES = 8;
-/** Far less than a request with its answer; what V8 compiles meanwhile counts as well. */
+/** Far below the size of a request with its response; code that V8 compiles meanwhile counts as well. */
 const KEPT_BYTES_MAX = 1_500;
 
 setFlagsFromString('--expose-gc');
-// V8's own function, which takes the kind of collection.
+// V8's function, which accepts the kind of collection.
 const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
 
-/** Bytes in the spaces that a minor collection doesn't look through. */
+/** Returns the bytes in spaces that a minor collection does not scan. */
 const oldBytes = () =>
   getHeapSpaceStatistics()
     .filter(({ space_name }) => !space_name.startsWith('new'))
     .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 
-test('an answered request is free for the next minor collection', async () => {
+test('frees an answered request in the next minor collection', async () => {
   const logger = createLogger({ service: 'auth', level: 'fatal' });
   const { port } = await startTestApp({ logger, responseValidation: false });
   const head = 'POST /v1/things HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n';
@@ -31,12 +31,12 @@ test('an answered request is free for the next minor collection', async () => {
     for (let i = 0; i < BATCHES; i += 1) {
       const answers = await sendRaw(port, batch);
       expect(answers.match(/HTTP\/1.1 201/g)).toHaveLength(BATCH);
-      // Twice: what outlives one becomes old, which is what those that hold it would make of it.
+      // Twice: objects that survive one collection move to old space, as would anything they hold.
       collect({ type: 'minor' });
       collect({ type: 'minor' });
     }
   };
-  // Code that is compiled and caches that fill stay.
+  // Warms up: compiled code and filled caches stay.
   await answerAll();
   await answerAll();
   collect({ type: 'major' });

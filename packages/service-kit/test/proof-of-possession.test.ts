@@ -19,9 +19,9 @@ const PATH = '/v1/integrations/usage';
 const BASE = 'http://svc.test';
 
 interface Bend {
-  claims?: Record<string, unknown>;
-  header?: Record<string, unknown>;
-  signedBy?: Key;
+  readonly claims?: Record<string, unknown>;
+  readonly header?: Record<string, unknown>;
+  readonly signedBy?: Key;
 }
 
 const prove = (key: Key, token: string, { claims = {}, header = {}, signedBy = key }: Bend = {}): Promise<string> => {
@@ -32,7 +32,7 @@ const prove = (key: Key, token: string, { claims = {}, header = {}, signedBy = k
   return jwt.sign(signedBy.privateKey);
 };
 
-/** A service with the usage route, over a real socket. */
+/** Starts a service with the usage route on a real socket. */
 const startService = async () => {
   const issuer = await startIssuer();
   const { logger } = collectLogs();
@@ -56,7 +56,7 @@ const startService = async () => {
 };
 
 describe('a token that is bound to a key', () => {
-  test('RFC 9449 §7.1: is taken with a proof by its key, and the query is no part of it', async () => {
+  test('RFC 9449 §7.1: is accepted with a proof by its key that omits the query', async () => {
     const { get, bound } = await startService();
     for (const algorithm of ['ES256', 'Ed25519']) {
       const key = await newKey(algorithm);
@@ -67,7 +67,7 @@ describe('a token that is bound to a key', () => {
     }
   });
 
-  test('RFC 9449 §7.1: is refused as a bearer token, with a proof or without', async () => {
+  test('RFC 9449 §7.1: is refused as a bearer token, with or without a proof', async () => {
     const { get, bound } = await startService();
     const key = await newKey();
     const token = await bound(key);
@@ -80,7 +80,7 @@ describe('a token that is bound to a key', () => {
     }
   });
 
-  test('RFC 9449 §11.1: a proof is good once', async () => {
+  test('RFC 9449 §11.1: is refused when a proof is replayed', async () => {
     const { get, bound } = await startService();
     const key = await newKey();
     const token = await bound(key);
@@ -97,15 +97,15 @@ describe('a token that is bound to a key', () => {
     ['another token', () => ({ claims: { ath: athOf('other') } })],
     ['no token', () => ({ claims: { ath: undefined } })],
     ['no id', () => ({ claims: { jti: undefined } })],
-    ['an old one', () => ({ claims: { iat: Math.floor(Date.now() / 1000) - 62 } })],
-    ['one from the future', () => ({ claims: { iat: Math.floor(Date.now() / 1000) + 63 } })],
+    ['an old timestamp', () => ({ claims: { iat: Math.floor(Date.now() / 1000) - 62 } })],
+    ['a timestamp in the future', () => ({ claims: { iat: Math.floor(Date.now() / 1000) + 63 } })],
     ['no time', () => ({ claims: { iat: undefined } })],
     ['another type', () => ({ header: { typ: 'JWT' } })],
     ["another key's signature", (_key, other) => ({ signedBy: other })],
-    ['another key altogether', (_key, other) => ({ header: { jwk: other.jwk }, signedBy: other })],
+    ['another key', (_key, other) => ({ header: { jwk: other.jwk }, signedBy: other })],
     ['no key', () => ({ header: { jwk: undefined } })],
     ['its private key', async (key) => ({ header: { jwk: await exportJWK(key.privateKey) } })],
-    ['a key that is none', () => ({ header: { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } satisfies JWK } })],
+    ['an invalid key', () => ({ header: { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } satisfies JWK } })],
   ];
   test.each(bent)('RFC 9449 §4.3: refuses a proof with %s', async (_what, bend) => {
     const { get, bound } = await startService();
@@ -117,20 +117,20 @@ describe('a token that is bound to a key', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_dpop_proof"');
   });
 
-  test.each(['', 'nonsense', 'a.b.c', 'x'.repeat(5_000)])('refuses %s for a proof', async (dpop) => {
+  test.each(['', 'nonsense', 'a.b.c', 'x'.repeat(5_000)])('refuses %s as a proof', async (dpop) => {
     const { get, bound } = await startService();
     const token = await bound(await newKey());
     expect((await get({ authorization: `DPoP ${token}`, dpop })).status).toBe(401);
   });
 
-  test('is refused where it is bound in a way that is not known', async () => {
+  test('is refused if it is bound by an unknown method', async () => {
     const { issuer, get } = await startService();
     const token = await issuer.sign('access', { claims: { cnf: { 'x5t#S256': 'x' } } });
     expect((await get({ authorization: `Bearer ${token}` })).status).toBe(401);
   });
 });
 
-test('RFC 9449 §7.1: a token that is bound to no key is refused under the scheme DPoP', async () => {
+test('RFC 9449 §7.1: refuses an unbound token with the DPoP scheme', async () => {
   const { issuer, get } = await startService();
   const key = await newKey();
   const token = await issuer.sign('access');
@@ -139,7 +139,7 @@ test('RFC 9449 §7.1: a token that is bound to no key is refused under the schem
   expect((await get({ authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
-test('the memory of proofs is bounded, and forgets what is too old to be taken', async () => {
+test('bounds the remembered proofs and forgets expired ones', async () => {
   const clock = { now: new Date() };
   const check = createPossessionCheck({ publicBaseUrl: BASE, clock: () => clock.now, rememberedMax: 2 });
   const key = await newKey();

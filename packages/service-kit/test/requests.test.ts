@@ -11,7 +11,7 @@ import { startTestApp } from './support/test-app.ts';
 
 const json = { 'content-type': 'application/json' };
 
-test('a bound route gets its parsed parameters, query, headers and body', async () => {
+test('passes parsed parameters, query, headers and body to the handler', async () => {
   const { send } = await startTestApp();
   expect((await send('GET', '/v1/things?limit=7&is_open=true&tag=a&tag=b')).body).toEqual({
     limit: 7,
@@ -26,7 +26,7 @@ test('a bound route gets its parsed parameters, query, headers and body', async 
   expect(got.body).toEqual({ thing_id: 'a b', mode: 'b', user: 'usr_1' });
 });
 
-test('an optional body may be absent, and is still checked when it is there', async () => {
+test('accepts an absent optional body and validates a present one', async () => {
   const { send } = await startTestApp();
   expect((await send('POST', '/v1/things/fixed/rotate')).body).toEqual({ overlap: null });
   expect((await send('POST', '/v1/things/fixed/rotate', { body: { overlap_seconds: 5 } })).body).toEqual({
@@ -35,7 +35,7 @@ test('an optional body may be absent, and is still checked when it is there', as
   expect((await send('POST', '/v1/things/fixed/rotate', { body: { overlap: 5 } })).status).toBe(422);
 });
 
-test('a form is checked like a body, with loc "form"', async () => {
+test('validates a form like a body, with loc "form"', async () => {
   const { send } = await startTestApp();
   const headers = { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' };
   expect((await send('POST', '/v1/form', { headers, body: 'action=pay&amount=12' })).body).toEqual({
@@ -63,14 +63,14 @@ test.each([
   ['after=', ['after'], 'string_too_short'],
   ['after=%00', ['after'], 'value_error'],
   ['is_open=yes', ['is_open'], 'bool_type'],
-])('query %s is a 422', async (query, loc, type) => {
+])('returns 422 for query %s', async (query, loc, type) => {
   const { send } = await startTestApp();
   const { status, body } = await send('GET', `/v1/things?${query}`);
   expect(status).toBe(422);
   expect(body.detail).toEqual([expect.objectContaining({ loc: ['query', ...loc], type })]);
 });
 
-test('RFC 6749 §3.1: an OAuth parameter without a value counts as left out', async () => {
+test('RFC 6749 §3.1: treats an OAuth parameter without a value as omitted', async () => {
   const { send } = await startTestApp();
   const { status, body } = await send('GET', '/v1/oauth/authorize?client_id=&state=short&scope=');
   expect(status).toBe(422);
@@ -98,20 +98,20 @@ test.each([
   ['{"name":"x","\\uDFFF":1}', ['body'], 'value_error'],
   ['{"name":"x","count":0}', ['body', 'count'], 'greater_than'],
   ['{"name":"x","count":"1"}', ['body', 'count'], 'int_type'],
-])('body %s is a 422', async (body, loc, type) => {
+])('returns 422 for body %s', async (body, loc, type) => {
   const { send } = await startTestApp();
   const answer = await send('POST', '/v1/things', { headers: json, body });
   expect(answer.status).toBe(422);
   expect(answer.body.detail).toEqual([expect.objectContaining({ loc, type })]);
 });
 
-test('a surrogate pair that is whole may be escaped', async () => {
+test('accepts an escaped complete surrogate pair', async () => {
   const { send } = await startTestApp();
   const answer = await send('POST', '/v1/things', { headers: json, body: '{"name":"\\uD83D\\uDE00"}' });
   expect(answer.status).toBe(201);
 });
 
-test('bytes that are not UTF-8 are no JSON', async () => {
+test('returns 422 for JSON that is not UTF-8', async () => {
   const { port } = await startTestApp();
   const head =
     'POST /v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n';
@@ -119,7 +119,7 @@ test('bytes that are not UTF-8 are no JSON', async () => {
   expect(answer).toContain('json_invalid');
 });
 
-test('faults of path, headers and body are told together', async () => {
+test('reports faults of path, headers and body together', async () => {
   const { send } = await startTestApp();
   const headers = { authorization: 'Bearer session-personal', 'x-mode': 'z' };
   const { body } = await send('GET', `/v1/things/${'x'.repeat(21)}`, { headers });
@@ -134,13 +134,13 @@ test.each([
   ['application/json; charset=latin1', '{"name":"x"}', {}],
   ['application/jsonx', '{"name":"x"}', {}],
   ['application/json', '{"name":"x"}', { 'content-encoding': 'gzip' }],
-])('a body of type %s with other headers is a 415', async (type, body, headers) => {
+])('returns 415 for a body of type %s with mismatched headers', async (type, body, headers) => {
   const { send } = await startTestApp();
   const answer = await send('POST', '/v1/things', { headers: { 'content-type': type, ...headers }, body });
   expect([answer.status, answer.body.detail.code]).toEqual([415, 'unsupported_media_type']);
 });
 
-test('a body without a content type is a 415', async () => {
+test('returns 415 for a body without a content type', async () => {
   const { port } = await startTestApp();
   const answer = await sendRaw(
     port,
@@ -149,7 +149,7 @@ test('a body without a content type is a 415', async () => {
   expect(answer).toContain('HTTP/1.1 415');
 });
 
-test('a body over the limit is a 413, announced or not, and the connection can be used again', async () => {
+test('returns 413 for a body over the limit, announced or not, and keeps the connection usable', async () => {
   const { send, port } = await startTestApp();
   const large = JSON.stringify({ name: 'x'.repeat(2_000) });
   const announced = await send('POST', '/v1/things', { headers: json, body: large });
@@ -161,7 +161,7 @@ test('a body over the limit is a 413, announced or not, and the connection can b
   expect(chunked.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
 });
 
-test('a body that stops coming is a 408, and one that is slow is not', async () => {
+test('returns 408 for a stalled body but not for a slow one', async () => {
   const read: unknown[] = [];
   const server = createServer((req, res) => {
     const body = readBodyBytes(req, 100, 1_000);
@@ -189,7 +189,7 @@ test('a body that stops coming is a 408, and one that is slow is not', async () 
   server.close();
 });
 
-test('a body is the same with its head, in chunks, in pieces of any size, and behind another request', async () => {
+test('reads the same body with the head, in chunks, in pieces of any size, and pipelined', async () => {
   const { port } = await startTestApp();
   const body = JSON.stringify({ name: 'é'.repeat(20) });
   const head = 'POST /v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -208,7 +208,7 @@ test('a body is the same with its head, in chunks, in pieces of any size, and be
   }
 });
 
-test('a caller that leaves while sending its body is no error of ours', async () => {
+test('logs no error if the caller disconnects while sending its body', async () => {
   const { port, lines, send } = await startTestApp();
   const head =
     'POST /v1/things HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"name"';
@@ -220,7 +220,7 @@ test('a caller that leaves while sending its body is no error of ours', async ()
   expect((await send('GET', '/v1/things')).status).toBe(200);
 });
 
-test('an unknown path is a 404, a known one with another method a 405 with Allow', async () => {
+test('returns 404 for an unknown path, and 405 with Allow for another method', async () => {
   const { send } = await startTestApp();
   for (const path of ['/', '/v1', '/v1/thing', '/v1/things/', '/V1/things', '/v1/things/a/b', '/v1/../etc/passwd']) {
     const missing = await send('GET', path);
@@ -232,7 +232,7 @@ test('an unknown path is a 404, a known one with another method a 405 with Allow
 });
 
 test.each(['/v1/things/%zz', '/v1/things/%', '/%zz', '/v1/things/%c0%af'])(
-  'malformed encoding %s is a 404',
+  'returns 404 for malformed encoding %s',
   async (path) => {
     const { port } = await startTestApp();
     const answer = await sendRaw(
@@ -243,7 +243,7 @@ test.each(['/v1/things/%zz', '/v1/things/%', '/%zz', '/v1/things/%c0%af'])(
   },
 );
 
-test('HEAD answers like GET without a body, OPTIONS names the methods', async () => {
+test('answers HEAD like GET without a body, and OPTIONS with the methods', async () => {
   const { send } = await startTestApp();
   const head = await send('HEAD', '/v1/things');
   expect([head.status, head.text]).toEqual([200, '']);
@@ -252,7 +252,7 @@ test('HEAD answers like GET without a body, OPTIONS names the methods', async ()
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
 });
 
-test('a route of the contract that is not bound is a 501 by name, whoever asks', async () => {
+test('returns 501 with the operation id for an unbound route, even without a credential', async () => {
   const { send } = await startTestApp();
   const { status, body } = await send('DELETE', '/v1/things/a');
   expect(status).toBe(501);
@@ -261,7 +261,7 @@ test('a route of the contract that is not bound is a 501 by name, whoever asks',
   });
 });
 
-test('every answer carries the security headers, which a handler may replace', async () => {
+test('sends the security headers on every response and lets handlers replace them', async () => {
   const { send } = await startTestApp({ publicBaseUrl: 'https://api.example.test' });
   for (const answer of [
     await send('GET', '/v1/things'),
@@ -283,12 +283,12 @@ test('every answer carries the security headers, which a handler may replace', a
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
 });
 
-test('over http there is no Strict-Transport-Security', async () => {
+test('sends no Strict-Transport-Security over http', async () => {
   const { send } = await startTestApp({ publicBaseUrl: 'http://127.0.0.1:8080' });
   expect((await send('GET', '/v1/things')).headers.get('strict-transport-security')).toBeNull();
 });
 
-test('X-Request-Id: one of ours is kept, anything else is replaced', async () => {
+test('keeps a well-formed X-Request-Id and replaces any other', async () => {
   const { send } = await startTestApp();
   const requestId = newId('req');
   expect((await send('GET', '/nowhere', { headers: { 'x-request-id': requestId } })).headers.get('x-request-id')).toBe(
@@ -303,7 +303,7 @@ test('X-Request-Id: one of ours is kept, anything else is replaced', async () =>
   }
 });
 
-test('metrics and logs name the route and never the path, the query or the body', async () => {
+test('names the route in metrics and logs, never the path, query or body', async () => {
   const { send, metrics, lines } = await startTestApp();
   await send('GET', '/v1/things/canary-id?token=canary-query', { headers: { authorization: 'Bearer canary-token' } });
   await send('POST', '/v1/things', { body: { name: 'canary-body', 'canary-key': 1 } });

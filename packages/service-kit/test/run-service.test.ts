@@ -33,7 +33,7 @@ const openStream = async (url: string) => {
   return { rest };
 };
 
-test('SIGTERM: no new connections, the open stream ends whole, then onStop in reverse order, then exit code 0', async () => {
+test('on SIGTERM refuses connections, completes the open stream, runs onStop in reverse order and exits with 0', async () => {
   const { child, output, exited, ready } = await start();
   const { url, internalUrl } = await ready();
   const stream = await openStream(url);
@@ -47,7 +47,7 @@ test('SIGTERM: no new connections, the open stream ends whole, then onStop in re
   expect(output.text).toContain('"outcome":"clean"');
 });
 
-test('a stream that outlasts the grace is cut off, and the rest still stops in order', async () => {
+test('cuts off a stream after the grace period and stops the rest in order', async () => {
   const { child, output, exited, ready } = await start('hurried');
   const stream = await openStream((await ready()).url);
   child.kill('SIGINT');
@@ -56,7 +56,7 @@ test('a stream that outlasts the grace is cut off, and the rest still stops in o
   expect(output.text).toMatch(/cut off[\s\S]*stopped relay[\s\S]*stopped database/);
 });
 
-test('a second signal ends the process at once', async () => {
+test('ends the process at once on a second signal', async () => {
   const { child, exited, ready, output } = await start();
   await openStream((await ready()).url);
   child.kill('SIGTERM');
@@ -66,7 +66,7 @@ test('a second signal ends the process at once', async () => {
   expect(output.text).not.toContain('stopped database');
 });
 
-test('a part that does not stop is logged, and does not keep the others from stopping', async () => {
+test('logs a step that does not stop and still stops the others', async () => {
   const { child, exited, ready, output } = await start('fails-to-stop');
   await ready();
   child.kill('SIGTERM');
@@ -74,17 +74,14 @@ test('a part that does not stop is logged, and does not keep the others from sto
   expect(output.text).toMatch(/"name":"broken"[\s\S]*stopped relay[\s\S]*stopped database/);
 });
 
-test.each(['/crash', '/reject'])(
-  'what nobody catches (%s) is logged and ends the process with exit code 1',
-  async (path) => {
-    const { exited, ready, output } = await start();
-    await fetch(`${(await ready()).url}${path}`).catch(() => undefined);
-    expect(await exited).toBe(1);
-    expect(output.text).toMatch(/"level":"fatal"[^\n]*nobody catches this/);
-  },
-);
+test.each(['/crash', '/reject'])('logs an uncaught error (%s) and exits with code 1', async (path) => {
+  const { exited, ready, output } = await start();
+  await fetch(`${(await ready()).url}${path}`).catch(() => undefined);
+  expect(await exited).toBe(1);
+  expect(output.text).toMatch(/"level":"fatal"[^\n]*never caught/);
+});
 
-test('a start that fails stops what was started already, and exits with code 1', async () => {
+test('stops the started parts and exits with code 1 if start-up fails', async () => {
   const { exited, output } = await start('refuses');
   expect(await exited).toBe(1);
   expect(output.text).toMatch(/cannot start[\s\S]*stopped relay[\s\S]*stopped database/);

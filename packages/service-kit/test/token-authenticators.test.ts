@@ -31,7 +31,7 @@ const setup = async () => {
 const refused = expect.objectContaining({ code: 'invalid_token', status: 401 });
 const unavailable = expect.objectContaining({ code: 'service_unavailable', status: 503 });
 
-test('tells who a valid token of each kind stands for', async () => {
+test('returns the caller of a valid token of each kind', async () => {
   const { issuer, console_session, oauth_access_token, asked } = await setup();
   expect(await console_session(await issuer.sign('session'))).toMatchObject({
     kind: 'console_session',
@@ -55,7 +55,7 @@ test('tells who a valid token of each kind stands for', async () => {
   expect(issuer.state.requests).toBe(1);
 });
 
-test('EdDSA is accepted beside ES256', async () => {
+test('accepts EdDSA and ES256', async () => {
   const { issuer, oauth_access_token } = await setup();
   await issuer.addKey('ed-1', 'EdDSA');
   expect((await oauth_access_token(await issuer.sign('access', { keyId: 'ed-1', algorithm: 'EdDSA' }))).userId).toBe(
@@ -73,7 +73,7 @@ const bent: [string, TokenOptions][] = [
   ['without grant_id', { claims: { grant_id: undefined } }],
   ['without client_id', { claims: { client_id: undefined } }],
   ['without sub', { claims: { sub: undefined } }],
-  ['with a scope that is no text', { claims: { scope: ['inference'] } }],
+  ['with a scope that is not a string', { claims: { scope: ['inference'] } }],
   ['not valid yet', { claims: { nbf: Math.floor(Date.now() / 1000) + 600 } }],
 ];
 
@@ -82,13 +82,13 @@ test.each(bent)('refuses an access token: %s', async (_name, options) => {
   await expect(oauth_access_token(await issuer.sign('access', options))).rejects.toEqual(refused);
 });
 
-test('refuses each kind of token in the place of the other', async () => {
+test('refuses each kind of token in place of the other', async () => {
   const { issuer, console_session, oauth_access_token } = await setup();
   await expect(console_session(await issuer.sign('access'))).rejects.toEqual(refused);
   await expect(oauth_access_token(await issuer.sign('session'))).rejects.toEqual(refused);
 });
 
-test('refuses text that is no token, unsigned tokens, HMAC by a public key, and a changed payload', async () => {
+test('refuses malformed tokens, unsigned tokens, HMAC with a public key, and a changed payload', async () => {
   const { issuer, oauth_access_token } = await setup();
   const good = await issuer.sign('access');
   const [header, payload, signature] = good.split('.');
@@ -118,7 +118,7 @@ test('refuses text that is no token, unsigned tokens, HMAC by a public key, and 
   await expect(oauth_access_token(foreign)).rejects.toEqual(refused);
 });
 
-test('expiry and revocation are looked at on every use, also of a token that was verified before', async () => {
+test('checks expiry and revocation on every use, also of a cached token', async () => {
   const { issuer, oauth_access_token, console_session, revoked, advance } = await setup();
   const access = await issuer.sign('access');
   const session = await issuer.sign('session');
@@ -135,7 +135,7 @@ test('expiry and revocation are looked at on every use, also of a token that was
   await expect(oauth_access_token(access)).rejects.toEqual(refused);
 });
 
-test('a key that appears later is fetched, but unknown keys cannot make us fetch in a row', async () => {
+test('fetches a new key but limits the fetches caused by unknown keys', async () => {
   const { issuer, oauth_access_token, advance } = await setup();
   await oauth_access_token(await issuer.sign('access'));
   await issuer.addKey('key-2');
@@ -157,7 +157,7 @@ test('a key that appears later is fetched, but unknown keys cannot make us fetch
   expect(issuer.state.requests).toBe(3);
 });
 
-test('a key that is withdrawn takes the tokens that it signed along', async () => {
+test('refuses tokens of a withdrawn key', async () => {
   const { issuer, oauth_access_token, advance } = await setup();
   await issuer.addKey('key-2');
   const token = await issuer.sign('access', { keyId: 'key-2' });
@@ -175,7 +175,7 @@ test('a key that is withdrawn takes the tokens that it signed along', async () =
     .toBe('refused');
 });
 
-test('without any key set the answer is 503, and the first one that is fetched ends that', async () => {
+test('returns 503 until the first key set is fetched', async () => {
   const { issuer, oauth_access_token, advance, lines } = await setup();
   const token = await issuer.sign('access');
   for (const mode of ['down', 'garbage'] as const) {
@@ -188,7 +188,7 @@ test('without any key set the answer is 503, and the first one that is fetched e
   expect((await oauth_access_token(token)).userId).toBe('usr_1');
 });
 
-test('while the issuer is away, known keys still verify, and an unknown key is undecided', async () => {
+test('verifies known keys while the issuer is down and returns 503 for unknown ones', async () => {
   const { issuer, oauth_access_token, advance } = await setup();
   await oauth_access_token(await issuer.sign('access'));
   issuer.state.mode = 'down';
@@ -198,7 +198,7 @@ test('while the issuer is away, known keys still verify, and an unknown key is u
   await expect(oauth_access_token(await issuer.sign('access', { keyId: 'key-2' }))).rejects.toEqual(unavailable);
 });
 
-test('many callers at once fetch the key set once', async () => {
+test('fetches the key set once for concurrent callers', async () => {
   const { issuer, oauth_access_token } = await setup();
   const tokens = await Promise.all(
     Array.from({ length: 20 }, (_, index) => issuer.sign('access', { claims: { jti: `at_${index}` } })),

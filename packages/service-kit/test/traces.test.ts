@@ -31,7 +31,7 @@ const config: TraceConfig = {
   OTEL_RESOURCE_ATTRIBUTES: undefined,
 };
 
-/** Traces that go to this collector until the test ends, or `stop` is called. */
+/** Sends traces to this collector until the test ends or `stop` is called. */
 const turnOn = async (endpoint: string, changes: Partial<TraceConfig> = {}) => {
   const { logger, lines } = collectLogs();
   const life = createLifecycle({ logger });
@@ -50,7 +50,7 @@ const startCollector = async (answer?: (res: ServerResponse) => void) => {
   return collector;
 };
 
-/** A public service that asks an internal one, each request within its own trace. */
+/** Starts a public service that calls an internal one, each request in a trace. */
 const startTwoServices = async () => {
   const { logger } = collectLogs();
   const internal = await serve(
@@ -89,12 +89,12 @@ const startTwoServices = async () => {
 const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan => {
   const found = spans.filter((span) => span.name === name);
   expect(found.length, `spans named ${name}`).toBe(1);
-  // Its length was just looked at.
+  // Its length was checked above.
   return found[0] as CollectedSpan;
 };
 
 describe('traces', () => {
-  test('follow a request from its caller through a service to the next, by route, status and our own code', async () => {
+  test('follow a request through two services, with route, status and error code', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url, {
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=a%20key',
@@ -129,7 +129,7 @@ describe('traces', () => {
     expect(collector.headers).toMatchObject({ 'x-collector-key': 'a key' });
   });
 
-  test('of requests on one connection are kept apart, and hold nothing of path, query, headers or body', async () => {
+  test('are separate for requests on one connection and contain no path, query, headers or body', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url);
     const { app, internalUrl } = await startTwoServices();
@@ -153,7 +153,7 @@ describe('traces', () => {
     expect(spans.map(({ text }) => text).join()).not.toContain('canary');
   });
 
-  test('are those of the share that is asked for, whatever callers wish', async () => {
+  test('are sampled at the configured ratio regardless of the caller', async () => {
     const collector = await startCollector();
     const { stop } = await turnOn(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' });
     const { app } = await startTwoServices();
@@ -163,7 +163,7 @@ describe('traces', () => {
     expect(collector.spans).toEqual([]);
   });
 
-  test('that the collector does not take are told once, lost, and hold up neither requests nor the end', async () => {
+  test('are dropped with one warning if the collector refuses them, without delaying requests or shutdown', async () => {
     const collector = await startCollector((res) => res.writeHead(400).end());
     const { stop, lines } = await turnOn(collector.url);
     const { app } = await startTwoServices();
@@ -177,7 +177,7 @@ describe('traces', () => {
     expect(warnings.filter((message) => String(message).includes('does not take spans'))).toHaveLength(1);
   });
 
-  test('end with the process in bounded time where the collector never answers', async () => {
+  test('stop in bounded time if the collector never answers', async () => {
     const collector = await startCollector(() => {});
     const { stop, lines } = await turnOn(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: 60_000 });
     activeTracing()?.begin({ name: 'last', kind: 'internal' }).end();
@@ -186,7 +186,7 @@ describe('traces', () => {
     expect(activeTracing()).toBeUndefined();
   });
 
-  test('are off unless a collector or the exporter is named, and then load nothing', async () => {
+  test('are off unless a collector or exporter is configured, and then load nothing', async () => {
     const script = fileURLToPath(new URL('support/loaded-modules.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script]);
     const seen = JSON.parse(stdout);

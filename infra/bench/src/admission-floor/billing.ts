@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import pg from 'pg';
 
-// The floor of an admission: one statement on one connection, committed to disk, that takes from a balance and notes the
-// request. No credential, no limits, no ledger.
+// Lower bound of an admission: one statement on one connection, committed to disk, that debits a balance and records
+// the request. No credential, no limits, no ledger.
 
 const HOLD = {
   name: 'hold',

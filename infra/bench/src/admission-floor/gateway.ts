@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { Pool } from 'undici';
 
-// The floor of a gateway that asks before it forwards: reads the request, waits for the yes of the billing beside it, forwards
-// and pipes the answer back. No keys, no routes, no proof, no usage.
+// Lower bound of a gateway that admits before forwarding: reads the request, waits for approval by the local billing,
+// forwards it and pipes the response back. No keys, no routes, no verification, no usage.
 
 const required = (name: string): string => {
   const value = process.env[name];

@@ -6,8 +6,8 @@ import { pipeline } from '../neighbours/attackers/pipeline.ts';
 import { sendBodies } from '../neighbours/attackers/send-bodies.ts';
 import { sendKeys } from '../neighbours/attackers/send-keys.ts';
 
-// Attacks the gateway as its driver orders. The least urgent process of the machine: an attacker has machines of its own, and must
-// not slow the measured ones down by taking their cores.
+// Attacks the gateway on the driver's orders. Runs at the lowest priority: real attackers have their own machines and
+// would not take the measured processes' cores.
 setPriority(Number(process.env['NICE']));
 
 const attackerOf = (attack: Attack): Attacker => {

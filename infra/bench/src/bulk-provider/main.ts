@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-// A provider of large answers and a taker of large files, in the common wire format: a chat stream of STREAM_BYTES, written as fast as
-// it is read, and transcriptions that are answered when the whole form has come.
+// Provider of large responses and uploads in the common wire format: a chat stream of STREAM_BYTES, written as fast as
+// it is read, and transcriptions answered after the whole form has arrived.
 
 const STREAM_BYTES = Number(process.env['STREAM_BYTES'] ?? 0);
 const MODEL = { chat: 'sandbox-chat-1', audio: 'sandbox-audio-1' };

@@ -15,12 +15,11 @@ import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
 
 const ignore = (): void => {};
 
-// Auth as far as its facts go, in a process of its own: each fact is committed to an outbox in a transaction of its own, and
-// the relay that auth has sends them. Over IPC it is asked to tell of so many connections at a rate, and answers what it
-// told, once all is committed: of each fact its id and the number of its transaction. Or it is asked to tell that the
-// connections of these users to a suspended app have ended, all at once.
+// Publishes auth's events in a separate process. Each event is committed to an outbox in one transaction, and auth's
+// relay sends it. Commands over IPC: publish a number of connections at a rate, then return the id and transaction
+// number of each event after the last commit; or publish the end of all connections of a suspended app at once.
 
-/** As many as auth's pool has. */
+/** Size of auth's pool. */
 const WRITERS = 10;
 const TICK_MS = 5;
 
@@ -47,13 +46,13 @@ const messaging = await connectMessaging({ url: process.env['NATS_URL'] ?? '', n
 const relay = startRelay({ databaseUrl, messaging, service: 'auth' });
 const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
 
-/** What commits a fact. */
+/** Builds the query that commits an event. */
 const toQuery = (fact: OutboxEvent): pg.QueryConfig => {
   const text = `${outboxInsert(1)} RETURNING id, pg_current_xact_id()::text AS transaction`;
   return { name: 'append', text, values: [...outboxValues(fact)] };
 };
 
-/** Commits one fact; answers its id and the number of the transaction. */
+/** Commits one event and returns its id and transaction number. */
 const commit = async (query: pg.QueryConfig): Promise<[id: string, transaction: string]> => {
   const { rows } = await pool.query(query);
   relay.hint();
@@ -61,7 +60,7 @@ const commit = async (query: pg.QueryConfig): Promise<[id: string, transaction: 
 };
 
 const connect = async ({ clientIds, count, rate }: Connecting): Promise<void> => {
-  // Inventing users is not a part of telling of them.
+  // Prepared in advance: creating users is not measured.
   const queries = Array.from({ length: count }, (_, index) =>
     toQuery(connectionCreated(clientIds[index % clientIds.length] ?? '')),
   );

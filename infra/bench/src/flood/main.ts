@@ -8,7 +8,7 @@ const TICK_MS = 5;
 const client = openBareClient(process.env['FLOOD_URL'] ?? '', process.env['FLOOD_TOKEN'] ?? '');
 const side = overHttp({ client });
 
-/** Admits, and settles what was admitted, at a rate that does not wait for answers; answers how many were decided. */
+/** Admits and settles at a fixed rate without waiting for responses, and returns the number of decisions. */
 const flood = async ({ accounts, seconds }: { accounts: readonly string[]; seconds: number }): Promise<number> => {
   const startedAt = performance.now();
   const calls: Promise<void>[] = [];

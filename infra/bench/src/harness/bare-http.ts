@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client that costs the load generator next to nothing, as the bare driver of a database does. */
+/** A client with minimal cost, like the bare driver of a database. */
 export interface BareClient {
-  /** Posts JSON and answers the body. Throws where the status is not 200. */
+  /** Posts JSON and returns the body. Throws unless the status is 200. */
   post(path: string, json: string): Promise<string>;
   close(): void;
 }
@@ -10,15 +10,15 @@ export interface BareClient {
 interface Connection {
   readonly socket: Socket;
   received: string;
-  resolve: (body: string) => void;
-  reject: (error: Error) => void;
+  readonly resolve: (body: string) => void;
+  readonly reject: (error: Error) => void;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
 
 /**
- * Speaks as much HTTP/1.1 as our own services answer: kept connections, one call at a time on each, bodies with a
- * Content-Length. A full client would cost more per call than what is measured.
+ * Supports the HTTP/1.1 that our services use: keep-alive connections, one call at a time on each, bodies with a
+ * Content-Length. A full client would cost more per call than the measured work.
  */
 export const openBareClient = (url: string, token: string): BareClient => {
   const { hostname, port, host } = new URL(url);
@@ -30,10 +30,10 @@ export const openBareClient = (url: string, token: string): BareClient => {
     open.add(socket);
     const connection: Connection = { socket, received: '', resolve: () => undefined, reject: () => undefined };
     socket.on('data', (text) => take(connection, String(text), idle));
-    socket.on('timeout', () => socket.destroy(new Error('a call was not answered in time')));
+    socket.on('timeout', () => socket.destroy(new Error('call timeout')));
     socket.on('error', (error) => connection.reject(error));
     socket.on('close', () => {
-      // One that is closed while nobody uses it must not be used again: nothing would ever come of a call.
+      // Removes a connection closed while idle; a call on it would never settle.
       const place = idle.indexOf(connection);
       if (place >= 0) idle.splice(place, 1);
       open.delete(socket);

@@ -1,6 +1,5 @@
 import { Pool } from 'undici';
 
-/** What a call carries. */
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
@@ -10,23 +9,23 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer, read whole. */
+/** A complete response. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** A field of a JSON answer, as text. Throws where there is none. */
+  /** Returns a field of a JSON response as text. Throws if it is missing. */
   field(name: string): string;
 }
 
-/** A client with connections that stay open. */
+/** A client with keep-alive connections. */
 export interface Client {
   call(call: Call): Promise<Answer>;
-  /** As `call`; throws where the status is not this one. */
+  /** Like `call`, but throws for any other status. */
   expect(status: number, call: Call): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Opens a client of one server; connections are made as they are needed. */
+/** Opens a client for one server; connections are opened on demand. */
 export const openClient = (url: string, connections: number): Client => {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const call = async ({ method = 'GET', path, token, json, form, headers }: Call): Promise<Answer> => {
@@ -58,13 +57,13 @@ export const openClient = (url: string, connections: number): Client => {
 
 const fieldOf = (text: string, name: string): string => {
   const value = name.split('.').reduce<unknown>(
-    // Looked up by a name that the caller knows; anything but an object has no such field.
+    // Only objects have named fields.
     (parent, part) =>
       typeof parent === 'object' && parent !== null
         ? Object.entries(parent).find(([key]) => key === part)?.[1]
         : undefined,
     JSON.parse(text),
   );
-  if (typeof value !== 'string') throw new Error(`the answer has no text ${name}: ${text.slice(0, 300)}`);
+  if (typeof value !== 'string') throw new Error(`the response has no text ${name}: ${text.slice(0, 300)}`);
   return value;
 };

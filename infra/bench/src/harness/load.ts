@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { foreignShare } from './processor-time.ts';
 import { median, type Summary, summarize } from './statistics.ts';
 
-/** What one round of load came to. */
+/** Result of one round of load. */
 export interface Round {
-  /** Calls done in a second. */
+  /** Calls per second. */
   readonly rate: number;
   readonly milliseconds: readonly number[];
 }
 
-/** A closed loop: so many callers, each with one call open at a time, for so long. A call answers what is timed of it. */
+/** Runs a closed loop: each caller has one open call at a time. A call returns its measured duration. */
 export const closedLoop = async (
   options: { callers: number; seconds: number },
   call: (caller: number) => Promise<number | undefined>,
@@ -29,24 +29,24 @@ export const closedLoop = async (
   return { rate: (milliseconds.length / (performance.now() - startedAt)) * 1000, milliseconds };
 };
 
-/** Milliseconds that a call takes. */
+/** Returns the milliseconds of a call. */
 export const timed = async (call: () => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now();
   await call();
   return performance.now() - startedAt;
 };
 
-/** A target over several rounds: the middle rate, and the durations of all rounds together. */
+/** A target over several rounds: the median rate, and the durations of all rounds together. */
 export interface Measured extends Summary {
   readonly rate: number;
 }
 
-/** Runs each target once per round, in turn, so that what disturbs the machine disturbs all of them alike. */
+/** Runs each target once per round, in turn, so that disturbances affect all of them alike. */
 export const interleave = async <Name extends string>(
   targets: Readonly<Record<Name, () => Promise<Round>>>,
   rounds: number,
 ): Promise<{ results: Record<Name, Measured>; foreign: number }> => {
-  // The keys of a literal record are its names.
+  // The keys of the record are the names.
   const names = Object.keys(targets) as Name[];
   const seen = new Map<Name, Round[]>(names.map((name) => [name, []]));
   const shares: number[] = [];
@@ -58,7 +58,7 @@ export const interleave = async <Name extends string>(
     }
   }
   const results = Object.fromEntries(names.map((name) => [name, combine(seen.get(name) ?? [])]));
-  // Built from the very names, one line above.
+  // Built from these names one line above.
   return { results: results as Record<Name, Measured>, foreign: median(shares) };
 };
 

@@ -1,16 +1,16 @@
 import type { Round } from './load.ts';
 import { processorMicroseconds } from './processor-time.ts';
 
-/** A round that also counts what it costs a server. */
+/** A round that also measures a server's processor time. */
 export interface Metered {
   round(): Promise<Round>;
-  /** Forgets the rounds so far, such as those that warm up. */
+  /** Discards the rounds so far, such as warm-up rounds. */
   reset(): void;
   /** Microseconds of the server's processor time per call, over all rounds. */
   perCall(): number;
 }
 
-/** Adds up the processor time of a server over rounds: the figure that a busy machine disturbs least. */
+/** Sums the processor time of a server over rounds. This figure is the least sensitive to a busy machine. */
 export const metered = (pid: number, run: () => Promise<Round>): Metered => {
   let [microseconds, calls] = [0, 0];
   return {

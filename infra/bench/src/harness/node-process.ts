@@ -7,42 +7,45 @@ const STOP_GRACE_MS = 10_000;
 const READY_TIMEOUT_MS = 60_000;
 const OUTPUT_CHARACTERS_KEPT = 4_000;
 const running = new Set<ChildProcess>();
-// However this process ends, what it started must not stay.
+// Child processes must not outlive this one.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** A Node process that was started for a measurement. */
+/** A Node process started for a measurement. */
 export interface NodeProcess {
   readonly pid: number;
-  /** Waits for it to end by itself. Throws, with its last output, where that is a failure. */
+  /** Waits for it to end. Throws with its last output if it fails. */
   succeed(): Promise<void>;
-  /** Waits until this address answers 200. Throws, with its last output, when it does not. */
+  /** Waits until this address returns 200. Throws with its last output on timeout. */
   ready(url: string): Promise<void>;
-  /** Waits for the next message of its IPC channel. */
+  /** Waits for the next message on its IPC channel. */
   message(): Promise<unknown>;
   send(message: object): void;
   stop(): Promise<void>;
 }
 
-/** How a process is started, apart from what it runs. */
+/** Launch options apart from the script. */
 export interface Launch {
-  /** The one core that it may use; any where none is named. Wants `taskset`, and so Linux. */
+  /** The only core that it may use; any if omitted. Requires `taskset`, and so Linux. */
   readonly core?: number;
-  /** Options of Node itself. */
+  /** Node options. */
   readonly flags?: readonly string[];
-  /** What the script is told on its command line. */
+  /** Command-line arguments of the script. */
   readonly args?: readonly string[];
 }
 
-/** Starts a script with exactly this environment beside PATH. Its output goes to a file, so that reading it costs nobody anything. */
+/**
+ * Starts a script with exactly this environment plus PATH. Its output goes to a file, so that reading it costs no
+ * processor time.
+ */
 export const startNode = async (
   script: string,
   env: Readonly<Record<string, string>>,
   { logFile, core, flags = [], args = [] }: Launch & { readonly logFile: string },
 ): Promise<NodeProcess> => {
   const log = openSync(logFile, 'a');
-  // taskset replaces itself by what it runs, so the pid is that of Node.
+  // taskset replaces itself by the program, so the pid is Node's.
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
   const line = [...pinned, process.execPath, '--disable-warning=DEP0060', ...flags, script, ...args];
   const [command = '', ...rest] = line;

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { SubscriptionSnapshot } from '@svc/contracts';
 
-/** Auth and billing as the webhook dispatcher asks them: one account owns every app, and everybody has a subscription, or nobody. */
+/**
+ * Stand-in for auth and billing towards the webhook dispatcher: one account owns every app, and either all users have a
+ * subscription or none.
+ */
 export interface OwnerStandIn {
   readonly url: string;
   subscribe(isSubscribed: boolean): void;
@@ -19,7 +22,7 @@ const SNAPSHOT: SubscriptionSnapshot = {
   revision: 1,
 };
 
-/** Starts both on one port; nobody has a subscription yet. */
+/** Starts both on one port, initially without subscriptions. */
 export const startOwnerStandIn = async (ownerUserId: string): Promise<OwnerStandIn> => {
   let snapshot: SubscriptionSnapshot | null = null;
   const server = createServer((request, response) => {
@@ -28,7 +31,7 @@ export const startOwnerStandIn = async (ownerUserId: string): Promise<OwnerStand
     response.writeHead(200, { 'content-type': 'application/json' });
     if (kind === 'apps') return void response.end(JSON.stringify(app));
     void json(request).then((asked) => {
-      // As the contract says.
+      // The request follows the contract.
       const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
       response.end(JSON.stringify({ snapshots: userIds.map(() => snapshot) }));
     });

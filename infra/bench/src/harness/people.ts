@@ -1,12 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from './http.ts';
 
-/** At least 16 characters are asked for. */
+/** The contract requires at least 16 characters. */
 export const STATE = 'the-state-of-a-benchmark';
 const PASSWORD = 'a rather long passphrase';
-/** Where codes of the measured app are sent; nobody listens. */
+/** Redirect URI of the measured app; the host does not exist. */
 export const REDIRECT_URI = 'https://partner.example/callback';
-/** RFC 7636: one pair serves all codes, as making them is not what is measured. */
+/** RFC 7636: one pair serves all codes, since creating pairs is not measured. */
 const VERIFIER = randomBytes(32).toString('base64url');
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
@@ -23,7 +23,7 @@ export interface App {
   readonly clientSecret: string;
 }
 
-/** Signs up and signs in, each person from an address of their own so that no throttle sees a crowd. */
+/** Signs up and signs in, each user from a different address because of the throttle per address. */
 export const signUp = async (auth: Client, accountType: 'personal' | 'business'): Promise<Person> => {
   const email = `${randomUUID()}@example.com`;
   const account = { email, password: PASSWORD, account_type: accountType };
@@ -32,7 +32,7 @@ export const signUp = async (auth: Client, accountType: 'personal' | 'business')
   return { userId: created.field('account.svc_user_id'), email, session: await signIn(auth, email) };
 };
 
-/** One more session of a person. */
+/** Creates another session of a user. */
 export const signIn = async (auth: Client, email: string): Promise<string> => {
   const json = { email, password: PASSWORD };
   const answer = await auth.expect(201, { method: 'POST', path: '/v1/console/sessions', json, headers: from() });
@@ -51,7 +51,7 @@ export const registerApp = async (auth: Client, business: Person): Promise<App> 
   return { clientId: answer.field('client_id'), clientSecret: answer.field('client_secret') };
 };
 
-/** Consents, and answers the code. */
+/** Consents and returns the code. */
 export const consent = async (auth: Client, person: Person, app: App): Promise<string> => {
   const answer = await auth.expect(200, {
     method: 'POST',
@@ -65,7 +65,7 @@ export const consent = async (auth: Client, person: Person, app: App): Promise<s
   return new URL(answer.field('redirect_to')).searchParams.get('code') ?? '';
 };
 
-/** Asks the token endpoint of either side. */
+/** Calls the token endpoint of either side. */
 export const askForTokens = async (server: Client, app: App, grant: Readonly<Record<string, string>>) => {
   const form = { client_id: app.clientId, client_secret: app.clientSecret, ...grant };
   const answer = await server.expect(200, { method: 'POST', path: '/v1/integrations/oauth/token', form });

@@ -3,25 +3,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 const MICROSECONDS_PER_SECOND = 1_000_000;
-/** Of a line of /proc/<pid>/stat after the command's name, which may hold blanks: parent, user and system time. */
+/**
+ * Field positions in /proc/<pid>/stat after the command name, which may contain blanks: parent, user and system time.
+ */
 const PARENT_FIELD = 1;
 const USER_FIELD = 11;
 const SYSTEM_FIELD = 12;
-/** The same of children that have ended. */
+/** The same for children that have ended. */
 const ENDED_FIELDS: readonly number[] = [13, 14];
 let ticksPerSecond: number | undefined;
 
-/** Microseconds of processor time that a process has used so far (Linux only). */
+/** Returns the processor time of a process in microseconds (Linux only). */
 export const processorMicroseconds = (pid: number): number => toMicroseconds(statOf(pid), [USER_FIELD, SYSTEM_FIELD]);
 
-/** As `processorMicroseconds`, of a process and all its children, such as a database server's connections. */
+/** Like `processorMicroseconds`, for a process and all its children, such as a database server's connections. */
 export const familyMicroseconds = (pid: number): number => {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const children = pids.filter((child) => {
     try {
       return Number(statOf(Number(child))[PARENT_FIELD]) === pid;
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
       return false;
     }
   });
@@ -40,7 +42,7 @@ const statOf = (pid: number): string[] => {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 };
 
-/** The share of all cores that is in use over this time while this process only waits: what others do to a measurement. */
+/** Returns the share of all cores that other processes use while this one only waits. */
 export const foreignShare = async (milliseconds = 500): Promise<number> => {
   const before = totals();
   await new Promise((resolve) => setTimeout(resolve, milliseconds));

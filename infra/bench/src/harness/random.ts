@@ -1,4 +1,4 @@
-/** A small generator with a seed, in [0, 1), so that a run can be repeated. */
+/** Creates a seeded generator of numbers in [0, 1), so that a run can be repeated. */
 export const createRandom = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {

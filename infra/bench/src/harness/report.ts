@@ -5,7 +5,7 @@ import { readable } from './statistics.ts';
 
 type Cell = string | number;
 
-/** Prints a Markdown table, so that it can be kept as it is. */
+/** Prints a Markdown table. */
 export const printTable = (head: readonly string[], rows: readonly (readonly Cell[])[]): void => {
   const texts = [head, ...rows].map((row) => row.map((cell) => (typeof cell === 'number' ? readable(cell) : cell)));
   const widths = head.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0), 3));
@@ -18,7 +18,7 @@ export const printTable = (head: readonly string[], rows: readonly (readonly Cel
 /** Writes a line to the report. */
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Says what a run is measured against; without it no figure means anything. */
+/** Prints the circumstances without which the figures have no meaning: time, commit, machine, load. */
 export const printCircumstances = (name: string): void => {
   const commit = output('git', ['rev-parse', '--short', 'HEAD']);
   const isChanged = output('git', ['status', '--porcelain', '--untracked-files=no']) !== '';

@@ -12,50 +12,50 @@ import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CONNECTIONS_MAX = 250;
 
-/** A service under measurement, in a process of its own. */
+/** A service under measurement in a separate process. */
 export interface RunningService {
   readonly url: string;
   readonly internalUrl: string;
   readonly databaseUrl: string;
   readonly process: NodeProcess;
-  /** One more process of the same service, on the same database and with the same environment but for this. */
+  /** Starts another process of the same service, with the same database and environment except for these variables. */
   replica(env?: Readonly<Record<string, string>>): Promise<RunningService>;
 }
 
-/** A server that can be taken away and brought back on its port, with its data. */
+/** A server that can be stopped and restarted on its port with its data. */
 export interface RestartableServer {
   pid(): number;
-  /** Stops it in order, or as a crash would, and starts it again. */
+  /** Stops it gracefully or with a crash, and restarts it. */
   restart(how: 'stop' | 'kill'): Promise<void>;
 }
 
-/** How a service is started, apart from its settings. */
+/** Launch options of a service apart from its settings. */
 export interface ServiceLaunch extends Launch {
-  /** Runs the bundle that is deployed, made anew, instead of the source. */
+  /** Runs a fresh production bundle instead of the source. */
   readonly isBundled?: boolean;
 }
 
-/** The servers and services of one measurement, all of them its own. */
+/** Servers and services of one measurement. */
 export interface Stack {
-  /** URL of a user of NATS; the operator may do everything. */
+  /** URL of a user of NATS; the operator has all rights. */
   natsUrlOf(user: BrokerUser): string;
   /** The superuser's connection string. */
   readonly postgresUrl: string;
   readonly postgres: RestartableServer;
   readonly nats: RestartableServer;
-  /** The service credential that all of them accept. */
+  /** The service credential that all services accept. */
   readonly internalToken: string;
-  /** A file of the local stack's example configuration. */
+  /** Reads an example configuration of the local stack. */
   example(file: 'plans.yaml' | 'routes.yaml'): string;
-  /** A path for a file that lives as long as the stack. */
+  /** Path for a file that is deleted with the stack. */
   scratchFile(name: string): string;
-  /** Makes a service's database, with nothing in it. */
+  /** Creates a service's empty database. */
   database(service: ServiceName): Promise<string>;
   /** Migrates a service's database, starts the service and waits until it is ready. */
   start(service: ServiceName, env?: Readonly<Record<string, string>>, launch?: ServiceLaunch): Promise<RunningService>;
-  /** Starts any other script that belongs to the measurement. */
+  /** Starts another script of the measurement. */
   startScript(script: string, env?: Readonly<Record<string, string>>, launch?: Launch): Promise<NodeProcess>;
-  /** Stops everything, the newest first. */
+  /** Stops everything, newest first. */
   stop(): Promise<void>;
 }
 

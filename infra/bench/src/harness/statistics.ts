@@ -1,4 +1,4 @@
-/** What a series of durations comes to, in the unit of the series. */
+/** Summary of a series of durations, in the unit of the series. */
 export interface Summary {
   readonly count: number;
   readonly p50: number;
@@ -6,13 +6,16 @@ export interface Summary {
   readonly max: number;
 }
 
-/** The nearest-rank quantile of an ascending series: a value that was measured, never one in between. NaN of an empty one. */
+/**
+ * Returns the nearest-rank quantile of an ascending series: a measured value, never an interpolated one. NaN for an
+ * empty series.
+ */
 export const quantile = (ascending: ArrayLike<number>, share: number): number => {
   const rank = Math.ceil(share * ascending.length);
   return ascending[Math.min(Math.max(rank, 1), ascending.length) - 1] ?? Number.NaN;
 };
 
-/** Sorts a copy of the series and reads what is reported of it. */
+/** Sorts a copy of the series and computes the summary. */
 export const summarize = (series: readonly number[]): Summary => {
   const ascending = Float64Array.from(series).sort();
   return {
@@ -23,10 +26,10 @@ export const summarize = (series: readonly number[]): Summary => {
   };
 };
 
-/** The middle one, which one disturbed round does not move. NaN of an empty series. */
+/** Returns the median, which one outlier does not move. NaN for an empty series. */
 export const median = (series: readonly number[]): number => quantile(Float64Array.from(series).sort(), 0.5);
 
-/** Three significant digits, whole from a hundred on. */
+/** Formats with three significant digits, as an integer from 100. */
 export const readable = (value: number): string => {
   if (!Number.isFinite(value)) return '-';
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

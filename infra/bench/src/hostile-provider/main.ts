@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setPriority } from 'node:os';
 
-// A provider in the common wire format that answers as the first segment of its path says: `/sink` an ordinary answer to whatever it is
-// sent, `/empty-choices` megabytes of `{}`, `/one-event` the same as one server-sent event, `/events` large events without end. It discards
-// what it is sent, and gives way to what is measured.
+// Provider in the common wire format whose response depends on the first path segment: `/sink` an ordinary response to
+// any request, `/empty-choices` megabytes of `{}`, `/one-event` the same as one server-sent event, `/events` large
+// events without end. It discards request bodies and runs at low priority.
 setPriority(Number(process.env['NICE']));
 
 const MODEL = 'hostile-1';
@@ -24,7 +24,7 @@ const chunk = (fields: object): string =>
 const delta = (content: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
 const ORDINARY_STREAM = `${chunk(delta('Heard.'))}${chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage })}data: [DONE]\n\n`;
 const ONE_EVENT = `${chunk(delta('x'))}data: ${EMPTY_CHOICES}\n\ndata: [DONE]\n\n`;
-/** Escapes, of which no two events have the same text. */
+/** Escapes, with a different text in each event. */
 const LARGE_EVENTS = Array.from({ length: EVENTS }, (_, place) => chunk(delta(`${place}é"`.repeat(EVENT_BYTES / 8))));
 
 const BODIES: Readonly<Record<string, readonly string[]>> = {

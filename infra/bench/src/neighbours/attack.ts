@@ -1,27 +1,27 @@
 import type { BodyShape } from './body-shapes.ts';
 
-/** Connections that send large bodies one after the other, whatever they are answered. */
+/** Connections that send large bodies one after the other, regardless of the responses. */
 export interface BodiesAttack {
   readonly kind: 'bodies';
   readonly shape: BodyShape;
   readonly bytes: number;
   readonly connections: number;
   readonly path: string;
-  /** Undefined where callers name no model. */
+  /** Undefined if callers name no model. */
   readonly model: string | undefined;
   readonly isStreamed: boolean;
-  /** Sends chunks of so many bytes instead of a Content-Length. */
+  /** Sends chunks of this size instead of a Content-Length. */
   readonly chunkBytes?: number;
-  /** Connects anew as soon as it is answered, without sending the rest. */
+  /** Reconnects after each response without sending the rest. */
   readonly isImpatient?: boolean;
 }
 
-/** API keys that do not exist, at a rate that does not wait for answers. */
+/** Unknown API keys at a fixed rate. */
 export interface KeysAttack {
   readonly kind: 'keys';
   readonly perSecond: number;
   readonly connections: number;
-  /** Keys with a right checksum, which only the database can refuse. */
+  /** Keys with a valid checksum, which only the database can reject. */
   readonly isWellFormed: boolean;
 }
 
@@ -31,12 +31,12 @@ export interface DripAttack {
   readonly connections: number;
   readonly path: string;
   readonly announcedBytes: number;
-  /** Sent at once; the rest drips. */
+  /** Sent at once; the rest trickles. */
   readonly firstBytes: number;
   readonly bytesPerSecond: number;
 }
 
-/** Connections that write many small requests at once, and read no answer. */
+/** Connections that pipeline many small requests and read no response. */
 export interface PipelineAttack {
   readonly kind: 'pipeline';
   readonly connections: number;
@@ -45,7 +45,7 @@ export interface PipelineAttack {
 
 export type Attack = BodiesAttack | KeysAttack | DripAttack | PipelineAttack;
 
-/** Orders of the driver to the attacking process. It answers `ready`, nothing, and an AttackReport. */
+/** Orders of the driver to the attacking process. It answers with `ready`, nothing, or an AttackReport. */
 export type AttackOrder =
   | {
       readonly order: 'prepare';
@@ -56,7 +56,7 @@ export type AttackOrder =
   | { readonly order: 'go' }
   | { readonly order: 'stop' };
 
-/** What an attack came to. */
+/** Result of an attack. */
 export interface AttackReport {
   readonly answers: Readonly<Record<string, number>>;
   readonly megabytesSent: number;

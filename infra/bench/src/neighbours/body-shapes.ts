@@ -8,7 +8,7 @@ const listOf = (item: string, bytes: number): string =>
 const MESSAGE = '{"role":"user","content":"Where does the sun rise?"}';
 const messageOf = (content: string): string => `"messages":[{"role":"user","content":${content}}]`;
 
-/** Numbers, each of them different, so that no parser can share them. */
+/** Renders distinct numbers, so that no parser can share them. */
 const numbers = (bytes: number): string => {
   const texts: string[] = [];
   for (let length = 0; length < bytes; length += (texts.at(-1)?.length ?? 0) + 1) texts.push(String(texts.length % 10));
@@ -23,7 +23,7 @@ const keys = (bytes: number): string => {
   return members.join(',');
 };
 
-/** Bodies of callers who want to cost as much as they can, and honest ones. */
+/** Bodies designed to be expensive, and honest ones. */
 const FILLERS = {
   'empty objects': (bytes) => `"messages":[${listOf('{}', bytes)}]`,
   'distinct keys': (bytes) => `"messages":[${MESSAGE}],${keys(bytes)}`,
@@ -38,22 +38,21 @@ const FILLERS = {
   escapes: (bytes) => messageOf(`"${'\\u00e9\\n'.repeat(bytes / 8)}"`),
 } as const satisfies Readonly<Record<string, FillBody>>;
 
-/** A message of three values, so that a list of 150,000 stays within the bounds of a body. */
+/** Renders a message of three values, so that a list of 150,000 stays within the limits of a body. */
 const messageOfLength = (bytes: number): string => {
   const frame = '{"role":"user","content":""}';
   return `{"role":"user","content":"${'y'.repeat(Math.max(1, Math.floor(bytes) - frame.length - 1))}"}`;
 };
 
-/** Name of a shape. */
 export type BodyShape = keyof typeof FILLERS;
 
 export const BODY_SHAPES: readonly BodyShape[] = Object.keys(FILLERS) as BodyShape[];
 
-/** Builds a body of about `bytes` bytes; `first` is the text of the members in front, with its comma. */
+/** Builds a body of about `bytes` bytes; `first` is the text of the leading members, with its comma. */
 export const buildBody = (shape: BodyShape, { bytes, first }: { bytes: number; first: string }): Buffer =>
   Buffer.from(`{${first}${FILLERS[shape](bytes)}}`);
 
-/** Frames a body in chunks of so many bytes (RFC 9112 section 7.1). */
+/** Frames a body in chunks of `chunkBytes` (RFC 9112 section 7.1). */
 export const toChunks = (body: Buffer, chunkBytes: number): Buffer => {
   const pieces: (Buffer | string)[] = [];
   for (let at = 0; at < body.length; at += chunkBytes) {

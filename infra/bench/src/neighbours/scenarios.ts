@@ -1,10 +1,10 @@
 import type { Attack, BodiesAttack } from './attack.ts';
 import { BODY_SHAPES } from './body-shapes.ts';
 
-/** Accounts that attack: keys with and without a balance, and users whose subscription pays for an app's requests. */
+/** Attacking accounts: keys with and without a balance, and users whose subscription pays for an app's requests. */
 export type Attackers = 'funded' | 'unfunded' | 'delegated';
 
-/** One attack, and by whom. */
+/** An attack and its accounts. */
 export interface Scenario {
   readonly name: string;
   readonly attackers: Attackers;
@@ -85,7 +85,7 @@ const drips = SPENDING.flatMap((attackers): Scenario[] => [
   },
 ]);
 
-/** Everything that one caller may try against another. */
+/** All attacks of one caller on another. */
 export const SCENARIOS: readonly Scenario[] = [
   ...shapes,
   ...framings,

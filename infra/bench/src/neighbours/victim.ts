@@ -2,28 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { CHAT_MODEL } from '../gateway-under-test.ts';
 
-/** What a victim asks for. */
 export type VictimRequest = 'chat' | 'models';
 
-/** Milliseconds of each request, from the moment it was due, and what went wrong. */
+/** Milliseconds of each request from its due time, and failures. */
 export interface VictimTimes {
   readonly milliseconds: Readonly<Record<VictimRequest, readonly number[]>>;
   readonly faults: readonly string[];
 }
 
-/** A caller with an account of its own, whose small requests are measured. */
+/** A caller with a separate account whose small requests are measured. */
 export interface Victim {
   readonly measure: (seconds: number) => Promise<VictimTimes>;
   readonly close: () => Promise<void>;
 }
 
 const CONNECTIONS = 32;
-/** Between two requests of each kind: so few that they leave the machine to what is measured beside them. */
+/** Interval between two requests of each kind; long enough to leave the machine to the attack. */
 const INTERVAL_MS = 25;
 const TIMEOUT_MS = 30_000;
 const BODY = JSON.stringify({ model: CHAT_MODEL, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 });
 
-/** Opens the connections of a victim. It asks at a fixed rate, so that no slow answer spares it the next ones. */
+/**
+ * Opens the connections of a victim. It sends at a fixed rate, so that a slow response does not delay the next request.
+ */
 export const openVictim = (url: string, key: string): Victim => {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1, bodyTimeout: TIMEOUT_MS });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -53,7 +54,7 @@ export const openVictim = (url: string, key: string): Victim => {
       for (let dueAt = startedAt; dueAt < startedAt + seconds * 1_000; dueAt += INTERVAL_MS) {
         const waitMs = dueAt - performance.now();
         if (waitMs > 0) await sleep(waitMs);
-        // A timer is late by up to a millisecond, which is not the gateway's.
+        // A timer may be late by up to a millisecond, which is not the gateway's delay.
         const from = waitMs > 0 ? performance.now() : dueAt;
         asked.push(one('chat', from), one('models', from));
       }

@@ -3,10 +3,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createRandom } from '../harness/random.ts';
 
-// A partner's receiver over TLS in a process of its own. Its path says how it answers: `/cold` closes each connection, `/hang`
-// never answers, `/flaky` fails at random (by SEED), anything else takes the event. Over IPC it is asked to watch for a number
-// of arrivals, answers that it does, and again once they are there: by the event's id where the body has one, when it came in milliseconds since
-// the epoch, and what was answered.
+// A partner's TLS receiver in a separate process. The path selects the response: `/cold` closes each connection,
+// `/hang` never responds, `/flaky` fails at random (by SEED), any other accepts the event. Over IPC the driver asks it to watch
+// for a number of arrivals, confirms, and then reports each: event id if present, time in milliseconds since the epoch,
+// and response status.
 
 const EVENT_ID = /"event_id":"([^"]+)"/;
 const FAILURE_STATUS = 500;
@@ -29,7 +29,7 @@ const server = createServer({ key: process.env['KEY'], cert: process.env['CERT']
 });
 server.keepAliveTimeout = 60_000;
 
-/** Answers the status; undefined where there is none. */
+/** Returns the response status; undefined for none. */
 const answer = (path: string, response: ServerResponse): number | undefined => {
   if (path === '/hang') return undefined;
   const chance = path === '/flaky' ? random() : 1;
@@ -52,7 +52,7 @@ process.on('message', (message: { expect?: number; tell?: true }) => {
   if (message.tell === true) return tell();
   wanted = message.expect ?? 0;
   arrivals = [];
-  // Only now may it be caused: what came before would not be counted.
+  // The driver may start only now; earlier arrivals would not be counted.
   process.send?.({ isWatching: true });
 });
 server.listen(0, 'localhost', () => {

@@ -1,8 +1,8 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 
-// The floor of the token endpoint: the same library with the same kind of tokens, keeping everything in memory. Settings and
-// requests for codes come over IPC; answers are the codes.
+// Lower bound of the token endpoint: the same library with the same kind of tokens, in memory. Settings and requests
+// for codes come over IPC; the replies are codes.
 
 const PATH = '/v1/integrations/oauth';
 const SCOPE = 'inference usage:read';

@@ -17,33 +17,32 @@ const RECEIVER = new URL('../receiver/main.ts', import.meta.url).pathname;
 export interface World {
   readonly stack: Stack;
   readonly receiver: NodeProcess;
-  /** The receiver's address; its paths say how it answers. */
+  /** The receiver's address; its paths select the response. */
   readonly origin: string;
   readonly certificateAuthority: string;
   readonly dispatcher: RunningService;
   readonly database: pg.Pool;
-  /** Whether users have a subscription from now on: then a connection is two events. */
+  /** Sets whether users have a subscription, in which case a connection causes two events. */
   subscribe(isSubscribed: boolean): void;
-  /** Configures new apps with a path of the receiver; answers their client ids. */
+  /** Configures new apps with a path of the receiver and returns their client ids. */
   addApps(count: number, path: string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Choices of a run. */
 export interface WorldChoices {
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly seed?: number;
 }
 
-/** Starts all of it, each in processes of its own. */
+/** Starts all parts, each in a separate process. */
 export const startWorld = async (choices: WorldChoices = {}): Promise<World> => {
   const stack = await startStack(choices.flags);
   const [authority, tokens, userId] = [await createTestAuthority(), await testTokens(), newId('usr')];
   const owner = await startOwnerStandIn(userId);
   const { key, cert } = await authority.issue({ names: ['localhost'] });
   const receiver = await stack.startScript(RECEIVER, { KEY: key, CERT: cert, SEED: String(choices.seed ?? 1) });
-  // It says its port first.
+  // Its first message is the port.
   const { port } = (await receiver.message()) as { port: number };
   const origin = `https://localhost:${port}`;
   const dispatcher = await stack.start('webhook-dispatcher', {
@@ -54,7 +53,7 @@ export const startWorld = async (choices: WorldChoices = {}): Promise<World> => 
   });
   const token = await tokens.consoleSession({ userId, accountType: 'business' });
   const database = new pg.Pool({ connectionString: dispatcher.databaseUrl, max: 1 });
-  // While the server restarts, an idle connection ends; the next query makes a new one.
+  // A restart of the server ends idle connections; the next query opens a new one.
   database.on('error', () => undefined);
   return {
     ...{ stack, receiver, origin, dispatcher, database, subscribe: owner.subscribe },
@@ -91,14 +90,14 @@ const configureApps = async (
   return clientIds;
 };
 
-/** The body of the events that `storeBacklog` makes, with places for event id, client id and sequence. */
+/** Body of the events of `storeBacklog`, with placeholders for event id, client id and sequence. */
 export const BODY = JSON.stringify({
   ...{ api_version: '2026-10-01', event_id: '%1$s', event: 'integration.test' },
   ...{ integration_id: '%2$s', sequence: '%3$s', created: 1_790_000_000 },
   ...{ user: { svc_user_id: newId('usr') }, data: { message: 'From a benchmark.' } },
 });
 
-/** Stores events for each of these apps at once, as the dispatcher stores them: it locks lanes in the order of their apps. */
+/** Stores events for each app at once like the dispatcher, which locks lanes in the order of the apps. */
 export const storeBacklog = async (database: pg.Pool, clientIds: readonly string[], perApp: number): Promise<void> => {
   await database.query(
     `WITH locked AS (
@@ -120,10 +119,10 @@ export const storeBacklog = async (database: pg.Pool, clientIds: readonly string
   );
 };
 
-/** What came when, and what the receiver answered. */
+/** Arrivals with their time and response status. */
 export type Arrivals = readonly (readonly [id: string, at: number, status: number])[];
 
-/** What the receiver gets, in the order of arrival, until so many have come. */
+/** Returns the receiver's arrivals in order, once the given number has come. */
 export const arrivalsOf = async (
   receiver: NodeProcess,
   count: number,
@@ -138,25 +137,25 @@ export const arrivalsOf = async (
   const tooLate = sleep(ARRIVALS_TIMEOUT_MS, undefined, { signal: patience.signal }).then(() => {
     throw new Error(`${count} deliveries did not arrive in time`);
   });
-  // The receiver says nothing else now.
+  // The receiver sends no other message now.
   const { arrivals } = (await Promise.race([answer, tooLate])) as { arrivals: Arrivals };
   patience.abort();
   await tooLate.catch(() => undefined);
   return arrivals;
 };
 
-/** Auth as far as its facts go: an outbox, and the relay that sends them. */
+/** Publisher of auth's events: an outbox and the relay. */
 export interface FactTeller {
   readonly pid: number;
   readonly databaseUrl: string;
-  /** Commits so many facts of new connections at this rate; answers once the last one is. */
+  /** Commits events of new connections at this rate; resolves after the last one. */
   connect(order: { clientIds: readonly string[]; count: number; rate: number }): Promise<readonly [string, string][]>;
-  /** Commits, as fast as it can, that these users are connected to a suspended app no more. */
+  /** Commits, as fast as possible, the end of these users' connections to a suspended app. */
   suspend(clientId: string, userIds: readonly string[]): void;
   stop(): Promise<void>;
 }
 
-/** Starts it in a process of its own. */
+/** Starts it in a separate process. */
 export const startFactTeller = async (stack: Stack): Promise<FactTeller> => {
   const databaseUrl = await stack.database('auth');
   const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrlOf('auth') });
@@ -167,7 +166,7 @@ export const startFactTeller = async (stack: Stack): Promise<FactTeller> => {
     connect: async (order) => {
       const answer = teller.message();
       teller.send(order);
-      // It says nothing else.
+      // It sends no other message.
       const { told } = (await answer) as { told: [string, string][] };
       return told;
     },

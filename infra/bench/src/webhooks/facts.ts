@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectionAggregate, events, newId } from '@svc/contracts';
 
-/** That a new user has connected to an app. */
+/** Creates the event of a new user's connection to an app. */
 export const connectionCreated = (clientId: string) => {
   const [userId, now] = [newId('usr'), new Date().toISOString()];
   return {
@@ -12,7 +12,7 @@ export const connectionCreated = (clientId: string) => {
   };
 };
 
-/** That users, whose first fact was that they connected, are connected no more since the app is suspended. */
+/** Creates the event that ends the connections of users to a suspended app. */
 export const appDisconnected = (clientId: string, userIds: readonly string[]) => ({
   subject: events.appDisconnected.subject,
   aggregate: `disconnection:${randomUUID()}`,
@@ -24,7 +24,7 @@ export const appDisconnected = (clientId: string, userIds: readonly string[]) =>
   },
 });
 
-/** A fact as auth's relay sends it. */
+/** Creates the message that auth's relay sends for an event. */
 export const toMessage = <Fact extends object>(fact: Fact) => ({
   ...{ id: randomUUID(), occurred_at: new Date().toISOString() },
   ...fact,

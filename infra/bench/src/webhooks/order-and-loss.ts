@@ -6,33 +6,33 @@ import type { RunningService } from '../harness/stack.ts';
 import { type Arrivals, startWorld, type World } from './dispatcher-under-test.ts';
 import { connectionCreated, toMessage } from './facts.ts';
 
-/** How large a run is, and what is done to it. */
+/** Size of a run and its disturbances. */
 export interface DisorderSize {
   readonly workers: number;
   readonly apps: number;
   readonly events: number;
-  /** Facts told in a second. */
+  /** Events per second. */
   readonly rate: number;
   /** Workers killed (and replaced), and workers paused for longer than their lease. */
   readonly kills: number;
   readonly pauses: number;
-  /** Restarts of PostgreSQL and of NATS, in turn in order and as a crash. */
+  /** Restarts of PostgreSQL and NATS, alternating graceful and crash. */
   readonly restarts: number;
   readonly seed: number;
 }
 
-/** What came of it. All but `late` and `attempts` must be zero. */
+/** Result of a run. All but `late` and `attempts` must be zero. */
 export interface DisorderReport {
-  /** Events that no receiver has taken. */
+  /** Events that no receiver has accepted. */
   readonly lost: number;
-  /** Places of the apps' sequences without an event, in the database. */
+  /** Missing numbers in the apps' sequences in the database. */
   readonly gaps: number;
-  /** First deliveries that came before one with a lower sequence. */
+  /** First deliveries that arrived before a lower sequence. */
   readonly disordered: number;
-  /** Events that did not end as delivered. */
+  /** Events not marked as delivered. */
   readonly undelivered: number;
   readonly deadLetters: number;
-  /** Requests that the receiver got for events that it had taken already. */
+  /** Requests for events that the receiver had already accepted. */
   readonly late: number;
   readonly attempts: number;
   readonly seconds: number;
@@ -41,7 +41,7 @@ export interface DisorderReport {
   readonly restarts: number;
 }
 
-/** Longer than a lease of 15 s: the paused worker comes back to lanes that others have taken. */
+/** Longer than a lease of 15 s: the paused worker resumes with lanes that others have taken over. */
 const PAUSE_MS = 17_000;
 const SETTLE_TIMEOUT_MS = 300_000;
 const POLL_MS = 250;
@@ -51,8 +51,8 @@ const TICK_MS = 10;
 const ARRIVALS_MAX = 10_000_000;
 
 /**
- * Tells facts over NATS while workers are killed and paused, servers restarted, and receivers fail at random, by a seed; then
- * waits until all is delivered, and counts what should not have happened.
+ * Publishes events over NATS while workers are killed and paused, servers restart, and receivers fail at random, by a
+ * seed. Waits for all deliveries and counts violations.
  */
 export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> => {
   const env = { WEBHOOK_BACKOFF_BASE_MS: '20' };
@@ -72,7 +72,7 @@ export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> =
     const seconds = (performance.now() - startedAt) / 1000;
     const told = world.receiver.message();
     world.receiver.send({ tell: true });
-    // The receiver answers nothing else.
+    // The receiver sends no other message.
     const { arrivals } = (await told) as { arrivals: Arrivals };
     return { ...(await judge(world, arrivals, size.events)), ...done, seconds };
   } finally {
@@ -80,7 +80,7 @@ export const runDisorder = async (size: DisorderSize): Promise<DisorderReport> =
   }
 };
 
-/** As auth's relay does: again and again until the broker has it, always under the same id. */
+/** Like auth's relay: retries until the broker has the event, always under the same id. */
 const tellFacts = (world: World, clientIds: readonly string[], { events, rate }: DisorderSize) => {
   let isOver = false;
   const finished = (async () => {
@@ -107,7 +107,7 @@ const tell = async (jetstream: JetStreamClient, clientId: string): Promise<void>
       await jetstream.publish(fact.subject, JSON.stringify(fact), { msgID: fact.id, timeout: PUBLISH_TIMEOUT_MS });
       return;
     } catch {
-      // The broker is away; it knows the id when it had it already.
+      // The broker is down; it deduplicates the id if it already has the event.
       await sleep(RETRY_MS);
     }
   }
@@ -115,7 +115,7 @@ const tell = async (jetstream: JetStreamClient, clientId: string): Promise<void>
 
 type Trouble = 'kill' | 'pause' | 'postgres' | 'nats';
 
-/** Spreads the troubles over the time of the telling, in an order that the seed decides. */
+/** Spreads the disturbances over the run in a seeded order. */
 const disturb = async (
   world: World,
   workers: RunningService[],
@@ -155,12 +155,12 @@ const disturb = async (
   return done;
 };
 
-/** It may have been killed while it was paused. */
+/** It may have been killed while paused. */
 const resume = (pid: number): void => {
   try {
     process.kill(pid, 'SIGCONT');
   } catch {
-    // Gone.
+    // It has ended.
   }
 };
 

@@ -3,24 +3,24 @@ import pg from 'pg';
 import { quantile } from '../harness/statistics.ts';
 import type { Arrivals } from './dispatcher-under-test.ts';
 
-/** The fact's commit, then what its event passes through; each in milliseconds since the epoch. */
+/** Stages of an event from its commit on, in milliseconds since the epoch. */
 const POINTS = ['committed', 'streamed', 'stored', 'begun', 'received', 'recorded'] as const;
 type Point = (typeof POINTS)[number];
 type Passage = Record<Point, number>;
 
-/** Where to look for the traces that facts and their events leave. */
+/** Sources of the timestamps. */
 export interface Traces {
   readonly natsUrl: string;
   readonly stream: string;
-  /** Auth's database, and the dispatcher's. */
+  /** Connection strings of auth's database and the dispatcher's. */
   readonly authDatabaseUrl: string;
   readonly database: pg.Pool;
-  /** Ids of facts, each with the number of its transaction in auth's database. */
+  /** Ids of events, each with its transaction number in auth's database. */
   readonly told: readonly (readonly [id: string, transaction: string])[];
   readonly arrivals: Arrivals;
 }
 
-/** One part of the way, over all facts. */
+/** One stage, over all events. */
 export interface Stage {
   readonly name: string;
   readonly p50: number;
@@ -28,8 +28,8 @@ export interface Stage {
 }
 
 /**
- * Follows facts from their commit, as PostgreSQL noted it before it waited for the disk, to the receiver. All of it is read
- * afterwards, from what the parts leave anyway, so that nothing is slower for being watched.
+ * Follows events from their commit, as PostgreSQL recorded it before waiting for the disk, to the receiver. Reads
+ * existing records afterwards, so that measuring slows nothing down.
  */
 export const followFacts = async (traces: Traces): Promise<{ taken: number[]; stages: Stage[] }> => {
   const [committed, streamed, events] = [await readCommits(traces), await readStream(traces), await readEvents(traces)];
@@ -72,7 +72,7 @@ const readCommits = async ({ authDatabaseUrl, told }: Traces): Promise<Map<strin
   return new Map(rows.map(({ id, at }) => [id, at]));
 };
 
-/** When the broker had taken each message in, by its clock: before it was on the disk. */
+/** Returns the broker's receive time of each message, before its disk sync. */
 const readStream = async ({ natsUrl, stream, told }: Traces): Promise<Map<string, number>> => {
   const nats = await connectToBroker({ url: natsUrl, name: 'operator' });
   const consumer = await nats.jetstream().consumers.get(stream);

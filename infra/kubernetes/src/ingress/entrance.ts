@@ -1,24 +1,24 @@
 import type { RouteDefinition, ServiceName } from '@svc/contracts';
 import { type PathRule, pathRules } from './path-rules.ts';
 
-/** One service behind the entrance, with what its answers need. */
+/** One service behind the entrance, with the needs of its responses. */
 export interface EntranceService {
   readonly name: ServiceName | 'console';
   readonly rules: EntranceRule[];
-  /** Largest body that one of its routes takes. */
+  /** Largest body that one of its routes accepts. */
   readonly bodyBytesMax: number;
-  /** Answers that may think for long and stream for minutes. */
+  /** True if responses may start late and stream for minutes. */
   readonly streams: boolean;
 }
 
-/** A rule of the contract, or the console's: everything that nobody else owns. */
+/** A rule of the contract, or the console's catch-all. */
 export type EntranceRule = Pick<PathRule, 'kind' | 'path'>;
 
-/** The one service whose answers stream. */
+/** The only service with streaming responses. */
 const STREAMING: ServiceName = 'inference-gateway';
 const MEBIBYTE = 1_048_576;
 
-/** What stands behind the entrance: each service with its paths from the contract, and the console with the rest. */
+/** Lists the services behind the entrance: each with its paths from the contract, and the console with the rest. */
 export const entranceServices = (routes: readonly RouteDefinition[]): EntranceService[] => {
   const rules = pathRules(routes);
   const names = [...new Set(rules.map(({ service }) => service))].sort();
@@ -35,5 +35,5 @@ export const entranceServices = (routes: readonly RouteDefinition[]): EntranceSe
 
 const bodyBytes = ({ request }: RouteDefinition): number => request.body?.bytesMax ?? 0;
 
-/** Bytes in whole MiB, rounded up. */
+/** Rounds bytes up to whole MiB. */
 export const inMebibytes = (bytes: number): number => Math.ceil(bytes / MEBIBYTE);

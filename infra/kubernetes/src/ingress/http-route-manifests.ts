@@ -1,14 +1,15 @@
 import type { EntranceRule, EntranceService } from './entrance.ts';
 
-/** A whole request may take as long: uploading 300 s, answering 600 s, and some time for admission. */
+/** Limits for a whole request: uploading 300 s, responding 600 s, plus time for admission. */
 const REQUEST_TIMEOUT = { answers: '65s', streams: '960s' };
 const MATCH_TYPES = { exact: 'Exact', prefix: 'PathPrefix', pattern: 'RegularExpression' } as const;
-/** What the Gateway API allows in one rule. */
+/** Limit of the Gateway API per rule. */
 const MATCHES_MAX = 64;
 
 /**
- * One HTTPRoute per service. Gateways stream in both directions and leave body limits to the services (413 by the contract). A request id from
- * outside is removed: services believe it, and it identifies a reservation. Throws where a service has more paths than a rule may match.
+ * Renders one HTTPRoute per service. Gateways stream in both directions and leave body limits to the services (413 by
+ * the contract). An incoming request id is removed: services trust it, and it identifies a reservation. Throws if a
+ * service has more paths than a rule may match.
  */
 export const httpRouteManifests = (services: readonly EntranceService[]): object[] =>
   services.map(({ name, rules, streams }) => {

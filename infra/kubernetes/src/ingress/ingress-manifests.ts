@@ -1,13 +1,17 @@
 import { type EntranceRule, type EntranceService, inMebibytes } from './entrance.ts';
 import { rulePattern } from './path-rules.ts';
 
-/** Seconds of silence that an answer may have: providers think, and billing is waited for. Longer than any of the services' own timeouts. */
+/**
+ * Maximum seconds without data from a service: providers are slow, and billing may be too. Longer than any of the
+ * services' timeouts.
+ */
 const SILENCE_SECONDS = { answers: 65, streams: 660 };
 const PREFIX = 'nginx.ingress.kubernetes.io';
 
 /**
- * One Ingress per service, for ingress-nginx: paths as regular expressions (the contract has parameters between literals), no buffering in either
- * direction, the body limit of the contract. A request id from outside is cleared: services believe it, and it identifies a reservation.
+ * Renders one Ingress per service for ingress-nginx: paths as regular expressions (the contract has parameters between
+ * literals), no buffering in either direction, the body limit of the contract. An incoming request id is cleared:
+ * services trust it, and it identifies a reservation.
  */
 export const ingressManifests = (services: readonly EntranceService[]): object[] =>
   services.map((service) => ({

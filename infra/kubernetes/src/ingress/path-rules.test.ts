@@ -3,7 +3,7 @@ import { matchesRule, pathRules, type RoutedPath } from './path-rules.ts';
 
 const route = (path: string, service: RoutedPath['service']): RoutedPath => ({ path, service });
 
-describe('the fewest rules', () => {
+describe('the minimal rules', () => {
   test('are one prefix for a subtree with one owner', () => {
     const rules = pathRules([route('/a/b', 'auth'), route('/a/{id}/c', 'auth'), route('/x', 'billing')]);
     expect(rules).toEqual([
@@ -28,7 +28,7 @@ describe('the fewest rules', () => {
   });
 });
 
-describe('what no rule could tell apart', () => {
+describe('throws for paths that no rule can distinguish', () => {
   test('two owners of one path', () => {
     expect(() => pathRules([route('/a/{id}', 'auth'), route('/a/{name}', 'billing')])).toThrow('claim');
   });

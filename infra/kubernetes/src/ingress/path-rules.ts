@@ -1,30 +1,33 @@
 import type { RouteDefinition, ServiceName } from '@svc/contracts';
 
-/** How a path is matched: `exact` and `prefix` (by whole segments) in plain text, `pattern` as an anchored regular expression. */
+/**
+ * Match of a path: `exact` and `prefix` (by whole segments) in plain text, `pattern` as an anchored regular expression.
+ */
 export interface PathRule {
   readonly kind: 'exact' | 'prefix' | 'pattern';
   readonly path: string;
   readonly service: ServiceName;
 }
 
-/** What the rules need to know of a route. */
+/** The part of a route that determines its rules. */
 export type RoutedPath = Pick<RouteDefinition, 'path' | 'service'>;
 
 interface PathNode {
   readonly children: Map<string, PathNode>;
   /** Owner of the route that ends here. */
   own: ServiceName | undefined;
-  /** Owners of everything here and below. */
+  /** Owners of this node and all below. */
   readonly owners: Set<ServiceName>;
 }
 
-/** Stands for every parameter in a path; no literal segment can be equal to it. */
+/** Placeholder for every parameter in a path; no literal segment can equal it. */
 const PARAMETER = '{}';
 
 /**
- * The fewest rules that send every path of the contract to its owner, and nothing of a shared prefix to anybody else: a subtree with one owner is
- * one prefix; below a shared prefix every route has its own rule. Rules never overlap, so no controller's order of precedence matters.
- * Throws where a literal and a parameter of different owners compete for one segment, or two services for one path.
+ * Computes the minimal rules that send every path of the contract to its owner: a subtree with one owner is one prefix;
+ * below a shared prefix every route has a separate rule. Rules never overlap, so a controller's precedence is
+ * irrelevant. Throws if a literal and a parameter of different owners compete for one segment, or two services for one
+ * path.
  */
 export const pathRules = (routes: readonly RoutedPath[]): PathRule[] => {
   const root = newNode();
@@ -70,10 +73,10 @@ const pathPattern = (path: string, kind: 'exact' | 'prefix'): string =>
 
 const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** A rule as a regular expression without anchors, for controllers that know nothing else. */
+/** Renders a rule as a regular expression without anchors, for controllers that support nothing else. */
 export const rulePattern = ({ kind, path }: Pick<PathRule, 'kind' | 'path'>): string =>
   kind === 'pattern' ? path : pathPattern(path, kind);
 
-/** Whether a rule takes a path; what controllers do, for tests. */
+/** Returns true if a rule matches a path, like the controllers; for tests. */
 export const matchesRule = (rule: Pick<PathRule, 'kind' | 'path'>, path: string): boolean =>
   new RegExp(`^${rulePattern(rule)}$`).test(path);

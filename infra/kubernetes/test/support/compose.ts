@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** A service of docker-compose.yml, as far as the tests look. */
+/** The part of a service in docker-compose.yml that the tests check. */
 const serviceSchema = z.looseObject({
   image: z.string().optional(),
   build: z
@@ -20,19 +20,21 @@ const serviceSchema = z.looseObject({
   privileged: z.boolean().optional(),
 });
 
-/** A service of docker-compose.yml. */
 export type ComposeService = z.infer<typeof serviceSchema>;
 
-/** The file at the root of the repository. */
+/** The compose file at the repository's root. */
 export const COMPOSE_FILE = new URL('../../../../docker-compose.yml', import.meta.url);
 
-/** Reads the compose file with its anchors and merges resolved, and variables as they stand. */
+/** Reads the compose file with resolved anchors and merges, and unresolved variables. */
 export const readCompose = (): Record<string, ComposeService> => {
   const file: unknown = parse(readFileSync(COMPOSE_FILE, 'utf8'), { merge: true });
   return z.looseObject({ services: z.record(z.string(), serviceSchema) }).parse(file).services;
 };
 
-/** What compose puts in the place of `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. Throws for one that must be set and is not. */
+/**
+ * Interpolates `${NAME}`, `${NAME:-default}` and `${NAME:?message}` like compose. Throws if a required variable is
+ * missing.
+ */
 export const interpolate = (text: string, variables: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string | undefined, rest: string) => {
     const value = variables[name] ?? '';
@@ -41,5 +43,5 @@ export const interpolate = (text: string, variables: Readonly<Record<string, str
     return rest;
   });
 
-/** Names of the variables that a text takes from the environment. */
+/** Lists the variables that a text reads from the environment. */
 export const variablesIn = (text: string): string[] => [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeployedService } from './overlays.ts';
 
-/** The schema of a service's environment, from its own source; no package here depends on a service. */
+/** Imports the schema of a service's environment from source; no package here depends on a service. */
 export const configSchemaOf = async (service: DeployedService): Promise<z.ZodObject> => {
   const url = new URL(`../../../../services/${service}/src/config.ts`, import.meta.url);
   const module: Record<string, unknown> = await import(url.href);

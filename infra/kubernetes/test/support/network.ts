@@ -11,7 +11,7 @@ import {
 } from './kustomize/manifest.ts';
 import { find, ofKind, workloads } from './overlays.ts';
 
-/** Something that talks or listens: a pod of a workload, a pod elsewhere in the cluster, or an address outside. */
+/** A network endpoint: a pod of a workload, a pod elsewhere in the cluster, or an external address. */
 export type Peer =
   | { kind: 'pod'; name: string; labels: Fields; namespace: string }
   | { kind: 'address'; name: string; address: string };
@@ -24,7 +24,7 @@ export interface Port {
 
 const NAMESPACE = 'svc';
 
-/** One pod of each workload of an overlay. */
+/** Returns one pod of each workload of an overlay. */
 export const podsOf = (manifests: readonly Manifest[]): Peer[] =>
   workloads(manifests).map((workload) => ({
     kind: 'pod',
@@ -33,7 +33,7 @@ export const podsOf = (manifests: readonly Manifest[]): Peer[] =>
     namespace: NAMESPACE,
   }));
 
-/** Whether NetworkPolicies let one peer open a connection to another: its egress and the other's ingress both have to. */
+/** Returns true if the NetworkPolicies allow the connection: the source's egress and the target's ingress both must. */
 export const mayConnect = (manifests: readonly Manifest[], from: Peer, to: Peer, port: Port): boolean =>
   directionAllows(manifests, 'Egress', { subject: from, other: to, port }) &&
   directionAllows(manifests, 'Ingress', { subject: to, other: from, port });
@@ -60,11 +60,11 @@ const directionAllows = (
     );
 };
 
-/** A label selector; an empty one selects everything. */
+/** Evaluates a label selector; an empty one selects everything. */
 const selects = (selector: Fields, labels: Fields): boolean =>
   Object.entries(fieldsAt(selector, 'matchLabels')).every(([name, value]) => labels[name] === value) &&
   listAt(selector, 'matchExpressions').every((expression) => {
-    if (textAt(expression, 'operator') !== 'In') throw new Error('Only In is known here.');
+    if (textAt(expression, 'operator') !== 'In') throw new Error('Only the operator In is supported.');
     return [expression['values']].flat().includes(labels[textAt(expression, 'key')]);
   });
 

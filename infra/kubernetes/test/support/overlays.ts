@@ -1,15 +1,15 @@
 import { type Fields, fieldsAt, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
 import { render } from './kustomize/render.ts';
 
-/** Every environment there is, and production with the components that no overlay uses. */
+/** Every environment, and production with the components that no overlay uses. */
 export const overlayNames = ['local', 'staging', 'production', 'with-single-sign-on'] as const;
 export type OverlayName = (typeof overlayNames)[number];
 
-/** The services, by the names of their Deployments. */
+/** Names of the services' Deployments. */
 export const serviceNames = ['auth', 'billing', 'console', 'inference-gateway', 'webhook-dispatcher'] as const;
 export type DeployedService = (typeof serviceNames)[number];
 
-/** The folder of an overlay. */
+/** Returns the folder of an overlay. */
 export const overlayFolder = (name: OverlayName): URL =>
   name === 'with-single-sign-on'
     ? new URL('../fixtures/with-single-sign-on/', import.meta.url)
@@ -17,41 +17,41 @@ export const overlayFolder = (name: OverlayName): URL =>
 
 const rendered = new Map<OverlayName, readonly Manifest[]>();
 
-/** All objects of an overlay. */
+/** Renders all objects of an overlay. */
 export const overlay = (name: OverlayName): readonly Manifest[] => {
   const manifests = rendered.get(name) ?? render(overlayFolder(name));
   rendered.set(name, manifests);
   return manifests;
 };
 
-/** The objects of one kind. */
+/** Returns the objects of one kind. */
 export const ofKind = (manifests: readonly Manifest[], kind: string): Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
-/** One object. Throws where it is missing. */
+/** Returns one object. Throws if it is missing. */
 export const find = (manifests: readonly Manifest[], kind: string, name: string): Manifest => {
   const found = ofKind(manifests, kind).find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);
+  if (found === undefined) throw new Error(`Unknown ${kind} ${name}.`);
   return found;
 };
 
-/** Objects that make pods. */
+/** Returns the objects that create pods. */
 export const workloads = (manifests: readonly Manifest[]): Manifest[] =>
   manifests.filter((manifest) => podTemplateOf(manifest) !== undefined);
 
-/** The pod's own part of a workload. */
+/** Returns the pod spec of a workload. */
 export const podSpecOf = (workload: Manifest): Fields => fieldsAt(podTemplateOf(workload), 'spec');
 
-/** All containers of a workload. */
+/** Returns all containers of a workload. */
 export const containersOf = (workload: Manifest): Fields[] => [
   ...listAt(podSpecOf(workload), 'initContainers'),
   ...listAt(podSpecOf(workload), 'containers'),
 ];
 
-/** Where a service reads a value from: written here, or from a Secret, whose value is not known. */
+/** Source of an environment value: a text, or a Secret with an unknown value. */
 export type EnvironmentValue = { text: string } | { secret: string; key: string };
 
-/** The environment of a container, from ConfigMaps, Secrets and its own list, in that order. */
+/** Returns the environment of a container, from ConfigMaps, Secrets and its list, in that order. */
 export const environmentOf = (manifests: readonly Manifest[], container: Fields): Map<string, EnvironmentValue> => {
   const environment = new Map<string, EnvironmentValue>();
   for (const source of listAt(container, 'envFrom')) {
@@ -71,11 +71,11 @@ export const environmentOf = (manifests: readonly Manifest[], container: Fields)
   return environment;
 };
 
-/** The keys that a Secret will have, whether it is written out or comes from a secret store. */
+/** Returns the keys that a Secret will have, from a manifest or from a secret store. */
 export const secretKeys = (manifests: readonly Manifest[], name: string): string[] => {
   const plain = ofKind(manifests, 'Secret').find(({ metadata }) => metadata.name === name);
   if (plain !== undefined) return Object.keys(fieldsAt(plain, 'stringData'));
   const external = ofKind(manifests, 'ExternalSecret').find((each) => textAt(each, 'spec', 'target', 'name') === name);
-  if (external === undefined) throw new Error(`There is no Secret ${name}.`);
+  if (external === undefined) throw new Error(`Unknown Secret ${name}.`);
   return listAt(external, 'spec', 'data').map((item) => textAt(item, 'secretKey'));
 };

@@ -14,7 +14,7 @@ const OPTIONS = {
   skipLibCheck: true,
 };
 
-/** The module that has the type and the validator of an object. */
+/** Returns the module with the type and the validator of an object. */
 export const modelModule = ({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): string => {
   const packages: Record<string, string> = {
     'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
@@ -25,8 +25,8 @@ export const modelModule = ({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 
 };
 
 /**
- * What the compiler says against objects, each assigned to the interface of its kind as it stands: unknown properties at any depth, missing ones,
- * wrong types. One line for each finding, which starts with the object's name; none: all are right.
+ * Compiles each object against the interface of its kind and returns the compiler's findings: unknown properties at any
+ * depth, missing ones, wrong types. One line per finding, starting with the object's name.
  */
 export const typeErrors = (manifests: readonly Manifest[]): string[] => {
   const folder = join(PACKAGE, 'node_modules', '.typed-manifests', String(process.pid));
@@ -49,7 +49,7 @@ export const typeErrors = (manifests: readonly Manifest[]): string[] => {
   }
 };
 
-/** `manifests.ts(3,120): error TS2353: …` is about the third object. */
+/** `manifests.ts(3,120): error TS2353: …` refers to the third object. */
 const describeFinding = (finding: string, manifests: readonly Manifest[]): string => {
   const line = Number(/\((\d+),\d+\)/.exec(finding)?.[1] ?? 0);
   const manifest = manifests[line - 1];

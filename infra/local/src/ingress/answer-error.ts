@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
 
-/** Errors that the ingress itself answers. All others come from a service. */
+/** Errors of the ingress. All others come from a service. */
 export type IngressErrorCode =
   | 'repeated_host'
   | 'not_found'
@@ -16,7 +16,7 @@ export interface IngressError {
   readonly retryAfterSeconds?: number;
 }
 
-/** Answers an error in the shape of its path, or closes the connection if an answer has begun. */
+/** Sends an error in the shape of its path, or closes the connection if a response has begun. */
 export const answerError = (res: ServerResponse, error: IngressError): void => {
   if (res.headersSent) {
     res.destroy();

@@ -48,7 +48,7 @@ interface Routed {
   readonly match: IngressMatch | undefined;
 }
 
-/** Creates the public entrance: finds the owner of a path, states the client's address, and forwards. */
+/** Creates the public entrance: finds the owner of a path, sets the client's address, and forwards. */
 export const createIngress = (options: IngressOptions): Server => {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' });
   const idleTimeoutMs = options.idleTimeoutMs ?? { answers: 65_000, streams: 630_000 };
@@ -69,7 +69,7 @@ export const createIngress = (options: IngressOptions): Server => {
     });
     answer(req, res, { ...options, ...routed, upstream });
   };
-  // The ingress itself answers a missing host and an unknown expectation, so that these carry a request id too.
+  // The ingress rejects a missing host and an unknown expectation, so that these responses carry a request id too.
   const server = createServer({ requireHostHeader: false }, onRequest);
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) =>
@@ -137,7 +137,7 @@ const accessRecord = (
   requestId,
   method: req.method ?? '',
   template: match?.template ?? 'none',
-  // 499: the client left before the answer was complete.
+  // 499: the client disconnected before the response was complete.
   status: res.writableFinished ? res.statusCode : 499,
   durationMs: Math.round(elapsedMs),
 });

@@ -20,7 +20,7 @@ export interface IngressRoute extends Pick<RouteDefinition, 'path' | 'errorShape
   readonly service: IngressOwner;
 }
 
-/** Routes of the sandbox mail server. They are no part of the contract: only the local stack runs it. */
+/** Routes of the sandbox mail server. They are not part of the contract: only the local stack runs it. */
 export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sandbox/mail/messages'].map((path) => ({
   path,
   service: 'sandbox-mail',

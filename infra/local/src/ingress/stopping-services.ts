@@ -1,6 +1,6 @@
 import type { IngressOwner } from './ingress-table.ts';
 
-/** Interval of the probes while requests for a service come. A service keeps serving for longer after it reports a stop. */
+/** Interval of the probes while requests arrive. A service keeps serving for longer after it reports a stop. */
 const PROBE_INTERVAL_MS = 200;
 /** Age from which a report no longer counts, as the service may be back. */
 const REPORT_AGE_MS_MAX = 1_000;
@@ -46,7 +46,10 @@ const renew = async (probe: Probe, url: string, sentAtMs: number): Promise<void>
   if (probe.sentAtMs === sentAtMs) probe.stoppingAtMs = isStopping ? sentAtMs : -Infinity;
 };
 
-/** A service that does not answer, or is not ready for another reason, still gets requests: it knows best what to answer. */
+/**
+ * Returns true if the service reports a stop. A service that is silent or not ready for another reason still gets
+ * requests.
+ */
 const reportsStopping = async (url: string): Promise<boolean> => {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), redirect: 'error' });

@@ -22,7 +22,7 @@ export interface Upstream {
 export interface UpstreamOptions {
   readonly agent: Agent;
   readonly stopping: StoppingServices;
-  /** Time without a byte from the service. A provider may think for long before it answers. */
+  /** Maximum time without a byte from the service. A provider may be slow to respond. */
   readonly idleTimeoutMs: { readonly answers: number; readonly streams: number };
 }
 
@@ -51,8 +51,8 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
 };
 
 /**
- * Ends the upstream request with the answer. http-proxy notices a client that leaves only while its request is read, but a
- * client leaves a stream later. The rest of a request that was answered early is read and dropped: the next request on
+ * Ends the upstream request with the response. http-proxy detects a disconnected client only while reading the request,
+ * but a client may leave a stream later. The rest of a request that was answered early is drained: the next request on
  * the connection would wait behind it for ever.
  */
 const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: ServerResponse): void => {
@@ -67,8 +67,9 @@ const endWithAnswer = (proxyReq: ClientRequest, req: IncomingMessage, res: Serve
 };
 
 /**
- * Gives up the connection after a stream. A service that stops announces it in the head of an answer, which a stream has
- * sent long before. It closes the connection at the end of the stream, when the next request may be on its way.
+ * Closes the connection after a stream. A stopping service announces the close in the head of a response, which a
+ * stream has sent long before. It closes the connection at the end of the stream, when the next request may be in
+ * transit.
  */
 const leaveStream = (proxyReq: ClientRequest, { headers }: IncomingMessage): void => {
   if (headers['content-type']?.startsWith('text/event-stream') === true) proxyReq.shouldKeepAlive = false;
@@ -83,7 +84,7 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
   // The headers of a stream must not wait for its first event.
   res.flushHeaders();
-  // A truncated answer must not look complete. The other way round, `endWithAnswer` aborts the upstream request.
+  // A truncated response must not look complete. In the other direction, `endWithAnswer` aborts the upstream request.
   proxyRes.once('error', () => res.destroy());
   proxyRes.pipe(res);
 };

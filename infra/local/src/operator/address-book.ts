@@ -3,15 +3,15 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { type ServiceName, serviceNames } from '@svc/contracts';
 
-/** Where the internal listeners of the services are, the credential that they take, and who asks. */
+/** Addresses of the services' internal listeners, the operator's credential and name. */
 export interface AddressBook {
   readonly token: string;
-  /** Stands in the audit log: SVC_OPERATOR, or else the account on this machine. */
+  /** Recorded in the audit log: SVC_OPERATOR, or the system user. */
   readonly operator: string;
   readonly urls: Readonly<Partial<Record<ServiceName, string>>>;
 }
 
-/** The command cannot be carried out as things are; the message tells the operator what to do. */
+/** Thrown if a command cannot be carried out; the message names the remedy. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
@@ -19,8 +19,8 @@ export class OperatorError extends Error {
 const variableOf = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_INTERNAL_URL`;
 
 /**
- * Reads `<SERVICE>_INTERNAL_URL` and INTERNAL_API_TOKEN, which are the services' own variables. What is not set there is
- * read from the local stack in SVC_DATA_DIR (`.local`). Throws OperatorError where there is no credential.
+ * Reads `<SERVICE>_INTERNAL_URL` and INTERNAL_API_TOKEN, which are the services' variables. Unset ones come from the
+ * local stack in SVC_DATA_DIR (`.local`). Throws OperatorError without a credential.
  */
 export const readAddressBook = (env: NodeJS.ProcessEnv): AddressBook => {
   const directory = env.SVC_DATA_DIR ?? '.local';

@@ -3,10 +3,9 @@ import type { RouteDefinition } from '@svc/contracts';
 import type { CallInput, CallResult } from '@svc/service-kit';
 import { OperatorError } from './address-book.ts';
 
-/** Calls a route of whichever service owns it; answers the body. */
+/** Calls a route of the service that owns it and returns the body. */
 export type CallService = <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>['body']>;
 
-/** What a command is given. */
 export interface CommandContext {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
@@ -14,31 +13,31 @@ export interface CommandContext {
   readonly print: (line: string) => void;
 }
 
-/** One command. Each is safe to run twice: what is done already stays done, and the second run says so. */
+/** A command. All are idempotent: a second run changes nothing and says so. */
 export interface Command {
   readonly words: readonly string[];
   readonly usage: string;
   readonly about: string;
   readonly options?: ParseArgsConfig['options'];
-  /** Answers whether all that it looked at, or did, is as it should be. */
+  /** Returns true if everything checked or done is in order. */
   readonly run: (context: CommandContext) => Promise<boolean>;
 }
 
-/** The positional argument at a place. Throws OperatorError where it is missing. */
+/** Returns the positional argument at a place. Throws OperatorError if it is missing. */
 export const argument = ({ positionals }: CommandContext, place: number, name: string): string => {
   const value = positionals[place];
   if (value === undefined) throw new OperatorError(`${name} is missing`);
   return value;
 };
 
-/** One of the given words. Throws OperatorError for another. */
+/** Checks that a value is one of the given words. Throws OperatorError otherwise. */
 export const oneOf = <const T extends string>(value: string, choices: readonly T[]): T => {
   const choice = choices.find((candidate) => candidate === value);
   if (choice === undefined) throw new OperatorError(`"${value}" is none of ${choices.join(', ')}`);
   return choice;
 };
 
-/** Prints rows under a heading, as wide as they need. */
+/** Prints aligned rows under a heading. */
 export const printTable = (
   print: (line: string) => void,
   heading: readonly string[],

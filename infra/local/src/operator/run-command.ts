@@ -25,27 +25,26 @@ const commands: readonly Command[] = [
   ...routesCommands,
 ];
 
-/** What a run stands on. */
 export interface Surroundings {
   readonly addresses: () => AddressBook;
   readonly print: (line: string) => void;
 }
 
-/** How a run ended: 0, done; 1, refused or found faulty; 2, not understood. */
+/** Exit code of a run: 0, done; 1, refused or faults found; 2, invalid command line. */
 export interface RunResult {
   readonly exitCode: 0 | 1 | 2;
   readonly fault?: string;
 }
 
-/** Runs one command line. Never throws what an operator can cause. */
+/** Runs one command line. Never throws for an operator's mistake. */
 export const runCommand = async (args: readonly string[], { addresses, print }: Surroundings): Promise<RunResult> => {
   const found = findCommand(args);
   if (found === undefined) {
-    // Of what was half said, what it may have been.
+    // Suggestions for an incomplete command.
     const meant = commands.filter(({ words }) => words[0] === args[0]);
     printTable(
       print,
-      ['COMMAND', 'WHAT IT DOES'],
+      ['COMMAND', 'EFFECT'],
       (meant.length > 0 ? meant : commands).map(({ words, usage, about }) => [
         `svc ${[...words, usage].join(' ').trim()}`,
         about,
@@ -91,7 +90,7 @@ const createCall =
 const faultOf = (error: unknown, { words, usage }: Command): RunResult => {
   if (error instanceof OperatorError) return { exitCode: 1, fault: error.message };
   if (error instanceof AppError) return { exitCode: 1, fault: `${error.code}: ${error.publicMessage}` };
-  // `parseArgs` refuses what the command does not take.
+  // `parseArgs` rejects unknown options.
   if (error instanceof TypeError && 'code' in error) {
     return { exitCode: 2, fault: `${error.message}\nusage: svc ${[...words, usage].join(' ')}` };
   }

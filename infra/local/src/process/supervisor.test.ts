@@ -72,14 +72,14 @@ const endAndWait = async (): Promise<void> => {
 };
 
 describe('a supervisor', () => {
-  test('launches a process again whenever it ends, with a backoff up to five seconds', async () => {
+  test('relaunches a process whenever it ends, with a backoff up to five seconds', async () => {
     await supervisor.start(plan());
     for (let ends = 0; ends < 8; ends += 1) await endAndWait();
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     expect(started).toEqual(['it 1', ...[2, 3, 4, 5, 6, 7, 8, 9].map((pid) => `it ${pid} again`)]);
   });
 
-  test('starts the backoff over once the process has run for a while', async () => {
+  test('resets the backoff once the process has run for a while', async () => {
     await supervisor.start(plan());
     await endAndWait();
     await endAndWait();
@@ -88,7 +88,7 @@ describe('a supervisor', () => {
     expect(waits).toEqual([100, 200, 100]);
   });
 
-  test('tries again when a later launch fails, and throws when the first one does', async () => {
+  test('retries a failed later launch and throws for a failed first one', async () => {
     let isBroken = false;
     const fragile = { name: 'it', launch: () => (isBroken ? Promise.reject(new Error('no')) : launch()) };
     await supervisor.start(fragile);
@@ -103,7 +103,7 @@ describe('a supervisor', () => {
     await expect(supervisor.start(fragile)).rejects.toThrow('no');
   });
 
-  test('tries a first launch as often as its plan allows if the process ends early, and only then throws', async () => {
+  test('throws after attemptsMax first launches that end early', async () => {
     let launches = 0;
     const ends = async (): Promise<RunningProcess> => {
       launches += 1;
@@ -134,7 +134,7 @@ describe('a supervisor', () => {
     await expect(start).rejects.toThrow('ended 11');
   });
 
-  test('launches nothing more after a stop, also one during the backoff', async () => {
+  test('launches nothing after a stop, even one during the backoff', async () => {
     await supervisor.start(plan());
     await end();
     await supervisor.stop([]);
@@ -142,7 +142,7 @@ describe('a supervisor', () => {
     expect(launched).toHaveLength(1);
   });
 
-  test('launches nothing more after its signal aborts, and leaves running what runs', async () => {
+  test('launches nothing after its signal aborts, and keeps running processes', async () => {
     await supervisor.start(plan('lives'));
     await supervisor.start(plan('ends'));
     asked.abort();
@@ -153,7 +153,7 @@ describe('a supervisor', () => {
     expect(launched).toHaveLength(2);
   });
 
-  test('aborts the launch that is under way when it stops, and stops the process of one that goes on', async () => {
+  test('aborts a pending launch on stop, and stops its process if it succeeds', async () => {
     const late = Promise.withResolvers<void>();
     let signalled = false;
     const slow = async (signal: AbortSignal): Promise<RunningProcess> => {
@@ -173,7 +173,7 @@ describe('a supervisor', () => {
     expect(launched.map(({ stops }) => stops > 0)).toEqual([true]);
   });
 
-  test('stops wave by wave, first what no wave names', async () => {
+  test('stops wave by wave, unnamed processes first', async () => {
     for (const name of ['database', 'service', 'extra']) await supervisor.start(plan(name));
     await supervisor.stop([['service'], ['database']]);
     expect([...new Set(stopped)]).toEqual(['extra', 'service', 'database']);

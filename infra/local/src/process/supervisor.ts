@@ -25,7 +25,7 @@ export interface SupervisorEvents {
 }
 
 export interface SupervisorOptions extends SupervisorEvents {
-  /** Once aborted, nothing is launched any more. What runs goes on until it is stopped. */
+  /** Once aborted, nothing is launched. Running processes continue until stopped. */
   readonly signal: AbortSignal;
   readonly now?: () => number;
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -8,7 +8,7 @@ import { withLogPath } from './with-log-path.ts';
 
 export const CONSOLE = 'console';
 const BUILD_TIMEOUT_MS = 900_000;
-/** Sources of the pages: the console's own, and those of the documentation. */
+/** Sources of the pages: the console's and the documentation's. */
 const SOURCES = [
   ...['index.html', 'vite.config.ts', 'public', 'src/web'],
   ...['src', 'client', 'style'].map((folder) => `../../packages/documentation/${folder}`),

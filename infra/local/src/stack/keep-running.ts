@@ -6,7 +6,7 @@ import { withLogPath } from './with-log-path.ts';
 
 const READY_TIMEOUT_MS = 600_000;
 const PROBE_TIMEOUT_MS = 10_000;
-/** Services end within a shorter grace of their own. */
+/** Longer than the services' grace period. */
 const STOP_GRACE_MS = 13_000;
 const ATTEMPTS_MAX = 3;
 

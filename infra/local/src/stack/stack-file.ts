@@ -9,12 +9,12 @@ export interface StackProcess {
 }
 
 export interface StackDescription {
-  base_url: string;
-  processes: Record<string, StackProcess>;
-  database_urls: Record<string, string>;
-  /** The operator's, who may do everything. */
+  readonly base_url: string;
+  readonly processes: Record<string, StackProcess>;
+  readonly database_urls: Record<string, string>;
+  /** The operator's URL, with all rights. */
   nats_url: string;
-  nats_urls: Record<string, string>;
+  readonly nats_urls: Record<string, string>;
 }
 
 /** `stack.json`: exists while the stack is ready, and follows every change. */

@@ -33,7 +33,7 @@ const startOwnBroker = async (context: StackContext): Promise<Broker> => {
   const urlOf = (user: BrokerUser): string => brokerUrl(url, user, passwordOf(user));
   const accounts = renderAccounts({
     passwordOf: (user) => JSON.stringify(passwordOf(user)),
-    // A release without credentials makes its streams itself.
+    // A release without credentials creates its streams itself.
     allowAnonymous: settings.isOtherRelease,
   });
   await keepRunning(context, {
@@ -54,7 +54,7 @@ const useGivenBroker = async (url: string, caFile: string | undefined): Promise<
     await migrateBroker({ url, caFile });
   } catch (error) {
     throw new StartError(
-      `The streams cannot be made at NATS_URL (${messageOf(error)}). Give a user who may make them.`,
+      `The streams cannot be created at NATS_URL (${messageOf(error)}). Use a user with the right to create them.`,
     );
   }
   return { urlOf: () => url };
@@ -71,7 +71,7 @@ const keepMigrated = async (
     void server.exited.then(() => kept.stop());
   } catch (error) {
     await server.stop();
-    throw new StartError(`The streams of NATS cannot be made (${messageOf(error)}).`);
+    throw new StartError(`The streams of NATS cannot be created (${messageOf(error)}).`);
   }
 };
 

@@ -25,9 +25,9 @@ import { consoleUrl, startConsole } from './start-console.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
-/** Order of a stop: first no new requests come in, then open ones end, then what they needed goes. */
+/** Stop order: first no new requests come in, then open ones end, then their dependencies stop. */
 const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider', SANDBOX_MAIL], ['nats'], ['postgres']];
-/** Starts, if other programs keep taking ports between our choice and our use of them. */
+/** Maximum starts if other programs keep taking chosen ports. */
 const TRIES_MAX = 3;
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
@@ -97,7 +97,7 @@ const findTakenPort = async ({ ports, port, settings }: StackContext): Promise<n
   return (await isPortFree(port, settings.host)) ? undefined : port;
 };
 
-/** Starts each part as soon as the parts that it needs are ready. Returns the services whose folder is missing. */
+/** Starts each part as soon as its dependencies are ready. Returns the services whose folder is missing. */
 const startEverything = async (context: StackContext): Promise<readonly ServiceName[]> => {
   const present = serviceNames.filter((service) => isPresent(context, service));
   writeRoutesFile(context);
@@ -215,7 +215,8 @@ const startSandboxMail = async (context: StackContext): Promise<void> => {
 const writeRoutesFile = ({ paths, ports }: StackContext): void => {
   const text = readFileSync(new URL('routes.yaml', CONFIG), 'utf8');
   const note =
-    '# Written at every start of the local stack; changes here are lost. Set ROUTES_FILE to use a file of your own.\n';
+    '# Written at every start of the local stack; changes here are lost. Set ROUTES_FILE to use another file.\
+';
   const url = loopbackUrl(ports, 'sandbox-provider');
   writeFileAtomically(paths.routesFile, note + text.replaceAll(PROVIDER_URL_IN_CONFIG, url));
 };

@@ -5,7 +5,7 @@ import { variablePrefix } from './secrets.ts';
 import type { StackContext } from './stack-context.ts';
 
 const ADMIN = 'svc_admin';
-/** Enough for a pool in each process of the four services, and for people who look. */
+/** Enough for a pool in each process of the four services, and for manual connections. */
 const CONNECTIONS_MAX = 200;
 
 export interface DatabaseServer {

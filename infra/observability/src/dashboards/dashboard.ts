@@ -1,7 +1,7 @@
-/** One graph: its queries, each with the legend of its lines. */
+/** A graph: its queries, each with a legend. */
 export interface Panel {
   readonly title: string;
-  /** Said in the panel's corner: what is normal. */
+  /** Shown in the panel's corner; states the normal range. */
   readonly description?: string;
   readonly unit: 'reqps' | 's' | 'percentunit' | 'short' | 'bytes';
   readonly queries: readonly Query[];
@@ -15,7 +15,7 @@ export interface Query {
 
 /** A page of graphs. */
 export interface Dashboard {
-  /** Name of its file, and its stable address in Grafana. */
+  /** File name, and stable address in Grafana. */
   readonly uid: string;
   readonly title: string;
   readonly rows: readonly { title: string; panels: readonly Panel[] }[];
@@ -26,10 +26,10 @@ const PANELS_PER_ROW = 3;
 const PANEL_HEIGHT = 8;
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana fills in its own variable.
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-/** Grafana's own version of the format; it migrates older ones by itself. */
+/** Grafana's version of the format; it migrates older ones. */
 const SCHEMA_VERSION = 39;
 
-/** A dashboard in the JSON that Grafana imports. */
+/** Renders a dashboard as JSON for Grafana's import. */
 export const renderDashboard = ({ uid, title, rows }: Dashboard): object => {
   const panels: object[] = [];
   let y = 0;

@@ -1,6 +1,6 @@
 import type { Dashboard, Panel } from './dashboard.ts';
 
-/** Probes and scrapes say nothing about callers. */
+/** Excludes probes and scrapes, which are not callers' requests. */
 const NOT_PROBES = 'operation!~"healthz|readyz|metrics"';
 const BY_OPERATION = '{{service}} {{operation}}';
 
@@ -110,7 +110,7 @@ const inference: Dashboard = {
             { expr: 'sum(rate(upstream_requests_held_back_total[5m]))', legend: 'attempts not sent per second' },
           ],
         },
-        single('Large texts that wait for a worker', 'short', 'max(json_tasks_waiting)', 'largest of all gateways'),
+        single('Large texts waiting for a worker', 'short', 'max(json_tasks_waiting)', 'largest of all gateways'),
         single(
           'Answers with implausible usage, per hour',
           'short',
@@ -189,12 +189,7 @@ const inference: Dashboard = {
           'sum(increase(billing_settled_at_estimate_total[1h]))',
           'requests',
         ),
-        single(
-          'Usage nobody admitted, per hour',
-          'short',
-          'sum(increase(billing_unadmitted_usage_total[1h]))',
-          'requests',
-        ),
+        single('Unadmitted usage, per hour', 'short', 'sum(increase(billing_unadmitted_usage_total[1h]))', 'requests'),
         single('Cost written off, per hour', 'short', 'sum(increase(billing_written_off_micros_total[1h]))', 'micros'),
         single('Mismatched payments of the last day', 'short', 'max(billing_mismatched_payments)', 'checkouts'),
       ],
@@ -281,5 +276,4 @@ const messaging: Dashboard = {
   ],
 };
 
-/** All dashboards. */
 export const dashboards: readonly Dashboard[] = [overview, inference, messaging];

@@ -1,20 +1,20 @@
 import { parse } from 'yaml';
 
-/** One metric as a service tells it. */
+/** A metric as a service exposes it. */
 export interface MetricFamily {
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   /** Labels seen so far; one that appears only with a later sample is missing. */
   readonly labels: readonly string[];
 }
 
-/** The metrics of each process by their names, by the process's name. */
+/** Metrics by name, by process name. */
 export type MetricCatalog = Record<string, Record<string, MetricFamily>>;
 
-/** Labels that say which part of a histogram a sample is. */
+/** Labels that select a part of a histogram. */
 const NOT_OWN = new Set(['le', 'quantile']);
 const HISTOGRAM_SERIES = ['_bucket', '_sum', '_count'];
 
-/** Reads the Prometheus text format: families in alphabetical order, with the labels of their samples. */
+/** Parses the Prometheus text format: families in alphabetical order, with the labels of their samples. */
 export const parseMetricsText = (text: string): Record<string, MetricFamily> => {
   const families = new Map<string, { type: MetricFamily['type']; labels: Set<string> }>();
   for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (counter|gauge|histogram|summary)$/gm)) {
@@ -31,7 +31,7 @@ export const parseMetricsText = (text: string): Record<string, MetricFamily> => 
   return Object.fromEntries(sorted.map(([name, { type, labels }]) => [name, { type, labels: [...labels].sort() }]));
 };
 
-/** What was seen now, with the labels that the same metrics were seen with before: not every run sends every kind of request. */
+/** Merges the current metrics with labels seen earlier: not every run sends every kind of request. */
 export const withEarlierLabels = (now: MetricCatalog, earlier: MetricCatalog): MetricCatalog =>
   Object.fromEntries(
     Object.entries(now).map(([process, families]) => [
@@ -45,7 +45,7 @@ export const withEarlierLabels = (now: MetricCatalog, earlier: MetricCatalog): M
     ]),
   );
 
-/** The text of the committed list: one metric to a line. */
+/** Renders the committed list: one metric per line. */
 export const renderCatalog = (catalog: MetricCatalog): string =>
   Object.entries(catalog)
     .map(([process, families]) => {
@@ -58,10 +58,10 @@ export const renderCatalog = (catalog: MetricCatalog): string =>
 
 /** Reads the committed list. */
 export const readCatalog = (yaml: string): MetricCatalog =>
-  // Written by `renderCatalog`, in this very shape.
+  // `renderCatalog` has written it in this shape.
   parse(yaml) as MetricCatalog;
 
-/** What queries may name, with its labels: a histogram is read by its series. */
+/** Lists the series that queries may use, with their labels; a histogram is read by its series. */
 export const listSeries = (catalog: MetricCatalog): Map<string, ReadonlySet<string>> => {
   const series = new Map<string, Set<string>>();
   for (const [name, { type, labels }] of Object.values(catalog).flatMap((families) => Object.entries(families))) {

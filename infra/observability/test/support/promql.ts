@@ -1,13 +1,13 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** One selection of series in a query: the metric, and the labels that it is matched by. */
+/** A selection of series in a query: the metric and its label matchers. */
 export interface Selector {
   readonly metric: string;
   readonly matchers: { label: string; value: string }[];
 }
 
-/** What a query reads. Throws where it is no PromQL. */
+/** Returns the metrics and labels that a query reads. Throws for invalid PromQL. */
 export const parseQuery = (query: string): { selectors: Selector[]; groupedBy: string[] } => {
   const tree = parser.parse(query);
   const selectors: Selector[] = [];

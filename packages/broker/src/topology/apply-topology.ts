@@ -7,15 +7,15 @@ import { bucketConfig, streamConfigs } from './stream-config.ts';
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**
- * Makes streams, bucket and durable consumers that are missing, and brings those that differ up to date. Services have no
- * right to: who may configure a stream can have it copy and forward messages under any subject.
+ * Creates missing streams, bucket and durable consumers, and updates those that differ. Services lack this right: a
+ * user who may configure a stream can have it copy and forward messages under any subject.
  */
 export const applyTopology = async (connection: NatsConnection, replicas: number): Promise<void> => {
   const manager = await connection.jetstreamManager({ timeout: REQUEST_TIMEOUT_MS });
   for (const config of streamConfigs(replicas)) await ensureStream(manager, config);
   const bucket = bucketConfig(replicas);
   await connection.jetstream({ timeout: REQUEST_TIMEOUT_MS }).views.kv(bucket.name, bucket.options);
-  // The client makes a bucket, and leaves one that is there as it is.
+  // The client creates a bucket but leaves an existing one unchanged.
   const { config } = await manager.streams.info(REVOCATIONS_STREAM);
   if (config.num_replicas !== replicas) await manager.streams.update(REVOCATIONS_STREAM, { num_replicas: replicas });
   for (const durable of durables) await ensureDurable(manager, durable);

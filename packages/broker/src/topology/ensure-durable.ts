@@ -2,10 +2,10 @@ import type { Durable } from '@svc/contracts';
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JetStreamManager, nanos } from 'nats';
 import { isNotFound } from '../is-not-found.ts';
 
-/** Longer than a handler takes; a crashed replica's messages come to another one after this time. */
+/** Longer than a handler takes. A crashed replica's messages go to another one after this time. */
 const ACK_WAIT_MS = 15_000;
 const ACK_PENDING_MAX = 1_000;
-/** More deliveries than a consumer grants a message: it parks the message before the server drops it. */
+/** Above the consumer's own limit: it parks a message before the server drops it. */
 const DELIVERIES_MAX = 100;
 
 /** A durable consumer to make. */
@@ -15,7 +15,7 @@ export interface DurableOptions extends Pick<Durable, 'stream' | 'subjects'> {
   readonly ackWaitMs?: number | undefined;
 }
 
-/** Makes a durable consumer that is missing, or brings it up to date. */
+/** Creates a missing durable consumer or updates an existing one. */
 export const ensureDurable = async (manager: JetStreamManager, durable: DurableOptions): Promise<void> => {
   const { name, stream, subjects, ackWaitMs = ACK_WAIT_MS } = durable;
   const config = {

@@ -3,9 +3,9 @@ import { DiscardPolicy, type KvOptions, nanos, RetentionPolicy, StorageType, typ
 
 const GIB = 1024 ** 3;
 const DAY_MS = 24 * 3600 * 1000;
-/** The outbox keeps what was sent as long, and would send it again. */
+/** The outbox keeps sent events as long, and would send them again. */
 const STREAM_AGE_MS = 7 * DAY_MS;
-/** A relay that died between sending and noting it sends again within seconds of its successor's start. */
+/** A relay that dies between sending and recording it sends again within seconds of its successor's start. */
 const DUPLICATE_WINDOW_MS = 10 * 60 * 1000;
 const STREAM_BYTES_MAX = 2 * GIB;
 const MESSAGE_BYTES_MAX = 2 * 1024 ** 2;
@@ -21,7 +21,7 @@ export const streamConfigs = (replicas: number) =>
         subjects: [...subjects],
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
-        // A full stream refuses, and the outbox holds what it cannot take.
+        // A full stream rejects messages, and the outbox keeps them.
         discard: DiscardPolicy.New,
         max_bytes: STREAM_BYTES_MAX,
         max_age: nanos(STREAM_AGE_MS),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 
-/** How long a holder counts as alive after a renewal. Its death is noticed that long after the last one. */
+/** Time for which a holder counts as alive after a renewal, and after which its death is noticed. */
 export const HOLDER_LEASE_SECONDS = 10;
 
 /** Estimates in one renewal. */

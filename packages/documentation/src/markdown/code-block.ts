@@ -2,7 +2,7 @@ import { type Html, html } from '@svc/pages';
 import type { CodeFence } from './code-fence.ts';
 import { highlight } from './highlight.ts';
 
-/** A block of code with a title where it is a file, and a button to copy it where it is meant to be pasted. */
+/** Renders a block of code, with a title for a file and a copy button for code to paste. */
 export const codeBlock = (code: string, { language, role }: CodeFence): Html => {
   const title = titleOf(role);
   const isPasted = role?.kind !== 'output';

@@ -1,28 +1,28 @@
-/** What happens to a block of code when its guide is followed by a script. */
+/** Use of a block of code when a script follows its guide. */
 export type FenceRole =
-  /** Pasted into the one shell, in order; only where the command `needs` succeeds, if it is there. */
+  /** Pasted into the one shell, in order; skipped if the command `needs` is given and fails. */
   | { readonly kind: 'run'; readonly needs?: string | undefined }
-  /** The same, in another terminal that stays open. */
+  /** Pasted into a second terminal, which stays open. */
   | { readonly kind: 'background' }
   /** Saved under this name. */
   | { readonly kind: 'file'; readonly name: string }
-  /** What the block before has written; `…` stands for anything. */
+  /** Expected output of the previous block; `…` stands for anything. */
   | { readonly kind: 'output'; readonly of: 'run' | 'background' }
-  /** Nothing, for this reason. */
+  /** Not executed, for this reason. */
   | { readonly kind: 'not-run'; readonly reason: string };
 
-/** The first line of a block of code. */
+/** Info string of a block of code. */
 export interface CodeFence {
   readonly language: string;
-  /** Undefined where the fence does not say. */
+  /** Undefined if the fence names no role. */
   readonly role: FenceRole | undefined;
 }
 
 const ATTRIBUTE = /([a-z-]+)(?:="([^"]*)"|=(\S+))?/g;
 
 /**
- * Reads what stands behind the backticks: a language, then one of `run`, `run needs="command"`, `background`, `file=…`, `output`,
- * `output=background`, `not-run="…"`.
+ * Parses the info string after the backticks: a language, then one of `run`, `run needs="command"`, `background`,
+ * `file=…`, `output`, `output=background`, `not-run="…"`.
  */
 export const readCodeFence = (text: string): CodeFence => {
   const [, language = '', rest = ''] = /^\s*(\S*)\s*(.*)$/.exec(text) ?? [];
@@ -45,6 +45,6 @@ const toRole = ([name, value]: readonly [string, string], attributes: ReadonlyMa
     case 'not-run':
       return { kind: 'not-run', reason: value };
     default:
-      throw new TypeError(`A block of code says \`${name}\`, which means nothing here.`);
+      throw new TypeError(`Unknown attribute \`${name}\` of a block of code.`);
   }
 };

@@ -20,7 +20,7 @@ const ALIASES: Readonly<Record<string, keyof typeof LANGUAGES>> = {
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-/** Code with classes for its colours, made while building: no script and no inline style is left for the browser. */
+/** Highlights code with classes at build time, so that browsers need no script and no inline style. */
 export const highlight = (code: string, language: string): Html => {
   const name = ALIASES[language] ?? language;
   if (hljs.getLanguage(name) === undefined) return trustedHtml(escapeHtml(code));

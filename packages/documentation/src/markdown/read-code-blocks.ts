@@ -1,12 +1,11 @@
 import { marked } from 'marked';
 import { type CodeFence, readCodeFence } from './code-fence.ts';
 
-/** A block of code of a page. */
 export interface CodeBlock extends CodeFence {
   readonly code: string;
 }
 
-/** All blocks of code of a page, in order. */
+/** Reads all blocks of code of a page, in order. */
 export const readCodeBlocks = (markdown: string): readonly CodeBlock[] => {
   const blocks: CodeBlock[] = [];
   marked.walkTokens(marked.lexer(markdown), (token) => {

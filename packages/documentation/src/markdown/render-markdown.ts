@@ -13,19 +13,22 @@ export interface Heading {
 
 /** A page's content. */
 export interface RenderedMarkdown {
-  /** The one heading of the first level. */
+  /** The only heading of level 1. */
   readonly title: string;
   readonly headings: readonly Heading[];
-  /** Everything, the title included. */
+  /** Includes the title. */
   readonly content: Html;
-  /** Where links lead, as they will stand in the page. */
+  /** Link targets as they will appear in the page. */
   readonly links: readonly string[];
 }
 
-/** Where a link of the source leads on the site; undefined where what it names is no page: then its text alone remains. */
+/**
+ * Resolves a link of the source to its address on the site; undefined if the target is not a page, which leaves only
+ * the text.
+ */
 export type ResolveLink = (href: string) => string | undefined;
 
-/** Renders a page that we have written ourselves; HTML in it is taken for text. */
+/** Renders a page that we have written; HTML in it becomes text. */
 export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): RenderedMarkdown => {
   const headings: Heading[] = [];
   const links: string[] = [];
@@ -34,7 +37,7 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
   const marked = new Marked({
     renderer: {
       html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
-      // A list to go through, not a form: who reads it ticks it elsewhere.
+      // Not an input: readers do not tick it here.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
       code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).markup,
       heading({ tokens, depth }: Tokens.Heading) {
@@ -69,11 +72,11 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
   return { title, headings, content, links };
 };
 
-/** A heading without words would head nothing. */
+/** An empty heading cell would have no meaning for screen readers. */
 const tableCell = (inner: string, tag: 'td' | 'th'): string =>
   tag === 'th' && inner !== '' ? `<th scope="col">${inner}</th>` : `<td>${inner}</td>`;
 
-/** The text of rendered HTML. */
+/** Returns the text of rendered HTML. */
 export const textOf = (content: string): string =>
   content
     .replaceAll(/<[^>]+>/g, '')

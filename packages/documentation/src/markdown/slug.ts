@@ -1,4 +1,4 @@
-/** Makes anchors that are unique on their page. */
+/** Creates anchors that are unique within a page. */
 export const createSlugger = (): ((text: string) => string) => {
   const taken = new Set<string>();
   return (text) => {
@@ -10,7 +10,7 @@ export const createSlugger = (): ((text: string) => string) => {
   };
 };
 
-/** A text as a part of an address. */
+/** Converts text to a part of an address. */
 export const toSlug = (text: string): string =>
   text
     .toLowerCase()

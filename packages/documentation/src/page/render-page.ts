@@ -8,19 +8,18 @@ export interface NavigationSection {
   readonly links: readonly PageLink[];
 }
 
-/** A link to a page. */
 export interface PageLink {
   readonly address: string;
   readonly title: string;
 }
 
-/** What stands on a page. */
+/** Content of a page. */
 export interface Page extends PageLink {
   readonly content: Html;
   readonly headings: readonly Heading[];
 }
 
-/** What stands around every page. */
+/** Frame around every page. */
 export interface Frame {
   readonly navigation: readonly NavigationSection[];
   readonly stylesheet: string;
@@ -28,11 +27,11 @@ export interface Frame {
   readonly searchIndex: string;
 }
 
-/** Headings up to this level stand in the list beside the page. */
+/** Deepest heading level in the list beside the page. */
 const OUTLINE_LEVEL_MAX = 2;
 const OUTLINE_HEADINGS_MIN = 2;
 
-/** The whole document of a page. */
+/** Renders the document of a page. */
 export const renderPage = (page: Page, frame: Frame): string =>
   html`<!doctype html>
 <html lang="en">
@@ -91,7 +90,7 @@ const outline = ({ headings }: Page): Html | false => {
 </nav>`;
 };
 
-/** The way to the page before and the page after. */
+/** Renders links to the previous and next page. */
 const steps = (page: Page, { navigation: sections }: Frame): Html | false => {
   const section = sections.find(({ links }) => links.some(({ address }) => address === page.address));
   if (section === undefined) return false;

@@ -1,4 +1,4 @@
-/** One place that a search can find; short names, as there are hundreds. */
+/** A search result. Short names, since the index has hundreds. */
 export interface SearchEntry {
   /** Address with anchor. */
   readonly a: string;

@@ -2,10 +2,10 @@ import { textOf } from '../markdown/index.ts';
 import type { Page } from './render-page.ts';
 import type { SearchEntry } from './search-entry.ts';
 
-/** Enough to find a place by its words; the whole index stays small. */
+/** Long enough to match the words of a section while the index stays small. */
 const TEXT_CHARACTERS_MAX = 600;
 
-/** What there is to find: every page, and every part of it below a heading. */
+/** Renders the search index: every page and every section below a heading. */
 export const searchIndex = (pages: readonly Page[]): string => JSON.stringify(pages.flatMap(entriesOf));
 
 const entriesOf = ({ address, title, content, headings }: Page): SearchEntry[] => {

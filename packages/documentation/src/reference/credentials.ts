@@ -1,7 +1,7 @@
 import { type Html, html } from '@svc/pages';
 import type { Operation } from './openapi.ts';
 
-/** What a caller shows, by its name in the OpenAPI document. */
+/** A caller's credential, by its name in the OpenAPI document. */
 interface Credential {
   readonly title: string;
   readonly hint: string;
@@ -10,7 +10,7 @@ interface Credential {
 const CREDENTIALS: Readonly<Record<string, Credential>> = {
   console_session: {
     title: 'Console session',
-    hint: 'The session of whoever is signed in to the console in this browser, or a token from “Sign in”.',
+    hint: 'The session of the user signed in to the console in this browser, or a token from “Sign in”.',
   },
   oauth_access_token: {
     title: 'OAuth access token',
@@ -19,14 +19,14 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
   api_key: { title: 'API key', hint: 'A key of the gateway, svc_sk_….' },
 };
 
-/** Name of the credential that an operation wants; undefined where it wants none. */
+/** Returns the name of the credential that an operation requires; undefined for none. */
 export const credentialOf = ({ security }: Pick<Operation, 'security'>): string | undefined =>
   security.flatMap(Object.keys)[0];
 
-/** What to call it. */
+/** Returns the display name of a credential. */
 export const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;
 
-/** Fields for the credentials of a page, shown where there are scripts. They are kept in the page alone. */
+/** Renders fields for the credentials of a page, shown if scripts run. Their values are kept only in the page. */
 export const credentialFields = (operations: readonly Operation[]): Html | false => {
   const names = [...new Set(operations.map(credentialOf))].filter((name) => name !== undefined);
   if (names.length === 0) return false;

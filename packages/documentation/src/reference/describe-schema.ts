@@ -1,11 +1,11 @@
 import { type Html, html } from '@svc/pages';
 import { type Api, dereference, type Schema } from './openapi.ts';
 
-/** Objects within objects are shown this deep. */
+/** Maximum depth of nested objects. */
 const DEPTH_MAX = 4;
 const SAFE_INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 
-/** The type of a value in few words, such as `string or null`. */
+/** Describes the type of a value briefly, such as `string or null`. */
 export const typeOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
   const { schema } = dereference(given, api);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -16,7 +16,7 @@ export const typeOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
   return schema.type?.join(' or ') ?? 'any';
 };
 
-/** Fields of an object, with those of objects in them. */
+/** Renders the fields of an object and of nested objects. */
 export const fieldList = (given: Schema, api: Pick<Api, 'schemas'>, depth = 0): Html | undefined => {
   const schema = objectIn(given, api);
   if (schema?.properties === undefined || depth >= DEPTH_MAX) return undefined;
@@ -28,7 +28,7 @@ ${fields.map(([name, field]) => fieldItem({ name, field, isRequired: required.ha
 `;
 };
 
-/** A field or parameter with its type, its limits and what it means. */
+/** Renders a field or parameter with type, limits and description. */
 export const fieldItem = (
   { name, field, isRequired }: { name: string; field: Schema; isRequired: boolean },
   api: Pick<Api, 'schemas'>,
@@ -41,7 +41,7 @@ export const fieldItem = (
 `;
 };
 
-/** The object that a schema is, may be, or is a list of. */
+/** Returns the object in a schema: itself, an alternative, or a list's item. */
 const objectIn = (given: Schema, api: Pick<Api, 'schemas'>): Schema | undefined => {
   const { schema } = dereference(given, api);
   if (schema.properties !== undefined) return schema;
@@ -61,7 +61,7 @@ const limitsOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
     range([schema.minItems, schema.maxItems], 'items'),
     range([schema.minimum, schema.maximum], ''),
     schema.exclusiveMinimum === undefined ? undefined : `more than ${schema.exclusiveMinimum}`,
-    // A pattern of a format says in a hundred signs what the format says in a word.
+    // The name of a format is clearer than its long pattern.
     schema.format === undefined ? schema.pattern : schema.format === 'binary' ? undefined : schema.format,
   ];
   const ofOthers = (schema.anyOf ?? []).map((one) => limitsOf(one, api));

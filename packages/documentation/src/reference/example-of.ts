@@ -1,6 +1,6 @@
 import { type Api, dereference, type Schema } from './openapi.ts';
 
-/** Values that say more than their type, by the name of their field. */
+/** Realistic example values by field name. */
 const KNOWN: Readonly<Record<string, unknown>> = {
   email: 'ada@apps.example',
   password: 'a long passphrase',
@@ -26,13 +26,13 @@ const KNOWN: Readonly<Record<string, unknown>> = {
   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   grant_type: 'refresh_token',
 };
-/** Models of the local stack, by what they serve. */
+/** Models of the local stack by purpose. */
 const MODELS: Readonly<Record<string, string>> = {
   createCompletion: 'svc-completion',
   createEmbeddings: 'svc-embedding',
 };
 
-/** A request body to begin with: what is required, filled in. */
+/** Creates a request body with example values for the required fields. */
 export const exampleOf = (schema: Schema, api: Pick<Api, 'schemas'>, operationId: string): unknown => {
   const found = dereference(schema, api).schema;
   const fields = (found.required ?? []).map((name) => [name, exampleValue(name, found.properties?.[name] ?? {}, api)]);

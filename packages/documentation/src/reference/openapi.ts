@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the reference reads of a JSON Schema. */
+/** The part of a JSON Schema that the reference uses. */
 export interface Schema {
   readonly $ref?: string | undefined;
   readonly type?: string | readonly string[] | undefined;
@@ -74,25 +74,24 @@ const documentSchema = z.object({
   components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
 });
 
-/** A parameter of an operation. */
 export type Parameter = z.infer<typeof parameterSchema>;
 
-/** An operation with where it is. */
+/** An operation with its path and method. */
 export interface Operation extends z.infer<typeof operationSchema> {
   readonly method: string;
   readonly path: string;
 }
 
-/** The API, as far as the reference shows it. */
+/** The part of the API that the reference shows. */
 export interface Api {
   readonly tags: readonly string[];
   readonly operations: readonly Operation[];
-  /** What the service sends, by the name of the event. */
+  /** Webhook requests by event name. */
   readonly webhooks: readonly Operation[];
   readonly schemas: Readonly<Record<string, Schema>>;
 }
 
-/** Reads the OpenAPI document. Throws a `ZodError` where it is not what it was. */
+/** Parses the OpenAPI document. Throws a `ZodError` if its structure has changed. */
 export const readApi = (document: unknown): Api => {
   const { tags, paths, webhooks, components } = documentSchema.parse(document);
   return {
@@ -106,7 +105,7 @@ export const readApi = (document: unknown): Api => {
 const operationsAt = (path: string, methods: Readonly<Record<string, z.infer<typeof operationSchema>>>): Operation[] =>
   Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path }));
 
-/** The schema that a reference names, and its name. */
+/** Resolves a schema reference to the schema and its name. */
 export const dereference = (schema: Schema, { schemas }: Pick<Api, 'schemas'>): { schema: Schema; name?: string } => {
   const name = schema.$ref?.split('/').at(-1);
   const found = name === undefined ? undefined : schemas[name];

@@ -8,10 +8,10 @@ import { type Api, dereference, type Operation, readApi, type Schema } from './o
 import { tryForm } from './try-form.ts';
 
 const INDEX = `${ROOT}/reference`;
-/** Codes that any operation may answer; they are said once. */
+/** Codes that any operation may return; described once. */
 const SAID_ONCE = new Set(['500', '413', '415']);
 
-/** The API reference: a page with all operations, and one for each of their groups. */
+/** Renders the API reference: an overview of all operations, and a page for each group. */
 export const referencePages = (document: unknown): readonly Page[] => {
   const api = readApi(document);
   return [indexPage(api), ...api.tags.map((tag) => tagPage(tag, api))];
@@ -69,7 +69,7 @@ const operationView = (operation: Operation, api: Api): Html => {
 <h2 id="${id}"><a class="anchor" href="#${id}">${inline(summary)}</a></h2>
 <p class="endpoint">${methodAndPath(operation)}</p>
 ${description !== undefined && html`<p>${inline(description)}</p>`}
-<p class="hint">${credential === undefined ? 'Wants no credential.' : `Wants: ${credentialTitle(credential)}, as Authorization: Bearer ….`}</p>
+<p class="hint">${credential === undefined ? 'No credential required.' : `Requires: ${credentialTitle(credential)}, as Authorization: Bearer ….`}</p>
 ${
   parameters.length > 0 &&
   html`<h3>Parameters</h3>
@@ -92,7 +92,7 @@ ${fieldList(schema, api) ?? html`<p>${typeOf(schema, api)}</p>`}`,
 
 const answerView = (status: string, { description, content }: Operation['responses'][string], api: Api): Html => {
   const schema: Schema | undefined = Object.values(content ?? {})[0]?.schema;
-  // Errors look alike everywhere; their page says how.
+  // Errors share one shape, which has a page.
   const isError = status >= '400';
   const fields = schema === undefined || isError ? undefined : fieldList(schema, api);
   const name = schema === undefined || isError ? undefined : dereference(schema, api).name;
@@ -114,7 +114,7 @@ ${schema !== undefined && fieldList(schema, api)}
 const methodAndPath = ({ method, path }: Operation): Html =>
   html`<code class="method method-${method.toLowerCase()}">${method}</code> <code>${path}</code>`;
 
-/** Text of the contract, with its backticks. */
+/** Renders contract text with its backticks. */
 const inline = (text: string): Html => {
   const { content } = renderMarkdown(text, (href) => href);
   return trustedHtml(content.markup.replace(/^<p>/, '').replace(/<\/p>\s*$/, ''));

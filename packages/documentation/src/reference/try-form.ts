@@ -7,12 +7,16 @@ import { type Api, dereference, type Operation, type Parameter, type Schema } fr
 const JSON_TYPE = 'application/json';
 const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
 
-/** Pages that a browser is sent to, and calls of other machines: nothing to try from here. */
+/**
+ * Returns true for pages that browsers are redirected to and for calls between machines, which cannot be tried here.
+ */
 const isForBrowsers = ({ path }: Operation): boolean =>
   /\/(sso|interaction|portal|events)\b|\/submit$|\/oauth\/authorize$/.test(path) &&
   !path.startsWith('/v1/integrations/apps');
 
-/** A form that sends the operation's request; undefined where that makes no sense. It is shown where there are scripts. */
+/**
+ * Renders a form that sends the operation's request; undefined if the operation cannot be tried. Shown if scripts run.
+ */
 export const tryForm = (operation: Operation, api: Api): Html | undefined => {
   if (isForBrowsers(operation)) return undefined;
   const { operationId, method, path, parameters } = operation;

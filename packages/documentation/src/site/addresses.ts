@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
 
-/** Where the documentation is. */
+/** Path of the documentation. */
 export const ROOT = '/docs';
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
-/** The address of a source below `docs/`: guides stand at the root, folders at their name. */
+/** Returns the address of a source below `docs/`: guides are at the root, folders keep their name. */
 export const addressOf = (source: string): string => {
   const path = source.replace(/\.md$/, '').replace(/^guides\//, '');
   return path === 'index' ? ROOT : `${ROOT}/${path}`;
 };
 
-/** Where a link in `source` leads; undefined where the site has no such page. */
+/** Resolves a link in `source`; undefined if the site has no such page. */
 export const resolveHref = (source: string, href: string, sources: ReadonlySet<string>): string | undefined => {
   if (HAS_SCHEME.test(href) || href.startsWith('/') || href.startsWith('#')) return href;
   const [path = '', anchor] = href.split('#', 2);

@@ -1,11 +1,11 @@
 /** A group of pages in the navigation. */
 export interface SiteSection {
   readonly title: string;
-  /** Sources below `docs/`, in the order in which they are read. */
+  /** Sources below `docs/`, in reading order. */
   readonly sources: readonly string[];
 }
 
-/** The guides and reference pages, in order. Pages that are named nowhere here are reached from others. */
+/** The guides and reference pages, in order. Other pages are reached by links. */
 export const siteSections: readonly SiteSection[] = [
   {
     title: 'For partner apps',
@@ -29,5 +29,5 @@ export const siteSections: readonly SiteSection[] = [
   { title: 'Reference', sources: ['errors.md', 'glossary.md'] },
 ];
 
-/** The page at `/docs` itself. */
+/** The page at `/docs`. */
 export const INDEX_SOURCE = 'guides/index.md';

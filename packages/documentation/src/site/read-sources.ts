@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** Markdown by its path below `docs/`; a folder's own name stands for the list of its pages. */
+/** Markdown by path below `docs/`; a folder's name stands for the list of its pages. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Folders whose pages have a list of their own. */
+/** Folders with a list of their pages. */
 const LISTED_FOLDERS: Readonly<Record<string, string>> = {
-  adr: '# Decisions\n\nWhat was decided, and why.\n',
-  runbooks: '# Runbooks\n\nOne page for each alert: what it means, what to look at, what to do.\n',
+  adr: '# Decisions\n\nDecisions with their reasons.\n',
+  runbooks: '# Runbooks\n\nOne page per alert: meaning, diagnosis, remedy.\n',
 };
 
-/** Reads every page below a folder, and makes the lists. */
+/** Reads every page below a folder and creates the lists. */
 export const readSources = (directory: string): Sources => {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll(sep, '/'))

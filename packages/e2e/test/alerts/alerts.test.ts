@@ -45,13 +45,13 @@ import { createWatch } from './watch.ts';
 
 const RUNBOOKS = new URL('../../../../docs/runbooks/', import.meta.url).pathname;
 const OWNERS = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
-/** Longer than the longest look back of a rule. */
+/** Longer than the longest range of a rule. */
 const QUIET_MINUTES = 65;
-/** As long as rates look back, and a few minutes more. */
+/** The range of the rates plus a few minutes. */
 const CALM_MINUTES_MAX = 20;
 const START_MS = 60_000;
 
-/** What goes wrong at the same time, for how many minutes. What follows each begins on a product that is whole again. */
+/** Conditions that hold at the same time, with the duration. Each scene starts after the product has recovered. */
 const scenes = (caller: Caller): Record<string, { minutes: number; conditions: Condition[] }> => ({
   'people and receivers': {
     minutes: 26,
@@ -100,7 +100,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
 
   beforeAll(async () => {
     product = await openProduct(watch);
-    // The console comes after all others, once its pages are built.
+    // The console starts last, after its pages are built.
     await waitFor(async () => (await product.stack()).processes['console'] !== undefined || undefined, {
       timeoutMs: START_MS,
     });
@@ -111,7 +111,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
   });
   afterAll(() => product.close());
 
-  test('a product that does its work is no reason for any', async () => {
+  test('no alert fires while the product works', async () => {
     const app = await registerApp(await signUp('business'));
     const user = await signUp('personal');
     await subscribe(user);
@@ -128,7 +128,7 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     const { minutes, conditions } = scenes(caller)[name] ?? { minutes: 0, conditions: [] };
     const expected = conditions.flatMap(({ alerts }) => alerts).toSorted();
     const isActive = (alert: string) => watch.active().includes(alert);
-    // What went before is looked back at for a while.
+    // Earlier samples stay in range for a while.
     for (let index = 0; index < CALM_MINUTES_MAX && expected.some(isActive); index += 1) await minute();
     expect(expected.filter(isActive)).toEqual([]);
     const told = new Set<string>();
@@ -145,16 +145,16 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     expect(expected.filter((alert) => !told.has(alert))).toEqual([]);
   });
 
-  test('every alert has fired', () => {
+  test('every alert fires once', () => {
     expect(rules.map(({ alert }) => alert).filter((alert) => !fired.has(alert))).toEqual([]);
   });
 
-  test('every query of a runbook can be asked', async () => {
+  test('every query of a runbook is valid', async () => {
     const pages = readdirSync(RUNBOOKS).map((file) => readFileSync(`${RUNBOOKS}${file}`, 'utf8'));
     const queries = pages.flatMap((page) => [...page.matchAll(/`(SELECT [^`<]+)`/g)].map(([, query = '']) => query));
     expect(queries.length).toBeGreaterThan(0);
     for (const query of queries) {
-      // A page says whose database it is about; here it is enough that one of them understands.
+      // A runbook does not name the database; one success among the owners suffices.
       const answers = await Promise.allSettled(OWNERS.map((service) => product.sql(service, query)));
       expect(
         answers.some(({ status }) => status === 'fulfilled'),
@@ -163,10 +163,10 @@ describe('alerts, on real processes whose scrapes are given simulated times', ()
     }
   });
 
-  test('Prometheus itself finds the same', (context) => {
+  test('Prometheus finds the same alerts', (context) => {
     if (!hasPromtool()) {
       process.stderr.write(
-        'SKIPPED: no promtool on this machine, so Prometheus has not judged the rules and our evaluation of them',
+        'SKIPPED: no promtool on this machine, so Prometheus has not checked the rules and our evaluation',
       );
       context.skip();
     }

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type Answer, call } from '../support/api.ts';
 import { signUp } from '../support/people.ts';
 
-/** Somebody with an API key and money. */
+/** A user with an API key and a funded wallet. */
 export interface Caller {
   readonly userId: string;
   readonly keyId: string;
@@ -11,7 +11,7 @@ export interface Caller {
   complete(content: string): Promise<Answer>;
 }
 
-/** Signs up, fills a wallet and makes a key. */
+/** Signs up, funds a wallet and creates a key. */
 export const fundedCaller = async (): Promise<Caller> => {
   const { userId, token } = await signUp('personal');
   const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };

@@ -1,12 +1,12 @@
 import type { Product } from './product.ts';
 
-/** Something that goes wrong, and what it must alert of. */
+/** A fault and the alerts that it must trigger. */
 export interface Condition {
   readonly alerts: readonly string[];
-  /** Makes it go wrong. */
+  /** Causes the fault. */
   readonly begin?: (product: Product) => Promise<void>;
-  /** What goes on while it lasts: before the scrape of each of its minutes, from 0. */
+  /** Runs before the scrape of each minute while the fault lasts; counts from 0. */
   readonly eachMinute?: (product: Product, minute: number) => Promise<void>;
-  /** Mends it. */
+  /** Ends the fault. */
   readonly end?: (product: Product) => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '@svc/contracts';
 import type { Product } from './product.ts';
 
-/** A fact on its way between services. */
+/** An event between services. */
 export interface Fact {
   readonly id: string;
   readonly subject: string;
@@ -14,7 +14,7 @@ const fact = (subject: string, aggregate: string, data: unknown): Fact => ({
   ...{ occurred_at: new Date().toISOString(), data },
 });
 
-/** Usage of a request that no billing has admitted. */
+/** Creates usage of a request that was never admitted. */
 export const usageFact = (used: { userId: string; keyId: string; costMicros: number }): Fact =>
   fact('inference.usage.recorded.v1', `usage:${randomUUID()}`, {
     records: [
@@ -26,7 +26,7 @@ export const usageFact = (used: { userId: string; keyId: string; costMicros: num
     ],
   });
 
-/** A connection of a user and an app that nobody has heard of before. */
+/** Creates a connection of a new user and a new app. */
 export const connectionFact = (): Fact => {
   const [userId, clientId] = [newId('usr'), newId('app')];
   return fact('auth.connection.created.v1', `connection:${userId}:${clientId}`, {
@@ -35,7 +35,7 @@ export const connectionFact = (): Fact => {
   });
 };
 
-/** Publishes a fact as the relay of a service does. */
+/** Publishes an event as a service's relay does. */
 export const publishFact = async (product: Product, { subject, ...rest }: Fact): Promise<void> => {
   await product.nats.jetstream().publish(subject, JSON.stringify({ subject, ...rest }), { msgID: rest.id });
 };

@@ -1,6 +1,6 @@
 import { setUpStack } from '../support/global-setup.ts';
 
-/** The stack that all alerts are fired on: it gives up and looks again soon, and is otherwise as it comes. */
+/** Stack for the alert tests: short retries and polls, otherwise defaults. */
 export const setup = setUpStack({
   SAMPLE_PARTNER: 'off',
   WEBHOOK_BACKOFF_BASE_MS: '1',

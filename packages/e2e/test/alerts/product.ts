@@ -8,22 +8,21 @@ import { expect, inject } from 'vitest';
 import { readStackFile, type StackFile } from '../support/stack.ts';
 import type { Watch } from './watch.ts';
 
-/** The services with a database. */
 export type DatabaseOwner = 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
 
-/** What conditions are caused with: the running product from the inside. */
+/** Access to the internals of the running product, to cause conditions. */
 export interface Product {
   readonly watch: Watch;
   readonly nats: NatsConnection;
   stack(): Promise<StackFile>;
   pidOf(name: string): Promise<number>;
-  /** A statement on a service's database, in a session that is kept. */
+  /** Runs a statement on a service's database in a pooled session. */
   sql(service: DatabaseOwner, statement: string, values?: unknown[]): Promise<pg.QueryResult>;
-  /** Takes a lock in a session of its own; answers how to let go. */
+  /** Takes a lock in a separate session and returns a function that releases it. */
   hold(service: DatabaseOwner, statement: string): Promise<() => Promise<void>>;
-  /** Calls an internal route as another service does. */
+  /** Calls an internal route as another service. */
   internal(service: DatabaseOwner, path: string, body: unknown): Promise<Response>;
-  /** Asks billing to admit requests, some at once, and expects that it admits all of them. */
+  /** Admits requests at billing, some concurrently, and expects all to succeed. */
   admit(requests: readonly AdmissionRequest[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +30,7 @@ export interface Product {
 const CALL_TIMEOUT_MS = 20_000;
 const ADMISSIONS_AT_ONCE = 32;
 
-/** Opens what conditions need of the stack that runs. */
+/** Opens connections to the running stack. */
 export const openProduct = async (watch: Watch): Promise<Product> => {
   const dataDir = inject('dataDir');
   const first = await readStackFile(dataDir);
@@ -90,7 +89,7 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
   };
 };
 
-/** Does something so many times, some at once. */
+/** Runs an action the given number of times, with limited concurrency. */
 export const times = async (
   count: number,
   atOnce: number,

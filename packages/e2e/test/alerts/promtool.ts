@@ -9,21 +9,24 @@ import { INTERVAL_SECONDS } from './watch.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** Whether Prometheus's own tool is installed. */
+/** Returns true if Prometheus's tool is installed. */
 export const hasPromtool = (): boolean => spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Has Prometheus itself read the rule files. Throws with what it says of them. */
+/** Checks the rule files with promtool. Throws with its output on failure. */
 export const checkRules = (): string =>
   execFileSync('promtool', ['check', 'rules', ...ruleFiles.map(({ file }) => `${RULES}${file}`)], {
     encoding: 'utf8',
     timeout: TIMEOUT_MS,
   });
 
-/** Has Prometheus evaluate the rules over recorded samples, minute by minute; answers what it says where it finds other alerts than we do. */
+/**
+ * Evaluates the rules over recorded samples with promtool, minute by minute. Returns its output if the alerts differ
+ * from ours.
+ */
 export const testRules = (store: SeriesStore, minutes: number): string => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-promtool-'));
   try {
-    // Annotations quote values, which are measured: what is compared is which alerts fire, with which labels.
+    // Annotations quote measured values, so only firing alerts and their labels are compared.
     const groups = ruleFiles.flatMap(({ content }) =>
       content.groups.map((group) => ({
         ...group,
@@ -64,7 +67,7 @@ const testFile = (store: SeriesStore, minutes: number) => ({
   ],
 });
 
-/** What we find at each minute, by the convention of the release that is asked. */
+/** Our alerts per minute, in the syntax of the installed release. */
 const expectations = (store: SeriesStore, minutes: number) => {
   const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' });
   const state = createRuleState(store, { isStartIncluded: /version [12]\./.test(version.stdout + version.stderr) });
@@ -81,7 +84,7 @@ const expectations = (store: SeriesStore, minutes: number) => {
   });
 };
 
-/** One value for each minute from the first: `_` where there was none, `stale` where the series ended. */
+/** One value per minute from the first: `_` for none, `stale` for the end of the series. */
 const valuesOf = (samples: readonly Sample[], minutes: number): string => {
   const values = Array.from({ length: minutes + 1 }, () => '_');
   for (const { at, value } of samples) values[at / INTERVAL_SECONDS] = value === undefined ? 'stale' : String(value);

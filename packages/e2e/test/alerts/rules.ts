@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { durationSeconds, evaluate, type Moment, metricsOf } from './promql/evaluate.ts';
 import { type Labels, labelsKey, type SeriesStore } from './promql/series.ts';
 
-/** The folder of the rules that operators load. */
+/** Folder of the alert rules that operators load. */
 export const RULES = new URL('../../../../infra/observability/alerts/', import.meta.url).pathname;
 
 /** An alert as its rule file states it. */
@@ -14,36 +14,35 @@ export interface Rule {
   readonly labels: Labels;
 }
 
-/** The rule files by their names. */
+/** Rule files by name. */
 export const ruleFiles = readdirSync(RULES).map((file) => ({
   file,
-  // Judged by a schema in infra/kubernetes/test, and by promtool below.
+  // Validated by a schema in infra/kubernetes/test, and by promtool below.
   content: parse(readFileSync(`${RULES}${file}`, 'utf8')) as { groups: { name: string; rules: Rule[] }[] },
 }));
 
-/** Every alert. */
 export const rules: readonly Rule[] = ruleFiles.flatMap(({ content }) =>
   content.groups.flatMap((group) => group.rules),
 );
 
-/** Everything that any alert reads. */
+/** All metrics that alerts read. */
 export const wantedMetrics: ReadonlySet<string> = new Set(rules.flatMap(({ expr }) => metricsOf(expr)));
 
-/** An alert that fires, by the labels that its expression gave. */
+/** A firing alert with the labels of its expression. */
 export interface FiringAlert {
   readonly alert: string;
   readonly labels: Labels;
 }
 
-/** Evaluates all rules at one moment after another, as Prometheus does. */
+/** Evaluates all rules over time, like Prometheus. */
 export interface RuleState {
   evaluateAt(at: number): void;
-  /** Alerts whose expression is true, whether or not it has been for long enough. */
+  /** Alerts whose expression is true, regardless of `for`. */
   active(): string[];
   firing(): FiringAlert[];
 }
 
-/** Creates the state of rules that nobody has evaluated. */
+/** Creates the state of rules that have not been evaluated yet. */
 export const createRuleState = (store: SeriesStore, options: Pick<Moment, 'isStartIncluded'> = {}): RuleState => {
   const since = new Map<Rule, Map<string, { labels: Labels; at: number }>>();
   let now = 0;

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// A stack of its own: what alerts tell of is done to it, and nobody else should see that.
+// A separate stack: the alert tests break it.
 export default defineConfig({
   test: {
     include: ['test/alerts/**/*.test.ts'],

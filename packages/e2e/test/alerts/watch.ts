@@ -1,7 +1,7 @@
 import { createSeriesStore, parseExposition, type ReadSample, type SeriesStore } from './promql/series.ts';
 import { createRuleState, type FiringAlert, wantedMetrics } from './rules.ts';
 
-/** A process to be scraped, with what a PodMonitor adds to its samples. */
+/** A process to scrape, with the labels that a PodMonitor adds. */
 export interface Target {
   readonly job: string;
   readonly pod: string;
@@ -9,29 +9,28 @@ export interface Target {
   readonly url: string;
 }
 
-/** Scrapes real processes at simulated times, and evaluates every alert as Prometheus would. */
+/** Scrapes real processes at simulated times and evaluates all alerts like Prometheus. */
 export interface Watch {
   addTarget(target: Target): void;
   removeTarget(pod: string): void;
-  /** A minute passes: everything is scraped, then every rule evaluated. */
+  /** Advances one minute: scrapes all targets, then evaluates all rules. */
   minute(): Promise<void>;
   /** Minutes that have passed. */
   elapsed(): number;
   active(): string[];
   firing(): FiringAlert[];
-  /** What a process says of one metric now, summed over its labels; a minute need not pass. */
+  /** Reads the current value of a metric, summed over its labels, without advancing. */
   read(job: string, metric: string, labels?: Record<string, string>): Promise<number>;
   store(): SeriesStore;
 }
 
-/** Seconds between scrapes, and between evaluations. */
+/** Seconds between scrapes and between evaluations. */
 export const INTERVAL_SECONDS = 60;
-/** On a busy machine an answer may take long. */
+/** Generous, for a busy machine. */
 const SCRAPE_TIMEOUT_MS = 2_000;
-/** What has not answered its last scrape is hardly waited for. */
+/** Short timeout for targets that did not answer their last scrape. */
 const SILENT_TIMEOUT_MS = 100;
 
-/** Creates a watch that has seen nothing. */
 export const createWatch = (): Watch => {
   const targets = new Map<string, Target>();
   const store = createSeriesStore();

@@ -1,29 +1,28 @@
 import { inject } from 'vitest';
 
-/** Parsed JSON whose shape is judged by assertions, not by types. */
+/** Parsed JSON whose shape is checked by assertions, not by types. */
 export interface LooseJson {
   [key: string]: LooseJson;
 }
 
-/** An answer of the product, with its body parsed where it is JSON. */
+/** A response of the product, with its body parsed if it is JSON. */
 export interface Answer {
-  status: number;
-  headers: Headers;
-  body: LooseJson;
-  text: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: LooseJson;
+  readonly text: string;
 }
 
-/** What a call carries. */
 export interface CallOptions {
-  token?: string;
-  body?: unknown;
-  form?: Record<string, string>;
-  headers?: Record<string, string>;
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly form?: Record<string, string>;
+  readonly headers?: Record<string, string>;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
 
-/** Calls the product through its ingress, as any outsider does. */
+/** Calls the product through its ingress, like any client. */
 export const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
   const { token, body, form, headers } = options;
   const response = await fetch(`${inject('baseUrl')}${path}`, {

@@ -5,13 +5,13 @@ import { expect, inject } from 'vitest';
 const BUILD_TIMEOUT_MS = 120_000;
 const PASSWORD = 'a rather long passphrase';
 
-/** Waits until the console's pages are there: the stack builds them when it is ready, and browsers look again until then. */
+/** Waits until the console's pages are built; browsers reload until then. */
 export const waitForConsole = async (page: Page): Promise<void> => {
   await page.goto(inject('baseUrl'));
   await page.getByRole('link', { name: 'Create one' }).waitFor({ timeout: BUILD_TIMEOUT_MS });
 };
 
-/** Signs up through the console's own form and arrives on the overview. */
+/** Signs up through the console's form and arrives on the overview. */
 export const signUpInConsole = async (page: Page, type: 'personal' | 'business') => {
   const email = `${type}-${randomUUID()}@example.com`;
   await page.goto(inject('baseUrl'));
@@ -33,7 +33,7 @@ export const goTo = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
 };
 
-/** Nothing that scripts could take is left where they can read it: storage, and cookies without HttpOnly. */
+/** Expects no readable secrets: nothing in storage, and only HttpOnly cookies. */
 export const expectNothingToSteal = async (page: Page): Promise<void> => {
   const readable = String(
     await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),

@@ -13,12 +13,12 @@ declare module 'vitest' {
     dataDir: string;
     certificate: Identity;
     receiverPorts: number[];
-    /** What the collector of traces was sent, a batch to a line. */
+    /** File with the batches sent to the trace collector, one per line. */
     tracesFile: string;
   }
 }
 
-/** Starts the whole product once for a run, with webhook receivers of this machine allowed. */
+/** Starts the whole product once per run, with local webhook receivers allowed. */
 export const setUpStack =
   (environment: Record<string, string>) =>
   async (project: TestProject): Promise<() => Promise<void>> => {
@@ -44,14 +44,14 @@ export const setUpStack =
     };
   };
 
-/** The stack of the journeys: what a person waits for comes soon, and traces are on. */
+/** Stack for the journeys: short delays and tracing enabled. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-traces-'));
   const tracesFile = join(folder, 'traces.jsonl');
   await writeFile(tracesFile, '');
   const collector = await traceCollector({ file: tracesFile });
   const stop = await setUpStack({
-    // Eight attempts are over in six seconds.
+    // Eight attempts take six seconds.
     WEBHOOK_BACKOFF_BASE_MS: '1',
     SWEEP_INTERVAL_MS: '500',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

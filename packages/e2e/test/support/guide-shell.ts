@@ -9,24 +9,23 @@ import { waitFor } from '@svc/testing';
 const BLOCK_TIMEOUT_MS = 60_000;
 const OUTPUT_TIMEOUT_MS = 30_000;
 
-/** What a person with two terminals has. */
+/** A reader's two terminals. */
 export interface GuideShell {
-  /** Does what a block says. Throws where it fails, or prints something else than the guide shows. */
+  /** Runs a block. Throws if it fails or prints something other than the guide shows. */
   follow(block: CodeBlock): Promise<void>;
-  /** The folder that the first terminal is in. */
+  /** Folder of the first terminal. */
   folder(): string;
   close(): Promise<void>;
 }
 
-/** Where a guide is followed. */
 export interface GuideShellOptions {
-  folder: string;
-  env: NodeJS.ProcessEnv;
-  /** Values of variables that a person would put in: `SVC=…` of a block gets this one. */
-  variables: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Values that a reader would fill in: `SVC=…` in a block becomes this value. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Opens two terminals: one shell for all blocks in order, and one whose program the next such block replaces. */
+/** Opens two terminals: one shell for all blocks in order, and one whose program each such block replaces. */
 export const openGuideShell = ({ folder: start, env, variables }: GuideShellOptions): GuideShell => {
   const environment = { ...env, PATH: `${dirname(process.execPath)}:${env['PATH']}` };
   const shell = spawn('sh', ['-e'], { cwd: start, env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -68,7 +67,7 @@ export const openGuideShell = ({ folder: start, env, variables }: GuideShellOpti
       switch (role?.kind) {
         case 'run':
           isLeftOut = role.needs !== undefined && !succeeds(role.needs, environment);
-          // A test that leaves something out says so.
+          // Makes omissions visible in the test output.
           if (isLeftOut) process.stderr.write(`left out, for want of \`${role.needs}\`:\n${code}`);
           else await paste(fillIn(code, variables));
           return;
@@ -112,16 +111,16 @@ const collect = (program: ChildProcess): (() => string) => {
   return () => text;
 };
 
-/** Ends a program with all that it has started, and waits until it has let go of its port. */
+/** Ends a program with its child processes and waits until its port is free. */
 const stop = async (program: ChildProcess | undefined): Promise<void> => {
   if (program?.pid === undefined || program.exitCode !== null || program.signalCode !== null) return;
-  // Its output ends when the last of them has gone.
+  // Its output ends when the last process has ended.
   const closed = once(program, 'close');
   process.kill(-program.pid, 'SIGTERM');
   await closed;
 };
 
-/** What a guide shows must be printed, line by line; `…` stands for anything. */
+/** Expects the lines that a guide shows; `…` stands for anything. */
 const expectOutput = async (shown: string, text: () => string): Promise<void> => {
   const pattern = new RegExp(shown.trim().split('…').map(escapePattern).join('[\\s\\S]*'));
   try {

@@ -9,14 +9,14 @@ const LOOKS = {
   narrow: { size: { width: 360, height: 780 }, colorScheme: 'dark' },
 } as const;
 
-/** Colours change over a moment; what turns for ever is not waited for. */
+/** Waits for colour transitions, but not for endless animations. */
 const COLOURS_CHANGED = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished))`;
 
-/** How a page is looked at: wide and light, or narrow and dark. */
+/** Viewport and colour scheme: wide and light, or narrow and dark. */
 export type Look = keyof typeof LOOKS;
 
-/** Checks a page as it is now with axe-core, in both looks unless told; leaves pictures where `SCREENSHOTS_DIR` is set. */
+/** Checks the current page with axe-core, by default in both looks; saves screenshots to `SCREENSHOTS_DIR` if set. */
 export const inspectPage = async (
   page: Page,
   name: string,
@@ -38,7 +38,7 @@ export const inspectPage = async (
   }
 };
 
-/** Runs axe-core in the page as a debugger does: the page's own policy would refuse it. */
+/** Runs axe-core through the debugger, since the page's policy would block it. */
 const findViolations = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe.source);
   const found: unknown = await page.evaluate(

@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A site of somebody else, that remembers where browsers came back to it. */
+/** A foreign site that records the pages that browsers return to. */
 export interface LandingServer {
   readonly origin: string;
-  /** Pages that were opened, oldest first. */
+  /** Opened pages, oldest first. */
   readonly visits: URL[];
   close(): void;
 }
 
-/** Starts a site at an origin of its own. */
+/** Starts a site with a separate origin. */
 export const startLandingServer = async (): Promise<LandingServer> => {
   const visits: URL[] = [];
   const server = createServer((request, response) => {

@@ -8,15 +8,15 @@ import { packFolder } from './tarball.ts';
 
 const STORE = fileURLToPath(new URL('../../../../node_modules/.pnpm/', import.meta.url));
 
-/** A registry on this machine. */
+/** A local registry. */
 export interface NpmRegistry {
-  url: string;
+  readonly url: string;
   close(): void;
 }
 
 /**
- * A registry that offers what this workspace has installed, in its versions: `npm install` of a guide needs no network, and gets
- * nothing that the lockfile does not know.
+ * Starts a registry that offers the packages installed in this workspace, so that a guide's `npm install` needs no
+ * network and gets only versions of the lockfile.
  */
 export const startNpmRegistry = async (): Promise<NpmRegistry> => {
   const packages = readInstalled();
@@ -39,7 +39,7 @@ export const startNpmRegistry = async (): Promise<NpmRegistry> => {
   return { url, close: () => server.close() };
 };
 
-/** Folders of all installed packages, by name and version. */
+/** Reads the folders of all installed packages, by name and version. */
 const readInstalled = (): ReadonlyMap<string, ReadonlyMap<string, string>> => {
   const packages = new Map<string, Map<string, string>>();
   for (const entry of readdirSync(STORE)) {
@@ -55,7 +55,7 @@ const readInstalled = (): ReadonlyMap<string, ReadonlyMap<string, string>> => {
 
 const readManifest = (folder: string): Record<string, unknown> => {
   const manifest: Record<string, unknown> = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  // Nothing of what a package would do to build itself is needed here.
+  // Build scripts are not needed here.
   const { scripts: _scripts, devDependencies: _development, ...rest } = manifest;
   return rest;
 };

@@ -5,20 +5,20 @@ import type { Person, RegisteredApp } from './people.ts';
 
 /** A partner app's side of a connection. */
 export interface ConnectedPartner {
-  configuration: client.Configuration;
-  accessToken: string;
-  refreshToken: string;
-  tokens: client.TokenEndpointResponse;
+  readonly configuration: client.Configuration;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly tokens: client.TokenEndpointResponse;
 }
 
-/** An authorize request that a partner has begun. */
+/** An authorize request that a partner has started. */
 export interface AuthorizeRequest {
-  url: URL;
-  state: string;
-  verifier: string;
+  readonly url: URL;
+  readonly state: string;
+  readonly verifier: string;
 }
 
-/** Configures a stock client from nothing but the issuer. */
+/** Configures a stock client from the issuer alone. */
 export const discoverPartner = (app: RegisteredApp): Promise<client.Configuration> =>
   client.discovery(
     new URL(inject('baseUrl')),
@@ -28,7 +28,7 @@ export const discoverPartner = (app: RegisteredApp): Promise<client.Configuratio
     { execute: [client.allowInsecureRequests] },
   );
 
-/** Begins an authorize request as a stock client does. */
+/** Starts an authorize request as a stock client does. */
 export const beginAuthorize = async (
   configuration: client.Configuration,
   app: RegisteredApp,
@@ -47,7 +47,7 @@ export const beginAuthorize = async (
   return { url, state, verifier };
 };
 
-/** Decides through the console API; answers where the browser is sent. */
+/** Decides through the console API and returns the redirect target. */
 export const decide = async (person: Person, request: AuthorizeRequest, approved: boolean): Promise<URL> => {
   const query = Object.fromEntries(request.url.searchParams);
   const decided = await call('POST', '/v1/integrations/oauth/authorize', {
@@ -66,14 +66,14 @@ export const decide = async (person: Person, request: AuthorizeRequest, approved
   return new URL(String(decided.body.redirect_to));
 };
 
-/** Redeems the code that came back in a callback URL. */
+/** Redeems the code in a callback URL. */
 export const redeem = (configuration: client.Configuration, callback: URL, request: AuthorizeRequest) =>
   client.authorizationCodeGrant(configuration, callback, {
     pkceCodeVerifier: request.verifier,
     expectedState: request.state,
   });
 
-/** The whole connect flow of one user and one app. */
+/** Runs the whole connect flow of one user and one app. */
 export const connect = async (person: Person, app: RegisteredApp): Promise<ConnectedPartner> => {
   const configuration = await discoverPartner(app);
   const request = await beginAuthorize(configuration, app);
@@ -82,14 +82,14 @@ export const connect = async (person: Person, app: RegisteredApp): Promise<Conne
   return { configuration, accessToken: tokens.access_token, refreshToken: String(tokens.refresh_token), tokens };
 };
 
-/** One message to the delegated chat endpoint. */
+/** Sends one message to the delegated chat endpoint. */
 export const chat = (accessToken: string, content: string, more: Record<string, unknown> = {}) =>
   call('POST', '/v1/integrations/inference/chat/completions', {
     token: accessToken,
     body: { messages: [{ role: 'user', content }], ...more },
   });
 
-/** The `data:` payloads of an SSE answer, in order. */
+/** Returns the `data:` payloads of an SSE response, in order. */
 export const sseData = (text: string): string[] =>
   text
     .split(/\r?\n\r?\n/)

@@ -2,24 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { call } from './api.ts';
 
-/** Somebody with an account and a console session. */
+/** A user with an account and a console session. */
 export interface Person {
-  userId: string;
-  email: string;
-  password: string;
-  token: string;
+  readonly userId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly token: string;
 }
 
-/** A registered app, with its secret where it is confidential. */
+/** A registered app, with its secret if it is confidential. */
 export interface RegisteredApp {
-  clientId: string;
-  clientSecret: string | undefined;
-  redirectUri: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  readonly redirectUri: string;
 }
 
 const PASSWORD = 'a rather long passphrase';
 
-/** Signs up and signs in. */
 export const signUp = async (accountType: 'personal' | 'business'): Promise<Person> => {
   const email = `${accountType}-${randomUUID()}@example.com`;
   const business = accountType === 'business' ? { business_name: 'Example Business' } : {};
@@ -56,7 +55,7 @@ export const registerApp = async (
   };
 };
 
-/** Buys a plan through the sandbox checkout; answers the confirmed subscription. */
+/** Buys a plan through the sandbox checkout and returns the confirmed subscription. */
 export const subscribe = async (person: Person, planId?: string): Promise<{ id: string; status: string }> => {
   const plans = await call('GET', '/v1/subscriptions/plans');
   const checkout = await call('POST', '/v1/subscriptions/checkout', {
@@ -79,7 +78,7 @@ export const subscribe = async (person: Person, planId?: string): Promise<{ id: 
   return { id: String(id), status: String(status) };
 };
 
-/** Pays 50 EUR into a person's wallet; answers a new API key. */
+/** Pays 50 EUR into a user's wallet and returns a new API key. */
 export const fundKey = async (person: Person): Promise<string> => {
   const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
   const topUp = await call('POST', '/v1/gateway/wallet/top-ups', {

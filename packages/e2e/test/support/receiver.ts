@@ -5,28 +5,27 @@ import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { inject } from 'vitest';
 
-/** One request that a receiver got. */
 export interface Delivery {
-  at: number;
-  headers: Record<string, string>;
-  rawBody: string;
-  event: WebhookEvent;
-  answered: number;
+  readonly at: number;
+  readonly headers: Record<string, string>;
+  readonly rawBody: string;
+  readonly event: WebhookEvent;
+  readonly answered: number;
 }
 
 /** A partner's webhook receiver over real TLS. */
 export interface Receiver {
-  url: string;
-  deliveries: Delivery[];
-  /** Statuses to answer next; 204 once they are used up. */
-  answers: number[];
+  readonly url: string;
+  readonly deliveries: Delivery[];
+  /** Next statuses to send; 204 once they are used up. */
+  readonly answers: number[];
   waitForEvent(name: WebhookEvent['event'], userId?: string): Promise<Delivery>;
   close(): Promise<void>;
 }
 
 const taken = new Set<number>();
 
-/** Starts a receiver on one of the ports that the stack under test lets through. */
+/** Starts a receiver on one of the ports that the tested stack allows. */
 export const startReceiver = async (): Promise<Receiver> => {
   const { key, cert } = inject('certificate');
   const deliveries: Delivery[] = [];
@@ -84,7 +83,7 @@ const listenOnAllowedPort = async (server: ReturnType<typeof createServer>): Pro
   throw new Error('no allowed receiver port is free');
 };
 
-/** Verifies a delivery as the contract's section 6.3 says, independently of the product's own code. */
+/** Verifies a delivery by section 6.3 of the contract, independently of the product's code. */
 export const isSignedWith = (delivery: Pick<Delivery, 'headers' | 'rawBody'>, secret: string): boolean => {
   const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(delivery.headers['x-svc-signature'] ?? '');
   if (!match?.[1] || !match[2]) return false;

@@ -6,7 +6,7 @@ import { readStackFile } from './stack.ts';
 export const processIdOf = async (name: string): Promise<number> =>
   (await readStackFile(inject('dataDir'))).processes[name]?.pid ?? 0;
 
-/** Kills a process of the stack with SIGKILL; answers its id. The stack starts it again. */
+/** Kills a process of the stack with SIGKILL and returns its id. The stack restarts it. */
 export const killService = async (name: string): Promise<number> => {
   const pid = await processIdOf(name);
   expect(pid, name).toBeGreaterThan(0);
@@ -14,13 +14,13 @@ export const killService = async (name: string): Promise<number> => {
   return pid;
 };
 
-/** A row of billing's reservations; amounts as the driver reads them. */
+/** A row of billing's reservations; amounts as the driver returns them. */
 export interface ReservationRow {
   readonly request_id: string;
   readonly state: string;
   readonly cost_micros: string | null;
   readonly estimate_micros: string;
-  /** What an API-key request has cost so far, as its gateway reported. */
+  /** Cost of an API-key request so far, as its gateway reported it. */
   readonly reported_micros: string | null;
 }
 

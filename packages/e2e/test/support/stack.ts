@@ -7,23 +7,23 @@ const MAIN = new URL('../../../../infra/local/src/main.ts', import.meta.url).pat
 const READY_TIMEOUT_MS = 150_000;
 const STOP_TIMEOUT_MS = 45_000;
 
-/** What `stack.json` says of a running stack. */
+/** Content of `stack.json`. */
 export interface StackFile {
-  base_url: string;
-  processes: Record<string, { pid: number; url: string; internal_url?: string }>;
-  database_urls: Record<string, string>;
-  nats_url: string;
-  nats_urls: Record<string, string>;
+  readonly base_url: string;
+  readonly processes: Record<string, { pid: number; url: string; internal_url?: string }>;
+  readonly database_urls: Record<string, string>;
+  readonly nats_url: string;
+  readonly nats_urls: Record<string, string>;
 }
 
-/** A stack that was started by a test run, in a data directory of its own. */
+/** A stack started by a test run, in a separate data directory. */
 export interface RunningStack {
-  baseUrl: string;
-  dataDir: string;
+  readonly baseUrl: string;
+  readonly dataDir: string;
   stop(): Promise<number | null>;
 }
 
-/** Starts the product by the command behind `pnpm start` and waits until it says that it is ready. */
+/** Starts the product with the command of `pnpm start` and waits until it is ready. */
 export const startStack = async (dataDir: string, environment: Record<string, string>): Promise<RunningStack> => {
   const child = spawn(process.execPath, [MAIN], {
     env: { ...process.env, SVC_DATA_DIR: dataDir, ...environment },
@@ -40,7 +40,7 @@ export const startStack = async (dataDir: string, environment: Record<string, st
   return { baseUrl, dataDir, stop };
 };
 
-/** Reads what the supervisor writes about its processes. */
+/** Reads the supervisor's file about its processes. */
 export const readStackFile = async (dataDir: string): Promise<StackFile> =>
   JSON.parse(await readFile(join(dataDir, 'stack.json'), 'utf8'));
 
@@ -51,7 +51,7 @@ const readyLine = (child: ChildProcess): Promise<string> =>
       child.kill('SIGTERM');
       reject(new Error(`the stack did not start (${why}):\n${output}`));
     };
-    const timer = setTimeout(() => fail('time is up'), READY_TIMEOUT_MS);
+    const timer = setTimeout(() => fail('timeout'), READY_TIMEOUT_MS);
     const onData = (chunk: Buffer) => {
       output += chunk.toString();
       const ready = /^ready (http\S+)/m.exec(output)?.[1];

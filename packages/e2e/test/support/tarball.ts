@@ -6,8 +6,8 @@ const BLOCK_BYTES = 512;
 const NAME_BYTES_MAX = 100;
 
 /**
- * A folder as npm takes it: a gzipped ustar archive (POSIX.1-1988) below `package/`. Not by the `tar` of the machine, which writes
- * files that share their content as links, and npm leaves links out.
+ * Packs a folder for npm: a gzipped ustar archive (POSIX.1-1988) below `package/`. Not by the system's `tar`, which
+ * stores hard links that npm leaves out.
  */
 export const packFolder = async (folder: string): Promise<Buffer> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 
-/** What pages did that they should not. */
+/** Unwanted behaviour of pages. */
 export interface PageWatch {
-  /** Complaints of the browser, breaches of the pages' own policies above all; without those that were foreseen. */
+  /** Browser errors, above all policy violations, without the expected ones. */
   complaints(): string[];
-  /** Requests to other origins than those that are at home here. */
+  /** Requests to foreign origins. */
   outside(): string[];
   follow(page: Page): Page;
 }
 
-/** Watches pages for complaints and for requests to other origins. */
+/** Watches pages for browser errors and requests to foreign origins. */
 export const watchPages = (home: readonly string[], foreseen: RegExp = /^$/): PageWatch => {
   const complaints: string[] = [];
   const outside: string[] = [];

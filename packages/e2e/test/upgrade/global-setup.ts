@@ -8,12 +8,12 @@ import { layOut, type Releases } from './two-releases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Undefined where the previous release cannot be had. */
+    /** Undefined if the previous release is unavailable. */
     releases: Releases | undefined;
   }
 }
 
-/** Starts the product as the previous release left it. */
+/** Starts the product at the previous release. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-upgrade-'));
   const remove = () => rm(folder, { recursive: true, force: true });

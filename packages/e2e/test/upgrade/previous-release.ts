@@ -8,8 +8,8 @@ const INSTALL_TIMEOUT_MS = 120_000;
 const run = promisify(execFile);
 
 /**
- * Brings the sources of the previous release into a folder, with the packages that it was released with. Throws where this checkout does not
- * hold its history, or the packages cannot be had.
+ * Checks out the sources of the previous release into a folder and installs its packages. Throws if this checkout lacks
+ * the history or the packages are unavailable.
  */
 export const checkOutPreviousRelease = async (folder: string): Promise<void> => {
   const commit = await findPreviousRelease(ROOT);
@@ -17,7 +17,7 @@ export const checkOutPreviousRelease = async (folder: string): Promise<void> => 
   const archive = `${folder}.tar`;
   await run('git', ['-C', ROOT, 'archive', '--output', archive, commit], { timeout: GIT_TIMEOUT_MS });
   await run('tar', ['-xf', archive, '-C', folder], { timeout: GIT_TIMEOUT_MS });
-  // This checkout's pnpm: there is none in the folder yet.
+  // Uses this checkout's pnpm: the folder has none yet.
   const install = ['install', '--frozen-lockfile', '--prefer-offline', '--prod'];
   await run(`${ROOT}node_modules/.bin/pnpm`, install, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
 };

@@ -1,23 +1,22 @@
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The services that move from release to release. */
+/** Services that move between releases. */
 export const SERVICES = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
-/** One of them. */
 export type Service = (typeof SERVICES)[number];
 
-/** Which code a service runs. */
+/** Release of the code that a service runs. */
 export type Release = 'previous' | 'present';
 
-/** Where the releases are, and the folder of services that the stack is given. */
+/** Folders of the releases, and the folder of services that the stack uses. */
 export interface Releases {
   readonly previous: string;
   readonly present: string;
   readonly mixed: string;
 }
 
-/** Has a service run the code of one release from its next start. Its migrations are run by `migrations` alone. */
+/** Makes a service run one release from its next start. Only `migrations` runs its migrations. */
 export const choose = async (releases: Releases, service: Service, release: Release): Promise<void> => {
   const folder = join(releases.mixed, service, 'src');
   await mkdir(folder, { recursive: true });
@@ -26,7 +25,7 @@ export const choose = async (releases: Releases, service: Service, release: Rele
   await symlink(join(releases[release], 'services', service, 'src', 'main.ts'), link);
 };
 
-/** Lays out the folder of services with the previous release throughout, schema included. */
+/** Lays out the folder of services at the previous release, schema included. */
 export const layOut = async (releases: Releases): Promise<void> => {
   for (const service of SERVICES) {
     await choose(releases, service, 'previous');

@@ -16,7 +16,7 @@ const CHATS_AT_ONCE = 8;
 const releases = inject('releases');
 const run = promisify(execFile);
 
-/** Has services run the code of one release; each is stopped in order and started again by the supervisor. */
+/** Moves services to a release; the supervisor stops each in order and restarts it. */
 const upgrade = async (release: Release, services: readonly Service[]): Promise<void> => {
   if (releases === undefined) return;
   await Promise.all(
@@ -38,7 +38,7 @@ const upgrade = async (release: Release, services: readonly Service[]): Promise<
   );
 };
 
-/** Runs the migrations of the present release, as its Jobs do before any of its services starts. */
+/** Runs the migrations of the current release, as its Jobs do before any of its services starts. */
 const migrate = async (): Promise<void> => {
   const { database_urls: urls } = await readStackFile(inject('dataDir'));
   await Promise.all(
@@ -67,7 +67,7 @@ describe.skipIf(releases === undefined)('an upgrade from the previous release, o
     return () => receiver.close();
   });
 
-  /** Sign up, subscribe, connect, infer with both kinds of credential, be settled, be told of it. */
+  /** Signs up, subscribes, connects, infers with both kinds of credential, and waits for settlement and webhooks. */
   const work = async (): Promise<{ user: Person; accessToken: string }> => {
     const user = await signUp('personal');
     await subscribe(user);
@@ -89,7 +89,7 @@ describe.skipIf(releases === undefined)('an upgrade from the previous release, o
     );
     expect((await Promise.all(together)).map(({ status }) => status)).toEqual(together.map(() => 200));
   };
-  /** What was made before goes on, and new things can be made. */
+  /** Existing connections still work, and new ones can be made. */
   const workAsBefore = async (): Promise<void> => {
     await infer(earlier.accessToken);
     await work();

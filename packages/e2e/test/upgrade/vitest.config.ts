@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-// A stack of its own, whose services are of two releases.
+// A separate stack whose services run two releases.
 export default defineConfig({
   test: {
-    // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
+    // Vitest's default of one second is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     include: ['test/upgrade/**/*.test.ts'],
     globalSetup: ['test/upgrade/global-setup.ts'],

@@ -17,7 +17,7 @@ export const killSupervisor = async (directory: string, options: { orphan: boole
   return pids;
 };
 
-/** Reports that a process runs. A zombie does not. */
+/** Returns true if a process runs. A zombie does not count. */
 export const isAlive = (pid: number): boolean => {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');

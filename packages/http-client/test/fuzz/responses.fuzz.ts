@@ -34,7 +34,7 @@ const decode = (pieces: readonly Buffer[]): Decoded => {
   return { body: body(), end: 'open' };
 };
 
-test('RFC 9112 §7.1: a chunked body comes out whole, in whatever pieces it arrives', () => {
+test('RFC 9112 §7.1: decodes a chunked body completely in any pieces', () => {
   fc.assert(
     fc.property(chunks, sizes, (parts, lengths) => {
       const body = Buffer.concat(parts).toString('latin1');
@@ -44,14 +44,14 @@ test('RFC 9112 §7.1: a chunked body comes out whole, in whatever pieces it arri
   );
 });
 
-test('RFC 9112 §7.1: a damaged body ends in the same way however it is cut, and passes on nothing behind the damage', () => {
+test('RFC 9112 §7.1: ends a damaged body the same way in any pieces, and delivers nothing after the damage', () => {
   fc.assert(
     fc.property(chunks, damages, sizes, (parts, changes, lengths) => {
       const bytes = damaged(chunked(parts), changes);
       const whole = decode([bytes]);
       const cut = decode(inPieces(bytes, lengths));
       expect(cut.end).toBe(whole.end);
-      // A whole read that is refused hands nothing on; pieces before the damage have gone already.
+      // A read that is rejected as a whole delivers nothing; pieces before the damage have been delivered.
       if (whole.end !== 'refused') expect(cut.body).toBe(whole.body);
     }),
     BOUND,
@@ -60,7 +60,7 @@ test('RFC 9112 §7.1: a damaged body ends in the same way however it is cut, and
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nx-id: 1\r\n\r\n';
 
-test('RFC 9112 §4: a damaged head is read or refused, and never fails otherwise', () => {
+test('RFC 9112 §4: reads or refuses a damaged head and never fails otherwise', () => {
   fc.assert(
     fc.property(damages, (changes) => {
       const text = damaged(Buffer.from(HEAD, 'latin1'), changes).toString('latin1');

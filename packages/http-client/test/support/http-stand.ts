@@ -7,7 +7,7 @@ import { type HandlerChoices, type RecordedExchange, recordExchange } from './re
 export interface HttpStand {
   readonly server: (behaviour?: RawHttpBehaviour) => Promise<RawHttpServer>;
   readonly client: (options?: Partial<Parameters<typeof createHttpClient>[0]>) => HttpClient;
-  /** A GET of `/` unless said otherwise. */
+  /** Sends a request; a GET of `/` by default. */
   readonly ask: (
     client: HttpClient,
     request: Partial<HttpRequest> & Pick<HttpRequest, 'origin'>,
@@ -17,7 +17,10 @@ export interface HttpStand {
 
 const isLast = (call: string): boolean => call === 'onEnd' || call === 'onError';
 
-/** Makes what the tests of a file need. After each test all is closed, and each exchange must have ended exactly once. */
+/**
+ * Creates the fixtures of a test file. After each test everything is closed, and each exchange must have ended exactly
+ * once.
+ */
 export const httpStand = (): HttpStand => {
   let servers: RawHttpServer[] = [];
   let clients: HttpClient[] = [];
@@ -54,9 +57,9 @@ export const httpStand = (): HttpStand => {
   };
 };
 
-/** A whole answer with this body and these lines in its head. */
+/** Renders a complete response with this body and these header lines. */
 export const answerOf = (body: string, ...lines: readonly string[]): string =>
   ['HTTP/1.1 200 OK', `content-length: ${body.length}`, ...lines, '', body].join('\r\n');
 
-/** The next turn of the event loop, after what has come by then was read. */
+/** Waits for the next turn of the event loop, after pending input has been read. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -3,25 +3,23 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { createServer as createTlsServer } from 'node:tls';
 import type { Identity } from '@svc/testing';
 
-/** A request, word for word in latin1. */
+/** A request in latin1. */
 export interface RawRequest {
-  /** Its first line. */
   readonly line: string;
   readonly headers: readonly string[];
-  /** Out of its chunks, where it came in chunks. */
+  /** Decoded if it was chunked. */
   readonly body: string;
 }
 
-/** A connection of a raw server. */
 export interface RawConnection {
   readonly socket: Socket;
-  /** From 1, in the order of the connections. */
+  /** Counts from 1, in order of connection. */
   readonly number: number;
-  /** What came and is no whole request yet, in latin1. */
+  /** Received bytes that are not yet a complete request, in latin1. */
   readonly pending: () => string;
 }
 
-/** A server that says what a test wants it to say, and nothing by itself. */
+/** A server that sends only what a test tells it to. */
 export interface RawHttpServer {
   readonly origin: string;
   readonly port: number;
@@ -30,18 +28,17 @@ export interface RawHttpServer {
   close(): Promise<void>;
 }
 
-/** What a raw server does. */
 export interface RawHttpBehaviour {
   readonly onConnection?: (connection: RawConnection) => void;
-  /** Of each whole request; text that it answers is sent. */
+  /** Called for each complete request; a returned text is sent. */
   readonly onRequest?: (request: RawRequest, connection: RawConnection) => string | undefined;
-  /** Speaks TLS with this. */
+  /** Enables TLS. */
   readonly identity?: Identity;
-  /** `127.0.0.1` unless said otherwise. */
+  /** Default: `127.0.0.1`. */
   readonly host?: string;
 }
 
-/** Starts a server on a port of its own. */
+/** Starts a server on a free port. */
 export const startRawHttpServer = async (behaviour: RawHttpBehaviour = {}): Promise<RawHttpServer> => {
   const connections: RawConnection[] = [];
   const requests: RawRequest[] = [];
@@ -49,7 +46,7 @@ export const startRawHttpServer = async (behaviour: RawHttpBehaviour = {}): Prom
     let pending = '';
     const connection = { socket, number: connections.length + 1, pending: () => pending };
     connections.push(connection);
-    // Clients that break off are what many tests are about.
+    // Many tests disconnect the client on purpose.
     socket.on('error', () => {});
     socket.setNoDelay(true);
     behaviour.onConnection?.(connection);

@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../src/index.ts';
 
-/** What an exchange has told, call by call. */
+/** Recorded calls of an exchange. */
 export interface RecordedExchange {
-  /** The names of the calls in their order; `onData` stands once for all of its kind in a row. */
+  /** Names of the calls in order; consecutive `onData` calls count as one. */
   readonly calls: readonly string[];
   readonly status: () => number | undefined;
   readonly headers: () => IncomingHttpHeaders | undefined;
   readonly body: () => Buffer;
-  /** Of the body, so far. */
+  /** Body bytes so far. */
   readonly bytes: () => number;
   readonly error: () => Error | undefined;
   readonly control: () => HttpControl;
   readonly isOver: () => boolean;
-  /** Settles with the last call; never rejects. */
+  /** Resolves with the last call; never rejects. */
   readonly over: Promise<void>;
 }
 
-/** What a test does in the calls; recorded all the same. */
+/** Overrides for a test; the calls are recorded as well. */
 export type HandlerChoices = Partial<HttpHandler>;
 
-/** Sends a request and records what comes of it. */
+/** Sends a request and records its calls. */
 export const recordExchange = (
   client: HttpClient,
   request: HttpRequest,

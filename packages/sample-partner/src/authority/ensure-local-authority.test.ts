@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 describe('ensureLocalAuthority', () => {
-  test('certifies localhost, for the owner of the folder alone, and keeps no key of the authority', async () => {
+  test('issues a certificate for localhost, readable only by the owner, without keeping the authority key', async () => {
     const folder = newFolder();
     const { caFile, certificateFile, keyFile } = await ensureLocalAuthority(folder);
     const ca = new X509Certificate(readFileSync(caFile));
@@ -35,7 +35,7 @@ describe('ensureLocalAuthority', () => {
     for (const file of [caFile, certificateFile, keyFile]) expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  test('keeps what is good, and makes anew what is damaged, mixed or about to end', async () => {
+  test('keeps a valid certificate and replaces a damaged, mismatched or expiring one', async () => {
     const folder = newFolder();
     const files = await ensureLocalAuthority(folder);
     const first = readFileSync(files.caFile, 'utf8');

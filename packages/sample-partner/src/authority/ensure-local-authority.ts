@@ -5,24 +5,23 @@ import { makePrivateFolder, writePrivateFile } from '../private-file.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Where the authority and what it has certified lie. */
+/** Files of the authority and its certificate. */
 export interface LocalAuthority {
-  /** PEM of the authority: for whoever shall trust the receiver. */
+  /** PEM of the authority, for clients that should trust the receiver. */
   readonly caFile: string;
   readonly certificateFile: string;
   readonly keyFile: string;
 }
 
-/** How to look at what is there. */
 export interface LocalAuthorityOptions {
-  /** A pair that ends within so many days is made anew; 0 unless given. */
+  /** Certificates that expire within this many days are replaced; default 0. */
   readonly renewBeforeDays?: number;
   readonly now?: Date;
 }
 
 /**
- * Makes a certificate authority of this folder alone, and the certificate of its receiver on `localhost`; keeps what is there
- * and still good. The authority's key is thrown away once it has signed: nobody can ever have it sign for another name.
+ * Ensures a certificate authority for this folder and a certificate for the receiver on `localhost`; keeps valid ones.
+ * The authority's key is discarded after signing, so it can never sign for another name.
  */
 export const ensureLocalAuthority = async (
   folder: string,
@@ -35,7 +34,7 @@ export const ensureLocalAuthority = async (
     keyFile: join(folder, 'certificate-key.pem'),
   };
   if (isGoodUntil(files, new Date(now.getTime() + renewBeforeDays * DAY_MS))) return files;
-  // Takes its time to load, and is wanted once.
+  // Slow to load and needed only once.
   const { issueCertificate } = await import('./issue-certificate.ts');
   const { ca, certificate, key } = await issueCertificate(now);
   writePrivateFile(files.keyFile, key);
@@ -44,7 +43,7 @@ export const ensureLocalAuthority = async (
   return files;
 };
 
-/** Whether the three files belong together and are valid until then. */
+/** Returns true if the three files match and are valid until then. */
 const isGoodUntil = (files: LocalAuthority, until: Date): boolean => {
   try {
     const ca = new X509Certificate(readFileSync(files.caFile));

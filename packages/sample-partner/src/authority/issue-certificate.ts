@@ -1,23 +1,23 @@
-// The certificate library's container wants it to be there first.
+// Must be loaded before the certificate library's container.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
-/** The longest that all verifiers take for a certificate of a private authority. */
+/** The longest lifetime that all verifiers accept for a private authority's certificate. */
 const LIFETIME_DAYS = 825;
 
-/** An authority with the one certificate that it has signed; all PEM. */
+/** An authority and its one certificate, in PEM. */
 export interface IssuedCertificate {
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Makes an authority, has it sign a certificate for this machine's loopback names, and forgets its key. */
+/** Creates an authority, signs a certificate for the loopback names, and discards the authority's key. */
 export const issueCertificate = async (now: Date): Promise<IssuedCertificate> => {
   const keys = await crypto.subtle.generateKey(ALGORITHM, false, ['sign', 'verify']);
-  // Clocks of virtual machines may be behind.
+  // Clocks of virtual machines may lag.
   const validity = {
     notBefore: new Date(now.getTime() - DAY_MS),
     notAfter: new Date(now.getTime() + (LIFETIME_DAYS - 1) * DAY_MS),

@@ -5,7 +5,6 @@ import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCoo
 import { textsOf, type View } from '../texts/index.ts';
 import type { Partner } from './partner.ts';
 
-/** What connecting needs. */
 export interface ConnectRoutesDeps {
   readonly sessions: SessionStore;
   readonly partner: () => Partner | undefined;
@@ -18,7 +17,7 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
   return Router()
     .get('/connect', async (request, response) => {
       const current = partner();
-      // The start page says what is missing.
+      // The start page names the problem.
       if (current === undefined) return response.redirect(303, '/');
       try {
         const { url, session: flow } = await current.connector.begin({ locale: textsOf(request).locale });
@@ -39,14 +38,14 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
       const id = readSessionCookie(request);
       const session = sessions.find(id);
       const flow = session?.connect;
-      // A flow is finished once.
+      // A flow is completed only once.
       if (session !== undefined) session.connect = undefined;
       try {
         const current = partner();
         if (current === undefined) throw new ConnectError('wrong_state');
         const { svcUserId, tokens } = await current.connector.finish(request.originalUrl, flow);
         await current.keep(tokens);
-        // Another identifier for a session that is worth more now.
+        // Rotates the session id after sign-in, against session fixation.
         sessions.remove(id);
         const created = sessions.create();
         created.session.svcUserId = svcUserId;

@@ -14,21 +14,20 @@ import {
 import type { Inbox } from '../inbox/index.ts';
 import type { Registration } from '../registration/index.ts';
 
-/** What an app is, once it is registered. */
+/** A registered app. */
 export interface Partner {
   readonly clientId: string;
   readonly connector: Connector;
   readonly receiver: WebhookReceiver;
-  /** Keeps the tokens of a user who has just connected. */
+  /** Stores the tokens of a newly connected user. */
   keep(tokens: TokenSet): Promise<void>;
   isConnected(svcUserId: string): Promise<boolean>;
-  /** Calls the service for this user. */
+  /** Returns a client that calls the service for this user. */
   clientOf(svcUserId: string): SvcClient;
-  /** Gives the tokens of a user back and forgets them. */
+  /** Revokes and deletes the tokens of a user. */
   release(svcUserId: string): Promise<void>;
 }
 
-/** What a partner is made of. */
 export interface PartnerDeps {
   readonly baseUrl: string;
   readonly redirectUri: string;
@@ -37,10 +36,10 @@ export interface PartnerDeps {
   readonly clock: () => Date;
 }
 
-/** Puts the SDK's parts together. */
+/** Assembles the SDK's parts. */
 export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock }: PartnerDeps): Partner => {
   const { clientId, clientSecret, signingSecret } = registration;
-  // Whoever runs the stack under another name of this machine without TLS wants it so.
+  // An http base URL is the operator's choice, for example for a stack under another local name.
   const allowInsecure = baseUrl.startsWith('http:');
   const connector = createConnector({ issuer: baseUrl, clientId, clientSecret, redirectUri, allowInsecure });
   const store = createMemoryTokenStore();
@@ -55,7 +54,7 @@ export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock
     inbox.add({ isVerified: true, envelope: event, raw: undefined });
     if (event.event !== 'integration.revoked') return;
     const { svc_user_id: svcUserId } = event.user;
-    // Who has connected again in the meantime stays connected.
+    // A user who has reconnected in the meantime stays connected.
     const isOver = Date.parse(event.data.revoked_at) >= (connectedAtMs.get(svcUserId) ?? 0);
     if (isOver) await forget(svcUserId);
   };

@@ -1,26 +1,26 @@
 import { WEBHOOK_SIGNATURE_HEADER } from '@svc/partner-sdk';
 
-/** As long as the service waits for an answer, and no longer. */
+/** The service's delivery timeout. */
 const TIMEOUT_MS = 10_000;
 const PORT_MIN = 1024;
 const PORT_MAX = 65_535;
 
-/** A delivery as it came. */
+/** A delivery as received. */
 export interface RawDelivery {
   readonly body: Buffer;
   readonly contentType: string | undefined;
   readonly signature: string | undefined;
 }
 
-/** The port that a path names; undefined where it names none that an ordinary program listens on. */
+/** Returns the port in a path; undefined if it is not an unprivileged port. */
 export const readForwardPort = (text: string): number | undefined => {
   const port = /^\d{4,5}$/.test(text) ? Number(text) : 0;
   return port >= PORT_MIN && port <= PORT_MAX ? port : undefined;
 };
 
 /**
- * Passes a delivery on, byte by byte, to `/webhooks` of a program on this machine, and tells what it has answered: 502 where nobody
- * listens, 504 where nobody answers.
+ * Forwards a delivery unchanged to `/webhooks` of a local program and returns its response: 502 if the port is closed,
+ * 504 on timeout.
  */
 export const forwardWebhook = async (port: number, { body, contentType, signature }: RawDelivery): Promise<number> => {
   const headers = new Headers();

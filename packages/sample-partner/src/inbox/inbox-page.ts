@@ -3,7 +3,6 @@ import { renderPage } from '../pages/index.ts';
 import type { Texts } from '../texts/index.ts';
 import type { InboxEntry } from './inbox.ts';
 
-/** What the page shows. */
 export interface InboxPage {
   readonly texts: Texts;
   readonly entries: readonly InboxEntry[];
@@ -11,7 +10,7 @@ export interface InboxPage {
   readonly webhookUrl: string;
 }
 
-/** The webhook inbox. The script of the page swaps `#inbox` when something comes. */
+/** Renders the webhook inbox. The page's script replaces `#inbox` when a delivery arrives. */
 export const renderInboxPage = (page: InboxPage): string => {
   const { texts, entries, svcUserId, webhookUrl } = page;
   const { deliveries } = texts;

@@ -5,16 +5,18 @@ import { renderInboxPage } from './inbox-page.ts';
 
 const WAIT_SECONDS_MAX = 30;
 
-/** What the inbox's pages need. */
 export interface InboxRoutesDeps {
   readonly inbox: Inbox;
   readonly webhookUrl: string;
-  /** Who looks, where they are connected. */
+  /** Returns the connected user of the browser. */
   readonly svcUserIdOf: (request: Request) => string | undefined;
   readonly clientId: () => string | undefined;
 }
 
-/** The inbox as a page, and as JSON for terminals. It shows the events of everybody, as no real partner would: this is a demonstration. */
+/**
+ * Serves the inbox as a page, and as JSON for terminals. It shows the events of all users because this is a
+ * demonstration; a real partner must not.
+ */
 export const inboxRoutes = ({ inbox, webhookUrl, svcUserIdOf, clientId }: InboxRoutesDeps): Router =>
   Router()
     .get('/inbox', (request, response) => {

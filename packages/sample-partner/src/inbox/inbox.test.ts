@@ -19,7 +19,7 @@ describe('the inbox', () => {
     expect(ids(inbox.list({ integrationId: 'app_a', after: 1 }))).toEqual([3]);
   });
 
-  test('keeps a hundred of each kind: what is not verified pushes nothing verified out', () => {
+  test('keeps a hundred of each kind, so that unverified deliveries evict no verified ones', () => {
     const inbox = createInbox({ clock: () => new Date() });
     inbox.add(verified('app_a'));
     for (let count = 0; count < 150; count += 1) inbox.add(unverified);
@@ -27,7 +27,7 @@ describe('the inbox', () => {
     expect(inbox.list({ integrationId: 'app_a' })).toHaveLength(1);
   });
 
-  test('waits for what is wanted, and no longer than it is told', async () => {
+  test('waits for a matching entry until the timeout', async () => {
     const inbox = createInbox({ clock: () => new Date() });
     const signal = AbortSignal.timeout(10_000);
     const waiting = inbox.waitFor({ integrationId: 'app_b' }, signal);

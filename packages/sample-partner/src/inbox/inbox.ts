@@ -1,49 +1,51 @@
 import { setMaxListeners } from 'node:events';
 import type { WebhookEnvelope } from '@svc/partner-sdk';
 
-/** Of each kind; the oldest go first. */
+/** Maximum entries of each kind; the oldest are evicted. */
 const ENTRIES_MAX = 100;
 
-/** A delivery that came to us. */
+/** A received delivery. */
 export interface InboxEntry {
   /** Counts up from 1. */
   readonly id: number;
   readonly receivedAt: Date;
-  /** Whether the SDK has verified it with this app's signing secret. What is not verified may come from anybody. */
+  /** True if the SDK verified it with this app's signing secret. Unverified deliveries may come from any sender. */
   readonly isVerified: boolean;
-  /** Null where an unverified body is no envelope. */
+  /** Null if an unverified body is not an envelope. */
   readonly envelope: Partial<WebhookEnvelope> | null;
-  /** Of an unverified delivery only: what one needs to verify it elsewhere. */
+  /** Set on unverified deliveries, so that they can be verified elsewhere. */
   readonly raw: { readonly signature: string | null; readonly body: string } | undefined;
 }
 
-/** Which entries are wanted. */
 export interface InboxFilter {
-  /** Entries that came after this one only. */
+  /** Only entries after this one. */
   readonly after?: number | undefined;
-  /** Entries for this app only. */
+  /** Only entries for this app. */
   readonly integrationId?: string | undefined;
 }
 
-/** Deliveries of late, newest first. */
+/** Recent deliveries, newest first. */
 export interface Inbox {
   add(entry: Omit<InboxEntry, 'id' | 'receivedAt'>): void;
   list(filter?: InboxFilter): readonly InboxEntry[];
-  /** What `list` answers, as soon as that is something, or the signal aborts. */
+  /** Returns the result of `list` once it is not empty or the signal aborts. */
   waitFor(filter: InboxFilter, signal: AbortSignal): Promise<readonly InboxEntry[]>;
 }
 
-/** Keeps deliveries in this process, verified and unverified ones apart, so that nobody can push the verified ones out. */
+/**
+ * Keeps deliveries in memory, verified and unverified ones separately, so that unverified ones cannot evict verified
+ * ones.
+ */
 export const createInbox = ({ clock }: { clock: () => Date }): Inbox => {
   let verified: readonly InboxEntry[] = [];
   let unverified: readonly InboxEntry[] = [];
   let lastId = 0;
   const arrivals = new EventTarget();
-  // As many may wait as have a page open.
+  // One listener per open page.
   setMaxListeners(0, arrivals);
   const list = ({ after = 0, integrationId }: InboxFilter = {}): readonly InboxEntry[] =>
     [...verified, ...unverified]
-      // Who has seen more than there ever was has seen it before a restart.
+      // A cursor beyond the last id dates from before a restart.
       .filter(({ id }) => id > after || after > lastId)
       .filter(({ envelope }) => integrationId === undefined || envelope?.integration_id === integrationId)
       .sort((one, other) => other.id - one.id);

@@ -8,21 +8,20 @@ import express, { type ErrorRequestHandler, type Request } from 'express';
 import { forwardWebhook, type RawDelivery, readForwardPort } from './forward-webhook.ts';
 import type { Inbox } from './inbox.ts';
 
-/** As much as the SDK's receiver takes. */
+/** Limit of the SDK's receiver. */
 const BODY_BYTES_MAX = '1mb';
 
-/** What receiving needs. */
 export interface ReceiveDeps {
   readonly inbox: Inbox;
   /** The receiver of this app's events; undefined until the app is registered. */
   readonly receiver: () => WebhookReceiver | undefined;
-  /** Told of a delivery that could not be taken. */
+  /** Called for a delivery that could not be accepted. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The application behind https: `/webhooks` is this app's own endpoint, `/webhooks/any` one for every other app to try, and
- * `/webhooks/to/<port>` hands on to a receiver in the making, which has no https of its own.
+ * Creates the application behind https: `/webhooks` is this app's endpoint, `/webhooks/any` accepts deliveries for any
+ * app, and `/webhooks/to/<port>` forwards to a local receiver under development that has no https.
  */
 export const receiveWebhooks = ({ inbox, receiver, onError }: ReceiveDeps): express.Express => {
   const app = express();

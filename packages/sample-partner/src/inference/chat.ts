@@ -7,17 +7,17 @@ import { describeProblem, problemView } from '../pages/index.ts';
 import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 
-/** Earlier messages that go along; each is paid for again. */
+/** Earlier messages sent along; each is billed again. */
 const MESSAGES_MAX = 20;
 
-/** A message of a user, to be answered. */
+/** A user's message. */
 export interface ChatTurn {
   readonly visitor: ConnectedVisitor;
   readonly message: string;
   readonly view: View;
 }
 
-/** Answers a message in lines of JSON: `{text}` as it comes, then `{done, request_id}`, or `{problem}` instead. */
+/** Streams the reply as lines of JSON: `{text}` pieces, then `{done, request_id}` or `{problem}`. */
 export const streamChat = async (response: Response, { visitor, message, view }: ChatTurn): Promise<void> => {
   const { partner, svcUserId, session } = visitor;
   const messages = [...session.messages, { role: 'user', content: message } as const];
@@ -30,7 +30,7 @@ export const streamChat = async (response: Response, { visitor, message, view }:
     const remember = (answer: string): void => rememberTurn(visitor, messages, answer);
     await pipeline(Readable.from(chatLines(stream, { requestId, remember, view })), response);
   } catch (error) {
-    // Who has left hears nothing.
+    // The browser has disconnected.
     if (leave.signal.aborted) return;
     const problem = describeProblem(error, view);
     response.status(problem.status).send(line({ problem }));

@@ -3,20 +3,19 @@ import type { ChatMessage } from '@svc/partner-sdk';
 import { renderPage } from '../pages/index.ts';
 import type { Texts, View } from '../texts/index.ts';
 
-/** What the page of a connected user shows. */
 export interface HomePage {
   readonly texts: Texts;
   readonly svcUserId: string;
   readonly messages: readonly ChatMessage[];
-  /** The bars, or why there are none. */
+  /** The usage bars, or the reason for their absence. */
   readonly usage: Html;
-  /** What there is to say of the last request of a browser without scripts. */
+  /** Result of the last request of a browser without scripts. */
   readonly notice?: Html | undefined;
-  /** False where the service or the plan does not transcribe; undefined where that could not be asked. */
+  /** False if the service or the plan offers no transcription; undefined if that is unknown. */
   readonly transcribes: boolean | undefined;
 }
 
-/** Chat, transcription and usage. */
+/** Renders chat, transcription and usage. */
 export const renderHomePage = (page: HomePage): string =>
   renderPage({
     texts: page.texts,
@@ -57,7 +56,7 @@ ${transcribes === false && html`<p class="hint">${transcription.unavailable}</p>
 </form>
 </section>`;
 
-/** What somebody sees who is not connected. */
+/** Renders the page for users who are not connected. */
 export const renderWelcomePage = ({ texts, serviceUrl }: View): string =>
   renderPage({
     texts,
@@ -71,7 +70,7 @@ export const renderWelcomePage = ({ texts, serviceUrl }: View): string =>
 </div>`,
   });
 
-/** What everybody sees until the app is registered. */
+/** Renders the page shown until the app is registered. */
 export const renderSetupPage = (problem: string | undefined, texts: Texts): string =>
   renderPage({
     texts,

@@ -8,17 +8,17 @@ import type { View } from '../texts/index.ts';
 import { renderHomePage, renderWelcomePage } from './home-page.ts';
 import { usageView } from './usage-view.ts';
 
-/** A page must come, also where the service is slow. */
+/** Short, so that the page loads even if the service is slow. */
 const READ_TIMEOUT_MS = 5_000;
 
-/** Somebody who is connected. */
+/** A connected user. */
 export interface ConnectedVisitor {
   readonly partner: Partner;
   readonly session: Session;
   readonly svcUserId: string;
 }
 
-/** Shows a connected user their page; or the welcome page where the connection turns out to have ended. */
+/** Sends the page of a connected user, or the welcome page if the connection has ended. */
 export const sendHome = async (
   response: Response,
   visitor: ConnectedVisitor,

@@ -11,11 +11,10 @@ import { transcribeUpload } from './transcribe.ts';
 const FORM_BYTES_MAX = '64kb';
 const MESSAGE_CHARACTERS_MAX = 4_000;
 
-/** What the pages of a user need. */
 export interface InferenceRoutesDeps {
   readonly sessions: SessionStore;
   readonly partner: () => Partner | undefined;
-  /** Why there is no partner yet. */
+  /** Reason why the app is not registered yet. */
   readonly setupProblem: () => string | undefined;
   readonly serviceUrl: string;
 }
@@ -28,7 +27,7 @@ export const inferenceRoutes = (deps: InferenceRoutesDeps): Router => {
     const session = sessions.find(readSessionCookie(request));
     const current = partner();
     if (session?.svcUserId === undefined || current === undefined) return undefined;
-    // Its connection may have been ended at the service, as a webhook has told.
+    // A webhook may have reported the end of the connection.
     if (await current.isConnected(session.svcUserId))
       return { partner: current, session, svcUserId: session.svcUserId };
     session.svcUserId = undefined;

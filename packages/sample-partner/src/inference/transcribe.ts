@@ -5,16 +5,16 @@ import { describeProblem, problemView } from '../pages/index.ts';
 import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 
-/** What the service takes, and room for the form around it. */
+/** The service's limit plus the form's overhead. */
 const FORM_BYTES_MAX = 25_000_000 + 64 * 1024;
 
-/** An upload of a user. */
+/** A user's upload. */
 export interface Upload {
   readonly visitor: ConnectedVisitor;
   readonly view: View;
 }
 
-/** Has an uploaded file transcribed and shows the text. */
+/** Transcribes an uploaded file and shows the text. */
 export const transcribeUpload = async (
   request: Request,
   response: Response,
@@ -43,7 +43,7 @@ export const transcribeUpload = async (
   }
 };
 
-/** The form of a request; undefined where it is too large or none. */
+/** Returns the form of a request; undefined if it is too large or not a form. */
 const readForm = async (request: Request): Promise<FormData | undefined> => {
   let bytes = 0;
   const limit = new Transform({
@@ -58,7 +58,7 @@ const readForm = async (request: Request): Promise<FormData | undefined> => {
     const body = Readable.toWeb(request.pipe(limit));
     return await new globalThis.Response(body, { headers }).formData();
   } catch {
-    // Read to its end all the same: a browser looks at the answer only when it has sent everything.
+    // Drained, since a browser reads the response only after sending everything.
     request.unpipe(limit).resume();
     return undefined;
   }

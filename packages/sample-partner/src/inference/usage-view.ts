@@ -5,7 +5,7 @@ import type { Texts, View } from '../texts/index.ts';
 const MICROS_PER_UNIT = 1_000_000;
 type Window = NonNullable<Usage['weekly']>;
 
-/** The shared limits of the subscription as bars. The script of the page swaps `#usage` after each request. */
+/** Renders the shared limits of the subscription as bars. The page's script replaces `#usage` after each request. */
 export const usageView = (
   usage: Usage,
   { texts, serviceUrl }: View,
@@ -26,7 +26,7 @@ const bar = (name: 'weekly' | 'monthly', window: Window, { usage }: Texts): Html
 ${usage.resets} <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
 </div>`;
 
-/** Millionths as a decimal number, exact to the last one. */
+/** Formats micros as an exact decimal number. */
 const units = (micros: number): string => {
   const fraction = String(micros % MICROS_PER_UNIT)
     .padStart(6, '0')

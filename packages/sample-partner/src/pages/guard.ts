@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Nothing inline, nothing from elsewhere, in nobody's frame. */
+/** No inline content, no external content, no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -12,12 +12,12 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Sends the headers that keep a page to itself. */
+/** Sets the security headers of a page. */
 export const pageHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
-    // Not `no-referrer`: with that, browsers hide the origin of a form that was sent.
+    // Not `no-referrer`, which makes browsers hide the origin of a form post.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
   });
@@ -25,8 +25,8 @@ export const pageHeaders: RequestHandler = (_request, response, next) => {
 };
 
 /**
- * Lets in only requests to this app's own address, so that no other name can be pointed at it (DNS rebinding), and forms only
- * from its own pages: a cookie alone does not tell ports of one host apart.
+ * Accepts only requests to this app's address (against DNS rebinding), and forms only from its pages: cookies do not
+ * distinguish the ports of a host.
  */
 export const ownOriginOnly =
   (origin: string): RequestHandler =>

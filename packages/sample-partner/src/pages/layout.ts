@@ -1,18 +1,17 @@
 import { type Html, html } from '@svc/pages';
 import type { Texts } from '../texts/index.ts';
 
-/** A page. */
 export interface Page {
   readonly texts: Texts;
   readonly title: string;
   readonly main: Html;
-  /** Who is connected in this browser. */
+  /** The user connected in this browser. */
   readonly svcUserId?: string | undefined;
-  /** The page asks for itself again after so many seconds. */
+  /** Reloads the page after this many seconds. */
   readonly refreshSeconds?: number | undefined;
 }
 
-/** The whole document around a page. */
+/** Renders the document around a page. */
 export const renderPage = ({ texts, title, main, svcUserId, refreshSeconds }: Page): string =>
   html`<!doctype html>
 <html lang="${texts.locale}">

@@ -3,11 +3,10 @@ import type { Texts } from '../texts/index.ts';
 import { renderPage } from './layout.ts';
 import type { Problem } from './problem.ts';
 
-/** A problem as a part of a page. */
 export const problemView = ({ message, action }: Problem): Html =>
   html`<p class="problem" role="alert">${message} ${action !== undefined && html`<a href="${action.href}">${action.label}</a>`}</p>`;
 
-/** A page that tells of nothing but a problem, and leads on. */
+/** Renders a page with a problem and a link onward. */
 export const renderProblemPage = (problem: Problem, texts: Texts, svcUserId?: string): string =>
   renderPage({
     texts,

@@ -8,7 +8,7 @@ const problemOf = (code: string, status: number, more: object = {}) =>
   describeProblem(new SvcError({ code, status, message: `It was ${code}.`, ...more }), VIEW);
 
 describe('describing a problem', () => {
-  test('sends those who are not connected to connect', () => {
+  test('offers to connect if the user is not connected', () => {
     expect(describeProblem(new ConnectionEndedError('usr_1'), VIEW)).toMatchObject({
       status: 401,
       action: { href: '/connect' },
@@ -24,16 +24,16 @@ describe('describing a problem', () => {
     ['subscription_transcription_not_configured', 503, /does not offer transcription here/],
     ['subscription_service_not_included', 403, /plan does not include/],
     ['upstream_rejected', 400, /It was upstream_rejected/],
-  ])('%s says what to do next', (code, status, words) => {
+  ])('names the next step for %s', (code, status, words) => {
     expect(problemOf(code, status)).toMatchObject({ status, message: expect.stringMatching(words) });
   });
 
-  test('tells when a limit ends', () => {
+  test('names the end of a limit', () => {
     const resetsAt = new Date('2026-11-27T12:00:00Z');
     expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026 12:00:00 GMT');
   });
 
-  test('suggests another try only where nothing was billed', () => {
+  test('suggests a retry only if nothing was billed', () => {
     expect(problemOf('upstream_unavailable', 503, { isRetryable: true }).message).toContain('Try again');
     const unknown = new OutcomeUnknownError({ code: 'outcome_unknown', message: '', requestId: 'req_1' });
     const { message, status } = describeProblem(unknown, VIEW);
@@ -47,7 +47,7 @@ describe('describing a problem', () => {
     expect(action?.label).toBe('Collegati di nuovo');
   });
 
-  test('leaves faults of our own alone', () => {
+  test('rethrows programming errors', () => {
     expect(() => describeProblem(new TypeError('ours'), VIEW)).toThrow('ours');
   });
 });

@@ -1,15 +1,15 @@
 import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import type { Texts, View } from '../texts/index.ts';
 
-/** What went wrong, in words for the person, and what to do next. */
+/** Problem and next step in the user's words. */
 export interface Problem {
-  /** The status to answer with. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly message: string;
   readonly action?: { readonly label: string; readonly href: string } | undefined;
 }
 
-/** Describes what the SDK has thrown; anything else is thrown on. */
+/** Describes an error of the SDK; rethrows any other. */
 export const describeProblem = (error: unknown, { texts, serviceUrl }: View): Problem => {
   const connect = { label: texts.problem.connectAgain, href: '/connect' };
   if (error instanceof ConnectionEndedError) return { status: 401, message: texts.problem.ended, action: connect };
@@ -56,7 +56,7 @@ const callMessage = (
     case 'subscription_service_not_included':
       return { message: problem.notIncluded, action: service };
     default:
-      // The service's own words, as there are more of its codes than this app has words for.
+      // The service's message, since it has more codes than this app has texts.
       return { message: `${error.message}${error.isRetryable ? problem.tryAgain : ''}${request}` };
   }
 };

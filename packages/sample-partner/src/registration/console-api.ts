@@ -1,12 +1,11 @@
 const TIMEOUT_MS = 10_000;
 
-/** An answer of the service; `body` is its JSON, or undefined. */
+/** A response of the service; `body` is its JSON, or undefined. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** What a call carries. */
 export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -15,15 +14,15 @@ export interface ApiCall {
   readonly body?: object;
 }
 
-/** Calls the service's public API as the console of a business does. */
+/** Calls the service's public API as a business console does. */
 export type ConsoleApi = (call: ApiCall) => Promise<ApiAnswer>;
 
-/** The service did not do what was asked of it. Its message names the call and the service's error code, and no secret. */
+/** Thrown if a call to the service fails. The message names the call and the service's error code, and no secret. */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
-/** Makes calls to one service. They throw `RegistrationError` where no answer comes. */
+/** Creates the API client of one service. Calls throw `RegistrationError` if no response arrives. */
 export const createConsoleApi =
   ({ baseUrl, signal }: { baseUrl: string; signal: AbortSignal }): ConsoleApi =>
   async ({ method, path, token, body }) => {
@@ -42,11 +41,11 @@ export const createConsoleApi =
       return { status: response.status, body: await readJson(response) };
     } catch (cause) {
       signal.throwIfAborted();
-      throw new RegistrationError(`${method} ${path} was not answered`, { cause });
+      throw new RegistrationError(`${method} ${path} got no response`, { cause });
     }
   };
 
-/** The body of an answer that has this status. Throws `RegistrationError`. */
+/** Returns the body of a response with this status. Throws `RegistrationError` otherwise. */
 export const expectStatus = (call: Pick<ApiCall, 'method' | 'path'>, answer: ApiAnswer, status: number): unknown => {
   if (answer.status === status) return answer.body;
   const code = readField(readField(answer.body, 'detail'), 'code');
@@ -54,15 +53,15 @@ export const expectStatus = (call: Pick<ApiCall, 'method' | 'path'>, answer: Api
   throw new RegistrationError(`${call.method} ${call.path} was answered ${answer.status}${told}`);
 };
 
-/** A field of something that may be an object. */
+/** Returns a field of a value that may be an object. */
 export const readField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
 
-/** A text that an answer must have. Throws `RegistrationError`. */
+/** Returns a required text field. Throws `RegistrationError` if it is missing. */
 export const readText = (value: unknown, name: string): string => {
   const field = readField(value, name);
   if (typeof field === 'string') return field;
-  throw new RegistrationError(`an answer of the service lacks ${name}`);
+  throw new RegistrationError(`a response of the service lacks ${name}`);
 };
 
 const readJson = async (response: Response): Promise<unknown> => {

@@ -2,10 +2,9 @@ import { type ConsoleApi, expectStatus, readField, readText } from './console-ap
 import type { AppRecord, RegistrationFile } from './registration-file.ts';
 
 const NAME = 'Sample Partner';
-const DESCRIPTION = 'Connects, chats, transcribes, and shows the webhooks that it gets.';
+const DESCRIPTION = 'Connects, chats, transcribes, and shows the webhooks that it receives.';
 const APPS = '/v1/integrations/apps';
 
-/** What the app is to be. */
 export interface EnsureAppDeps {
   readonly api: ConsoleApi;
   readonly file: RegistrationFile;
@@ -13,7 +12,7 @@ export interface EnsureAppDeps {
   readonly redirectUri: string;
 }
 
-/** The app with a secret that works and its present redirect URI: registered once, found again afterwards. */
+/** Ensures the app with a working secret and the current redirect URI. Registered once, found again later. */
 export const ensureApp = async (deps: EnsureAppDeps): Promise<AppRecord> => {
   const { file } = deps;
   const known = file.read().app;
@@ -26,7 +25,7 @@ export const ensureApp = async (deps: EnsureAppDeps): Promise<AppRecord> => {
   return isSecretKnown ? known : await rotateSecret(deps, clientId);
 };
 
-/** The remembered app; or, where its record is lost, one that an earlier start has registered by this name. */
+/** Returns the recorded app or, if the record is lost, one that an earlier start registered under this name. */
 const findApp = async ({ api, token }: EnsureAppDeps, clientId: string | undefined): Promise<unknown> => {
   const call = { method: 'GET', path: APPS } as const;
   const list = readField(expectStatus(call, await api({ ...call, token }), 200), 'data');
@@ -51,7 +50,7 @@ const hasRedirectUri = (app: unknown, redirectUri: string): boolean => {
 
 const updateRedirectUri = async ({ api, token, redirectUri }: EnsureAppDeps, clientId: string, app: unknown) => {
   const call = { method: 'PATCH', path: `${APPS}/${clientId}` } as const;
-  // An app that its owner has switched off stays off.
+  // Keeps an app inactive if its owner has deactivated it.
   const body = { active: readField(app, 'active') === true, redirect_uris: [redirectUri] };
   expectStatus(call, await api({ ...call, token, body }), 200);
 };

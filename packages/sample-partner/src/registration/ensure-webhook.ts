@@ -1,7 +1,6 @@
 import { type ConsoleApi, expectStatus, RegistrationError, readField, readText } from './console-api.ts';
 import type { RegistrationFile, WebhookRecord } from './registration-file.ts';
 
-/** What the webhook is to be. */
 export interface EnsureWebhookDeps {
   readonly api: ConsoleApi;
   readonly file: RegistrationFile;
@@ -11,8 +10,8 @@ export interface EnsureWebhookDeps {
 }
 
 /**
- * The app's webhook at this URL, with a signing secret that we know: configured where it is not so. An event that failed while
- * nobody listened is tried again, as it would hold up all later ones.
+ * Ensures the app's webhook at this URL with a signing secret that we know. Retries an event that failed while the app
+ * was down, since it would block all later ones.
  */
 export const ensureWebhook = async (deps: EnsureWebhookDeps): Promise<WebhookRecord> => {
   const { api, file, token, clientId, url } = deps;
@@ -45,6 +44,6 @@ const retry = async ({ api, token, clientId }: EnsureWebhookDeps, eventId: strin
   const path = `/v1/integrations/apps/${clientId}/webhook/events/${eventId}/recover`;
   const call = { method: 'POST', path } as const;
   const answer = await api({ ...call, token, body: { action: 'retry' } });
-  // 409: somebody was faster.
+  // 409: another request was faster.
   if (answer.status !== 409) expectStatus(call, answer, 200);
 };

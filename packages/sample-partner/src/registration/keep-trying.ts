@@ -3,15 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const PAUSE_MIN_MS = 500;
 const PAUSE_MAX_MS = 30_000;
 
-/** How work that must succeed at last is done. */
 export interface KeepTryingOptions {
   readonly signal: AbortSignal;
-  /** Told of every failure, and when the next try follows. */
+  /** Called after every failure with the pause before the next attempt. */
   readonly onFailure: (error: unknown, pauseMs: number) => void;
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Does the work again and again, ever slower, until it succeeds. Rejects only when the signal aborts. */
+/** Retries with growing pauses until the work succeeds. Rejects only if the signal aborts. */
 export const keepTrying = async <T>(work: () => Promise<T>, options: KeepTryingOptions): Promise<T> => {
   const { signal, onFailure, wait = (ms) => sleep(ms, undefined, { signal }) } = options;
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {

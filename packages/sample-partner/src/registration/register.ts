@@ -4,24 +4,23 @@ import { ensureWebhook } from './ensure-webhook.ts';
 import type { RegistrationFile } from './registration-file.ts';
 import { signIn } from './sign-in.ts';
 
-/** What registering needs. */
 export interface RegisterDeps {
   readonly api: ConsoleApi;
   readonly file: RegistrationFile;
   readonly newSecret: () => string;
-  /** Where this app can be reached now. */
+  /** Current redirect URI of this app. */
   readonly redirectUri: string;
   readonly webhookUrl: string;
 }
 
-/** What the app needs to know of its registration. */
+/** Result of the registration. */
 export interface Registration {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly signingSecret: string;
 }
 
-/** Brings the account, the app and its webhook to where they should be, however often it runs. Throws `RegistrationError`. */
+/** Brings the account, the app and its webhook to the desired state; idempotent. Throws `RegistrationError`. */
 export const register = async (deps: RegisterDeps): Promise<Registration> => {
   const { api, file, redirectUri, webhookUrl } = deps;
   const token = await signIn(deps);
@@ -30,7 +29,7 @@ export const register = async (deps: RegisterDeps): Promise<Registration> => {
     const { signingSecret } = await ensureWebhook({ api, file, token, clientId, url: webhookUrl });
     return { clientId, clientSecret, signingSecret };
   } finally {
-    // The session was for this alone. One that cannot be ended now ends by itself.
+    // The session is no longer needed. If this fails, it expires.
     await api({ method: 'DELETE', path: '/v1/console/session', token }).catch(() => undefined);
   }
 };

@@ -2,42 +2,44 @@ import { readFileSync } from 'node:fs';
 import { writePrivateFile } from '../private-file.ts';
 import { readField } from './console-api.ts';
 
-/** How to sign in as the business that owns the app. */
+/** Credentials of the business that owns the app. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
 }
 
-/** The app as it is registered. */
+/** The registered app. */
 export interface AppRecord {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the service said of the last rotation, null before the first: anything else means that somebody has rotated it since. */
+  /**
+   * Time of the last rotation as the service reports it, null before the first. A different value means that the owner
+   * has rotated the secret since.
+   */
   readonly secretRotatedAt: string | null;
 }
 
-/** The webhook as it is configured. */
+/** The configured webhook. */
 export interface WebhookRecord {
   readonly clientId: string;
   readonly generation: number;
   readonly signingSecret: string;
 }
 
-/** All that must survive a restart; every part appears when it is known. */
+/** All state that must survive a restart. Parts are added as they become known. */
 export interface RegistrationRecord {
   readonly credentials?: Credentials | undefined;
   readonly app?: AppRecord | undefined;
   readonly webhook?: WebhookRecord | undefined;
 }
 
-/** Remembers the registration. */
 export interface RegistrationFile {
   read(): RegistrationRecord;
-  /** Replaces the parts that are given. */
+  /** Replaces the given parts. */
   write(parts: RegistrationRecord): void;
 }
 
-/** Keeps the registration in a file that only its owner can read. What cannot be read of it counts as unknown. */
+/** Stores the registration in a file that only its owner can read. Unreadable parts count as unknown. */
 export const openRegistrationFile = (path: string): RegistrationFile => {
   let record = readRecord(path);
   return {

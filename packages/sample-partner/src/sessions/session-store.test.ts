@@ -6,7 +6,7 @@ import { createSessionStore } from './session-store.ts';
 const HOUR_MS = 3_600_000;
 
 describe('the session store', () => {
-  test('finds a session by its identifier, until it is removed or unused for twelve hours', () => {
+  test('finds a session by its id until it is removed or idle for twelve hours', () => {
     const clock = testClock();
     const sessions = createSessionStore({ newId: randomUUID, clock });
     const one = sessions.create();
@@ -22,7 +22,7 @@ describe('the session store', () => {
     expect(sessions.find(undefined)).toBeUndefined();
   });
 
-  test('lets the longest unused go when there are too many', () => {
+  test('evicts the least recently used session above the limit', () => {
     const sessions = createSessionStore({ newId: randomUUID, clock: () => new Date() });
     const [first, second] = [sessions.create(), sessions.create()];
     for (let more = 0; more < 998; more += 1) sessions.create();

@@ -3,26 +3,25 @@ import type { ChatMessage, ConnectSession } from '@svc/partner-sdk';
 const SESSIONS_MAX = 1_000;
 const IDLE_MS_MAX = 12 * 60 * 60 * 1000;
 
-/** What this app keeps of one browser. Nothing of it is ever sent there. */
+/** Server-side state of one browser; never sent to it. */
 export interface Session {
-  /** A connect flow that this browser has begun. */
+  /** A connect flow that this browser has started. */
   connect: ConnectSession | undefined;
-  /** Who this browser's user is at the service: set by the callback, from the token response. */
+  /** The browser's user at the service; the callback sets it from the token response. */
   svcUserId: string | undefined;
-  /** The conversation so far. */
   messages: readonly ChatMessage[];
 }
 
-/** Sessions by an identifier that only their browser knows. */
+/** Sessions by an id that only their browser knows. */
 export interface SessionStore {
   find(id: string | undefined): Session | undefined;
   create(): { id: string; session: Session };
   remove(id: string | undefined): void;
 }
 
-/** Keeps sessions in this process: as many as a demonstration needs, the longest unused go first. */
+/** Keeps sessions in memory and evicts the least recently used. */
 export const createSessionStore = ({ newId, clock }: { newId: () => string; clock: () => Date }): SessionStore => {
-  // In order of their last use.
+  // Ordered by last use.
   const sessions = new Map<string, { session: Session; usedAtMs: number }>();
   const use = (id: string, session: Session): void => {
     sessions.delete(id);

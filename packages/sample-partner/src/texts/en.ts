@@ -6,23 +6,23 @@ const words = {
   connectedAs: 'Connected as',
   signOut: 'Sign out',
   disconnect: 'Disconnect',
-  footer: 'A demonstration: what it keeps, it keeps in memory until it is started again.',
-  documentation: 'How to build such an app',
+  footer: 'A demonstration: all data is kept in memory until the next restart.',
+  documentation: 'Build an app like this',
 
   welcome: {
     title: 'Welcome',
     heading: 'Bring your own subscription',
-    lead: 'This app has no AI of its own. Connect it to your account, and it chats and transcribes on your subscription, which you can end at any time. It never sees your password.',
+    lead: 'This app has no AI. Connect it to your account, and it chats and transcribes on your subscription, which you can end at any time. It never sees your password.',
     connect: 'Connect your account',
-    noAccount: 'You have no account yet?',
+    noAccount: 'No account yet?',
     openService: 'Open the service',
-    thenChoose: ', sign up and choose a plan; locally, payments are played.',
+    thenChoose: ', sign up and choose a plan; locally, payments are simulated.',
   },
   setup: {
     title: 'Starting',
     heading: 'One moment',
-    text: 'This app is being registered at the service. The page goes on by itself.',
-    problem: (problem: string) => `It does not work yet: ${problem}. It is tried again and again.`,
+    text: 'This app is registering at the service. The page reloads by itself.',
+    problem: (problem: string) => `It does not work yet: ${problem}. Retrying.`,
   },
   usage: {
     title: 'Your subscription',
@@ -45,11 +45,11 @@ const words = {
     send: 'Send',
     answering: 'Answering…',
     yourMessage: 'Your message was:',
-    silent: 'This app was not reached, or fell silent. Your usage above tells whether it was billed.',
+    silent: 'This app is unreachable or stopped responding. Your usage above shows whether the request was billed.',
   },
   transcription: {
     title: 'Transcription',
-    unavailable: 'Transcription is not part of your plan, or not set up at the service. Trying costs nothing.',
+    unavailable: 'Your plan does not include transcription, or the service does not offer it. Trying costs nothing.',
     file: 'Audio file, at most 25 MB',
     language: 'Language, two letters, if you know it',
     send: 'Transcribe',
@@ -62,9 +62,9 @@ const words = {
     own: 'The service delivers this app’s events to',
     verified: '; the SDK verifies each signature before anything is read.',
     others: 'Deliveries of other apps may go to',
-    shown: ': they are shown as they come, and believed by nobody. For a receiver of your own,',
-    forwards: 'hands them on to',
-    empty: 'Nothing has come yet. Connect, or change your subscription at the service, and watch.',
+    shown: ': they are shown unverified. For your own receiver,',
+    forwards: 'forwards them to',
+    empty: 'Nothing received yet. Connect, or change your subscription at the service, and watch.',
     terminals: 'For terminals:',
     event: 'Event',
     noEvent: 'no event',
@@ -77,7 +77,7 @@ const words = {
     you: 'you',
   },
   problem: {
-    title: 'Something is in the way',
+    title: 'Something went wrong',
     heading: 'That did not work',
     back: 'Back to the start',
     noPage: 'There is no such page.',
@@ -88,16 +88,15 @@ const words = {
     openService: 'Open the service',
     ended: 'You are not connected any more. Connect again to go on.',
     denied: 'You chose not to connect, and nothing was shared. You can connect whenever you like.',
-    misconfigured:
-      'This app is not registered as it should be. Start it again: it looks after its registration at its start.',
-    wrongState: 'This answer belongs to no connection that you have begun here. Begin a new one.',
-    expired: 'That took too long, or was done before. Begin a new connection.',
+    misconfigured: 'This app is not registered correctly. Restart it: it checks its registration at start-up.',
+    wrongState: 'This response does not belong to a connection started here. Start a new one.',
+    expired: 'That took too long, or was already done. Start a new connection.',
     unavailable: 'The service did not answer in time. Try again later.',
-    rejected: 'The service refused to connect you. Begin a new connection.',
+    rejected: 'The service refused the connection. Start a new one.',
     notReleased: 'You are signed out here and your tokens are forgotten, but the service did not confirm it.',
     removeThere: 'Remove the app at the service',
     unknown: (request: string) =>
-      `It is not known whether this was done and billed. Look at your usage before you try again${request}.`,
+      `This request may have been completed and billed. Check your usage before you try again${request}.`,
     inactive: 'You have no active subscription. Choose a plan at the service, then come back.',
     limit: (until: string) => `Your subscription is used up for now; it goes on ${until}.`,
     later: 'later',
@@ -110,14 +109,14 @@ const words = {
   },
 };
 
-/** A language that the pages speak. */
+/** Languages of the pages. */
 export type Language = 'en' | 'it';
 
-/** The texts of one language. */
+/** Texts in one language. */
 export type Texts = typeof words & {
   readonly locale: Language;
   readonly otherLanguage: { readonly code: Language; readonly name: string };
 };
 
-/** What the pages say in English. */
+/** English texts of the pages. */
 export const en: Texts = { ...words, locale: 'en', otherLanguage: { code: 'it', name: 'Italiano' } };

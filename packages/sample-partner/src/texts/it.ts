@@ -1,6 +1,6 @@
 import type { Texts } from './en.ts';
 
-/** What the pages say in Italian. */
+/** Italian texts of the pages. */
 export const it: Texts = {
   locale: 'it',
   brand: 'Partner di esempio',
@@ -67,7 +67,7 @@ export const it: Texts = {
     own: 'Il servizio consegna gli eventi di questa app a',
     verified: '; l’SDK verifica ogni firma prima di leggere qualsiasi cosa.',
     others: 'Le consegne di altre app possono andare a',
-    shown: ': si mostrano come arrivano, e nessuno ci crede. Per un tuo ricevitore,',
+    shown: ': si mostrano senza verifica. Per un tuo ricevitore,',
     forwards: 'le inoltra a',
     empty: 'Non è ancora arrivato nulla. Collegati, o cambia abbonamento presso il servizio, e guarda.',
     terminals: 'Per i terminali:',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { newId } from '@svc/contracts';
 
-/** An app as the stand-in keeps it. */
+/** An app as the stand-in stores it. */
 export interface StandInApp {
   readonly client_id: string;
   readonly client_secret: string;
@@ -15,15 +15,15 @@ export interface StandInApp {
   webhook?: { url: string; generation: number; signing_secret: string; blocked_by_event_id: string | null };
 }
 
-/** Stands in for the part of the service that a business manages its apps with. */
+/** Stand-in for the part of the service with which a business manages its apps. */
 export interface StandInService {
   readonly baseUrl: string;
   readonly accounts: Map<string, string>;
   readonly apps: StandInApp[];
-  /** What was called and succeeded, such as `POST /v1/console/accounts`, ids left out. */
+  /** Successful calls, such as `POST /v1/console/accounts`, without ids. */
   readonly calls: string[];
   readonly recovered: string[];
-  /** While true, everything is answered 503. */
+  /** While true, every response is 503. */
   isDown: boolean;
   close(): void;
 }
@@ -31,7 +31,6 @@ export interface StandInService {
 type Answer = [status: number, body?: object];
 type Fields = Record<string, string & string[] & boolean>;
 
-/** Starts the stand-in. */
 export const startStandInService = async (): Promise<StandInService> => {
   const server = createServer(async (request, response) => {
     const [status, body] = service.isDown
@@ -55,7 +54,7 @@ export const startStandInService = async (): Promise<StandInService> => {
 
 const answer = async (service: StandInService, request: IncomingMessage): Promise<Answer> => {
   const sent = await text(request);
-  // What our own client sends, which the assertions judge.
+  // Sent by our client and checked by the assertions.
   const body: Fields = sent === '' ? {} : JSON.parse(sent);
   const [, id = '', eventId = ''] = /apps\/(app_\w+)(?:\/webhook\/events\/(\w+))?/.exec(request.url ?? '') ?? [];
   const call = `${request.method} ${request.url?.replace(/app_\w+/, '*').replace(/evt_\w+/, '*')}`;
@@ -84,7 +83,7 @@ const withoutApp = ({ accounts, apps }: StandInService, call: string, body: Fiel
     case 'POST /v1/integrations/apps': {
       const secret = { client_secret: `svc_cs_${apps.length}`, secret_rotated_at: null };
       const app = { ...body, ...secret, client_id: newId('app'), active: true };
-      // The body is a registration: the assertions look at its fields.
+      // The body is a registration; the assertions check its fields.
       apps.push(app as unknown as StandInApp);
       return [201, app];
     }

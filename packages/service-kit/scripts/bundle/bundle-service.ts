@@ -7,18 +7,17 @@ import { thirdPartyPackages } from './third-party-packages.ts';
 const NODE_TARGET = 'node24';
 const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts', 'src/worker.ts'];
 
-/** What a bundling wrote. */
 export interface Bundle {
   readonly files: string[];
   readonly bytes: number;
 }
 
 /**
- * Bundles a service for production into its `dist/`: its entries (or those that are named) and each migration, with the
- * workspace's packages inside and third-party packages left to `node_modules`. Folders stay as they are, so that
- * `src/migrate.js` still finds `../migrations`; `*.yaml` beside them and `migrations/functions` are copied.
- * `dist/package.json` lists the third-party packages in their exact versions. Throws where a module would look for
- * files relative to itself and miss them.
+ * Bundles a service for production into `dist/`: the given entries (by default all) and each migration. Workspace
+ * packages go into the bundle; third-party packages stay in `node_modules`. The folder layout is kept, so
+ * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and `migrations/functions` are copied.
+ * `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
+ * relative to itself and miss them.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
@@ -37,8 +36,8 @@ export const bundleService = async (directory: string, named: readonly string[] 
     platform: 'node',
     target: NODE_TARGET,
     sourcemap: 'linked',
-    // Nothing is renamed, so stack traces read as written; `keepNames` would set a name on each closure at each time it
-    // is made.
+    // Identifiers are not minified, so names survive without it. It would set a name on every closure each time one is
+    // created.
     keepNames: false,
     metafile: true,
     logLevel: 'silent',
@@ -54,7 +53,7 @@ export const bundleService = async (directory: string, named: readonly string[] 
   };
 };
 
-/** Copies data of the service, such as a default configuration, and the SQL functions that its migrations read. */
+/** Copies the service's data, such as a default configuration, and the SQL functions that its migrations read. */
 const copyDataFiles = (directory: string, outputDirectory: string): void => {
   const functions = join('migrations', 'functions');
   if (existsSync(join(directory, functions))) {

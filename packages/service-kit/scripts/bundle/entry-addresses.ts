@@ -5,8 +5,7 @@ import type { Plugin } from 'esbuild';
 const OWN_ADDRESS = /\bimport\.meta\.(?:url|dirname|filename)\b/;
 
 /**
- * Refuses modules that ask where they are, unless they lie beside an entry: inside a bundle they are told the entry's
- * place.
+ * Rejects modules that read `import.meta`, unless they lie beside an entry: a bundled module sees the entry's address.
  */
 export const entryAddresses = (entries: readonly string[]): Plugin => ({
   name: 'entry-addresses',
@@ -15,7 +14,7 @@ export const entryAddresses = (entries: readonly string[]): Plugin => ({
       if (entries.some((entry) => dirname(entry) === dirname(path))) return undefined;
       const contents = await readFile(path, 'utf8');
       if (!OWN_ADDRESS.test(contents)) return { contents, loader: 'ts' };
-      const text = `${path} asks for its own address (import.meta), which is the bundle's in production: ask in a module directly in src/, and pass the path on.`;
+      const text = `${path} reads import.meta, which is the bundle's address in production: read it in a module directly in src/ and pass the path on.`;
       return { errors: [{ text }] };
     });
   },

@@ -4,17 +4,16 @@ import { dirname, join } from 'node:path';
 import type { OnResolveResult, Plugin, PluginBuild } from 'esbuild';
 
 const WORKSPACE = '@svc/';
-/** Marks our own question to esbuild, so that it is not answered by us again. */
+/** Marks resolutions that this plugin starts, so that it does not handle them again. */
 const ASKED_BY_US = { isAskedByUs: true };
 
-/** Leaves third-party packages out of a bundle, and remembers which ones it met. */
+/** Plugin that keeps third-party packages out of a bundle and records them. */
 export interface ThirdPartyPackages {
   readonly plugin: Plugin;
   /** Names and exact versions, in alphabetical order. */
   readonly versions: () => Record<string, string>;
 }
 
-/** Collects the third-party packages of one bundling. */
 export const thirdPartyPackages = (): ThirdPartyPackages => {
   const versions = new Map<string, string>();
   const plugin: Plugin = {
@@ -36,7 +35,7 @@ export const thirdPartyPackages = (): ThirdPartyPackages => {
 
 const packageName = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-/** The version that this importer gets; undefined for an optional package that is not installed. */
+/** Returns the version that this importer resolves; undefined for an optional package that is not installed. */
 const findVersion = async (
   build: PluginBuild,
   { path, resolveDir, name }: { path: string; resolveDir: string; name: string },

@@ -11,24 +11,26 @@ import { AppError } from '../app-error.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logging/create-logger.ts';
 
-/** How a key set is fetched and kept. */
 export interface KeySetOptions {
-  url: string;
-  clock: Clock;
-  logger?: Logger;
-  timeoutMs?: number;
-  /** Age at which the set is fetched again, in the background. */
-  refreshMs?: number;
-  /** The least time between two fetches, however many unknown keys are presented. */
-  cooldownMs?: number;
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  readonly timeoutMs?: number;
+  /** Age at which the set is refreshed in the background. */
+  readonly refreshMs?: number;
+  /** Minimum time between two fetches, even if callers present many unknown keys. */
+  readonly cooldownMs?: number;
 }
 
 /** The issuer's public keys. */
 export interface KeySet {
-  /** Finds the key that a token names. Throws `invalid_token` for an unknown one, `service_unavailable` where that is unclear. */
-  resolve: (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
-  /** Says whether a key is still published, as far as is known. */
-  has: (keyId: string) => boolean;
+  /**
+   * Finds the key that a token names. Throws `invalid_token` if it is unknown, `service_unavailable` if the key set is
+   * out of date.
+   */
+  readonly resolve: (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+  /** Returns true if the key was in the last key set fetched. */
+  readonly has: (keyId: string) => boolean;
 }
 
 const TIMEOUT_MS = 3_000;
@@ -41,12 +43,12 @@ const keySetSchema = z.object({
 });
 
 interface Loaded {
-  keys: ReturnType<typeof createLocalJWKSet>;
-  keyIds: ReadonlySet<string>;
-  at: number;
+  readonly keys: ReturnType<typeof createLocalJWKSet>;
+  readonly keyIds: ReadonlySet<string>;
+  readonly at: number;
 }
 
-/** Fetches a JWKS when first needed, keeps it when the issuer is away, and looks again when a key is unknown. */
+/** Fetches a JWKS on first use, keeps it while the issuer is down, and refetches it for an unknown key. */
 export const createKeySet = (options: KeySetOptions): KeySet => {
   const cooldownMs = options.cooldownMs ?? COOLDOWN_MS;
   let loaded: Loaded | undefined;
@@ -84,7 +86,7 @@ export const createKeySet = (options: KeySetOptions): KeySet => {
       await loadUnlessJustTried();
       const foundLater = await find(loaded, header, token);
       if (foundLater !== undefined) return foundLater;
-      // Without a current key set nobody can say that the token is bad.
+      // Without a current key set, an unknown key does not prove that the token is invalid.
       if (!lastAttempt.succeeded) throw new AppError('service_unavailable', 'The signing keys cannot be fetched now.');
       throw new AppError('invalid_token');
     },
@@ -111,11 +113,11 @@ const fetchKeySet = async ({ url, timeoutMs = TIMEOUT_MS }: KeySetOptions): Prom
     headers: { accept: 'application/json' },
     redirect: 'error',
   });
-  if (!response.ok) throw new Error(`the key set was answered with status ${response.status}`);
+  if (!response.ok) throw new Error(`the key set request returned status ${response.status}`);
   const text = await response.text();
   if (text.length > KEY_SET_BYTES_MAX) throw new Error('the key set is too large');
   const set = keySetSchema.parse(JSON.parse(text));
   const keyIds = new Set(set.keys.flatMap(({ kid }) => (kid === undefined ? [] : [kid])));
-  // The schema has checked what jose's type asks of a key set; jose itself checks each key that it uses.
+  // The schema has checked the properties of jose's type; jose checks each key that it uses.
   return { keys: createLocalJWKSet(set as JSONWebKeySet), keyIds };
 };

@@ -5,28 +5,27 @@ import { AppError } from '../app-error.ts';
 import type { Clock } from '../clock.ts';
 import type { Presentation } from '../http/binding.ts';
 
-/** Signature algorithms of proofs; the authorization server announces the same. */
+/** Signature algorithms for proofs; must match the authorization server's metadata. */
 export const DPOP_ALGORITHMS: ('ES256' | 'EdDSA' | 'Ed25519')[] = ['ES256', 'EdDSA', 'Ed25519'];
 
-/** How far a proof's time may be from ours, in either direction: transit, and clocks that differ. */
+/** Maximum difference between a proof's time and ours, in either direction. Allows for transit and clock skew. */
 const WINDOW_MS = 60_000;
-/** Proofs that are remembered against replay; beyond it the oldest go, which are the next to be too old anyway. */
+/** Proofs kept for replay detection. Beyond this limit the oldest are evicted; they are the next to expire anyway. */
 const REMEMBERED_MAX = 100_000;
 const PROOF_CHARACTERS_MAX = 4_096;
 
-/** What decides whether a token is presented by whom it was issued to. */
 export interface PossessionCheckOptions {
-  publicBaseUrl: string;
-  clock: Clock;
-  rememberedMax?: number;
+  readonly publicBaseUrl: string;
+  readonly clock: Clock;
+  readonly rememberedMax?: number;
 }
 
-/** A verified token, and how it came. */
+/** A verified token and its presentation. */
 export interface Possession {
-  token: string;
-  keyThumbprint: string | undefined;
-  /** Undefined: as a bearer credential. */
-  presentation: Presentation | undefined;
+  readonly token: string;
+  readonly keyThumbprint: string | undefined;
+  /** If undefined, the token was sent as a bearer credential. */
+  readonly presentation: Presentation | undefined;
 }
 
 const proofClaims = z.object({
@@ -38,8 +37,8 @@ const proofClaims = z.object({
 });
 
 /**
- * Checks RFC 9449 section 4.3: a bound token wants the scheme DPoP and a fresh proof by its key for this request; one that is
- * not bound wants the scheme Bearer. Throws `invalid_token`. A proof is good once in each process.
+ * Checks RFC 9449 section 4.3. A bound token requires the DPoP scheme and a fresh proof by its key for this request; an
+ * unbound token requires the Bearer scheme. Throws `invalid_token`. Each process accepts a proof once.
  */
 export const createPossessionCheck = (options: PossessionCheckOptions): ((possession: Possession) => Promise<void>) => {
   const remember = createReplayMemory(options.rememberedMax ?? REMEMBERED_MAX);
@@ -69,7 +68,7 @@ const refused = (error: string, cause?: unknown): AppError =>
 
 const readProof = async (proof: string, keyThumbprint: string): Promise<z.infer<typeof proofClaims>> => {
   try {
-    // jose refuses a header whose key is private or symmetric.
+    // jose rejects a header with a private or symmetric key.
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
       algorithms: DPOP_ALGORITHMS,
       typ: 'dpop+jwt',
@@ -79,13 +78,13 @@ const readProof = async (proof: string, keyThumbprint: string): Promise<z.infer<
     return proofClaims.parse(payload);
   } catch (error) {
     const isProofFault = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof z.ZodError;
-    // WebCrypto says so where the header's key is none.
+    // WebCrypto throws a DOMException if the header's key is invalid.
     if (isProofFault || error instanceof DOMException) throw refused('invalid_dpop_proof', error);
     throw error;
   }
 };
 
-/** Without query and fragment, and in one spelling (RFC 9449 section 4.3, RFC 3986 section 6.2). */
+/** Normalizes a URL and drops query and fragment (RFC 9449 section 4.3, RFC 3986 section 6.2). */
 const plainUrl = (text: string): string | undefined => {
   const url = URL.parse(text);
   if (url === null) return undefined;
@@ -94,11 +93,11 @@ const plainUrl = (text: string): string | undefined => {
   return url.href;
 };
 
-/** Says whether a key is new, and remembers it for as long as a proof can be fresh. */
+/** Returns true for a new key and remembers it while a proof can be fresh. */
 const createReplayMemory = (entriesMax: number): ((key: string, nowMs: number) => boolean) => {
   const expiries = new Map<string, number>();
   return (key, nowMs) => {
-    // A Map keeps the order of insertion, so those that expire first stand first.
+    // A Map keeps insertion order, so the earliest expiries come first.
     for (const [known, expiresAtMs] of expiries) {
       if (expiresAtMs > nowMs) break;
       expiries.delete(known);
@@ -106,7 +105,7 @@ const createReplayMemory = (entriesMax: number): ((key: string, nowMs: number) =
     if (expiries.has(key)) return false;
     const [oldest] = expiries.keys();
     if (expiries.size >= entriesMax && oldest !== undefined) expiries.delete(oldest);
-    // A proof may come from our future by one window, and is then fresh for two.
+    // A proof may be dated up to one window ahead, and is then fresh for two.
     expiries.set(key, nowMs + 2 * WINDOW_MS);
     return true;
   };

@@ -1,15 +1,15 @@
-/** What is asked of a credential at every use. Whatever is given is looked up. */
+/** Properties of a credential that are checked at every use. Each given property is looked up. */
 export interface RevocationQuery {
-  grantId?: string;
-  sessionId?: string;
-  clientId?: string;
-  userId?: string;
-  keyId?: string;
-  /** Session that created the API key; null for a key older than this record. */
-  keySessionId?: string | null;
+  readonly grantId?: string;
+  readonly sessionId?: string;
+  readonly clientId?: string;
+  readonly userId?: string;
+  readonly keyId?: string;
+  /** Session that created the API key; null for keys created before sessions were recorded. */
+  readonly keySessionId?: string | null;
 }
 
-/** The revocations that a service knows of, answered from memory. */
+/** In-memory view of the revocations known to a service. */
 export interface RevocationView {
-  isRevoked: (query: RevocationQuery) => boolean;
+  readonly isRevoked: (query: RevocationQuery) => boolean;
 }

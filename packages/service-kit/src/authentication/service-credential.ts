@@ -3,14 +3,14 @@ import { type InternalCaller, internalCallers } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, ServiceCaller } from '../http/binding.ts';
 
-/** `<caller>:<secret>`; the secret has at least 16 characters that need no escape in a shell, URL or header. */
+/** `<caller>:<secret>`. The secret has at least 16 characters and needs no escaping in a shell, URL or header. */
 export const SERVICE_CREDENTIAL = /^([a-z-]+):([\w.-]{16,256})$/;
-/** An accepted credential: as it is sent, or `<caller>:sha256:<SHA-256 of the secret, in hex>`. */
+/** An accepted credential: in plain text, or as `<caller>:sha256:<SHA-256 of the secret, in hex>`. */
 export const ACCEPTED_CREDENTIAL = /^([a-z-]+):(?:sha256:([0-9a-f]{64})|([\w.-]{16,256}))$/;
 
 /**
- * Accepts the credentials of INTERNAL_API_TOKENS, and tells which caller presented one. Several credentials of one caller are
- * accepted side by side, so that each can be rotated. Compares digests in constant time.
+ * Authenticates the credentials of INTERNAL_API_TOKENS and returns the caller. A caller may have several credentials at
+ * once, so that each can be rotated. Compares digests in constant time.
  */
 export const createServiceAuthenticator = (accepted: readonly string[]): Authenticate<ServiceCaller> => {
   const digests = Map.groupBy(accepted.map(parseAccepted), ({ caller }) => caller);
@@ -18,7 +18,7 @@ export const createServiceAuthenticator = (accepted: readonly string[]): Authent
     const [, caller = '', secret = ''] = SERVICE_CREDENTIAL.exec(credential) ?? [];
     const presented = sha256(secret);
     const known = (isInternalCaller(caller) && digests.get(caller)) || [];
-    // Every digest is compared, so the time taken does not depend on which one matches.
+    // Every digest is compared, so timing does not reveal a match.
     const matches = known.filter(({ digest }) => timingSafeEqual(digest, presented));
     if (!isInternalCaller(caller) || matches.length === 0) {
       throw new AppError('invalid_token', 'The service credential is unknown.');
@@ -29,7 +29,7 @@ export const createServiceAuthenticator = (accepted: readonly string[]): Authent
 
 const parseAccepted = (item: string): { readonly caller: InternalCaller; readonly digest: Buffer } => {
   const [, caller = '', digest, secret = ''] = ACCEPTED_CREDENTIAL.exec(item) ?? [];
-  // The item itself is not quoted: it may hold a secret.
+  // The item is not quoted: it may contain a secret.
   if (!isInternalCaller(caller)) throw new Error('an accepted service credential is malformed');
   return { caller, digest: digest === undefined ? sha256(secret) : Buffer.from(digest, 'hex') };
 };

@@ -9,34 +9,33 @@ import { createPossessionCheck } from './proof-of-possession.ts';
 import type { RevocationView } from './revocation-view.ts';
 import { createVerifiedTokenCache, type VerifiedTokenCache } from './verified-token-cache.ts';
 
-/** How the two kinds of token are verified. */
 export interface TokenAuthenticatorsOptions {
-  /** PUBLIC_BASE_URL: the issuer; the audiences are `/v1` and `/v1/console` below it. */
-  publicBaseUrl: string;
-  jwksUrl: string;
-  revocations: RevocationView;
-  clock?: Clock;
-  logger?: Logger;
-  /** Verified tokens that are remembered, for each kind. */
-  cacheEntriesMax?: number;
-  /** The least time between two fetches of the key set. */
-  keySetCooldownMs?: number;
+  /** PUBLIC_BASE_URL: the issuer. The audiences are `/v1` and `/v1/console` below it. */
+  readonly publicBaseUrl: string;
+  readonly jwksUrl: string;
+  readonly revocations: RevocationView;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Cached verified tokens, for each kind. */
+  readonly cacheEntriesMax?: number;
+  /** Minimum time between two fetches of the key set. */
+  readonly keySetCooldownMs?: number;
 }
 
-/** Authenticators for the two kinds of token that are signed by auth. */
+/** Authenticators for the two kinds of token that auth signs. */
 export interface TokenAuthenticators {
-  console_session: Authenticate<ConsoleSessionCaller>;
-  oauth_access_token: Authenticate<AccessTokenCaller>;
+  readonly console_session: Authenticate<ConsoleSessionCaller>;
+  readonly oauth_access_token: Authenticate<AccessTokenCaller>;
 }
 
-/** Type, audience and claims of the console's session tokens; the signer uses it too. */
+/** `typ` of console session tokens. The signer uses it too. */
 export const CONSOLE_SESSION_TOKEN_TYPE = 'svc-session+jwt';
 /** RFC 9068 section 2.1. */
 export const ACCESS_TOKEN_TYPE = 'at+jwt';
 
-/** The audience of console session tokens. */
+/** Returns the audience of console session tokens. */
 export const consoleAudience = (publicBaseUrl: string): string => `${publicBaseUrl}/v1/console`;
-/** The audience of access tokens (RFC 9068 section 2.2). */
+/** Returns the audience of access tokens (RFC 9068 section 2.2). */
 export const accessTokenAudience = (publicBaseUrl: string): string => `${publicBaseUrl}/v1`;
 
 const ALGORITHMS = ['ES256', 'EdDSA'];
@@ -56,13 +55,13 @@ const accessTokenClaims = z.object({
   scope: z.string(),
   jti: z.string().min(1),
   exp: z.number(),
-  // A token that is bound in a way that is not known here is good for nobody.
+  // A token bound by an unknown method is refused.
   cnf: z.object({ jkt: z.string().min(1) }).optional(),
 });
 
 /**
- * Verifies tokens locally, against the issuer's cached keys. Signature and claims are checked once per token and process;
- * expiry and revocation at every use.
+ * Verifies tokens locally against the issuer's cached keys. Signature and claims are checked once per token and
+ * process; expiry and revocation on every use.
  */
 export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): TokenAuthenticators => {
   const clock = options.clock ?? systemClock;
@@ -134,14 +133,14 @@ const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined =>
 };
 
 interface VerifierOptions<C> {
-  keySet: KeySet;
-  clock: Clock;
-  issuer: string;
-  type: string;
-  audience: string;
-  entriesMax: number;
-  /** Undefined: the claims are not those of this kind of token. */
-  toCaller: (payload: unknown) => C | undefined;
+  readonly keySet: KeySet;
+  readonly clock: Clock;
+  readonly issuer: string;
+  readonly type: string;
+  readonly audience: string;
+  readonly entriesMax: number;
+  /** Returns undefined if the claims do not match this kind of token. */
+  readonly toCaller: (payload: unknown) => C | undefined;
 }
 
 const createVerifier = <C extends { expiresAt: Date }>(
@@ -177,7 +176,7 @@ const verify = async <C>(token: string, options: VerifierOptions<C>): Promise<{ 
     return { caller, keyId };
   } catch (error) {
     if (error instanceof AppError) throw error;
-    // Whatever jose finds wrong with a token is the caller's to mend, and no reason is told.
+    // Any fault that jose finds is the caller's. The response gives no reason.
     if (error instanceof errors.JOSEError || error instanceof TypeError) {
       throw new AppError('invalid_token', undefined, { cause: error });
     }

@@ -12,7 +12,7 @@ const setup = (entriesMax: number) => {
   return { state, cache, add };
 };
 
-test('drops what was not used for longest once it is full', () => {
+test('evicts the least recently used token when full', () => {
   const { cache, add } = setup(4);
   for (const token of ['a', 'b', 'c']) add(token);
   expect(cache.get('a')).toBe('of a');
@@ -20,18 +20,18 @@ test('drops what was not used for longest once it is full', () => {
   expect(['d', 'a', 'b', 'c'].map((token) => cache.get(token))).toEqual(['of d', 'of a', undefined, 'of c']);
 });
 
-test('never holds more than it may, and never drops what is used all the time', () => {
+test('stays within its limit and keeps tokens in constant use', () => {
   const { cache, add } = setup(10);
   add('used');
   for (let i = 0; i < 100; i += 1) {
     add(`t${i}`);
     expect(cache.get('used')).toBe('of used');
-    // The latest use of each is well behind the others by then.
+    // The last use of each is older than half the capacity by then.
     if (i >= 10) expect(cache.get(`t${i - 10}`)).toBeUndefined();
   }
 });
 
-test('an entry ends with its token, and with the key that signed it', () => {
+test('drops an entry when its token expires or its signing key is withdrawn', () => {
   const { state, cache, add } = setup(2);
   add('a');
   add('b');

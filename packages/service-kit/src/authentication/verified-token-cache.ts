@@ -2,28 +2,28 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
 interface Entry<T> {
-  value: T;
-  expiresAtMs: number;
-  keyId: string;
+  readonly value: T;
+  readonly expiresAtMs: number;
+  readonly keyId: string;
 }
 
-/** Remembers tokens whose signature was verified, by digest, so that no token is kept and no signature checked twice. */
+/** Caches the claims of verified tokens by digest, so that no token is stored and no signature is checked twice. */
 export interface VerifiedTokenCache<T> {
-  get: (token: string) => T | undefined;
-  set: (token: string, entry: Entry<T>) => void;
+  readonly get: (token: string) => T | undefined;
+  readonly set: (token: string, entry: Entry<T>) => void;
 }
 
-/** How the cache is bounded and when an entry is no longer good. */
 export interface VerifiedTokenCacheOptions {
-  entriesMax: number;
-  clock: Clock;
-  /** A token is only good while the key that signed it is published. */
-  isKeyCurrent: (keyId: string) => boolean;
+  readonly entriesMax: number;
+  readonly clock: Clock;
+  /** Returns true while the signing key is published. */
+  readonly isKeyCurrent: (keyId: string) => boolean;
 }
 
 /**
- * Creates a cache that drops what has not been used for longest: what was used since half of the entries came, and what was used
- * in the half before that. Nothing is ever taken out of a Map, which at each use would cost more than the look itself (see `UnorderedSet`).
+ * Creates a cache that evicts the least recently used entries. It keeps two generations, each of half the capacity, and
+ * drops the older one as a whole. Entries are never deleted from a Map one by one: that would cost more per use than
+ * the lookup (see `UnorderedSet`).
  */
 export const createVerifiedTokenCache = <T>(options: VerifiedTokenCacheOptions): VerifiedTokenCache<T> => {
   let recent = new Map<string, Entry<T>>();

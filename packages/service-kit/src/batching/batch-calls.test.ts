@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BatchingOptions, batchCalls } from './batch-calls.ts';
 
-/** A call is `key:name`; a batch ends when the test says so. */
+/** Starts batches that the test ends. A call is `key:name`. */
 const heldBatches = (options: Partial<BatchingOptions<string, string>> = {}) => {
   const batches: { calls: readonly string[]; end(): void }[] = [];
   const call = batchCalls<string, string>({
@@ -19,7 +19,7 @@ const heldBatches = (options: Partial<BatchingOptions<string, string>> = {}) => 
 const keyed = { keyOf: (call: string) => call.split(':')[0] ?? '', batchesMax: 2 };
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-test('runs calls of one turn as one batch, and returns to each its own result', async () => {
+test('runs calls of one turn as one batch and returns each call its result', async () => {
   const { batches, call, started } = heldBatches();
   const results = ['a', 'b', 'c'].map(call);
   await turn();
@@ -42,7 +42,7 @@ test('gathers calls that arrive during a batch into the next one', async () => {
   expect(await Promise.all([...first, ...second])).toEqual(['a!', 'b!', 'c!', 'd!']);
 });
 
-test('runs the calls of one key in one batch at a time, and other keys do not wait for it', async () => {
+test('runs one batch per key at a time without delaying other keys', async () => {
   const { batches, call, started } = heldBatches(keyed);
   void call('hot:1');
   await turn();
@@ -58,7 +58,7 @@ test('runs the calls of one key in one batch at a time, and other keys do not wa
   expect(started().at(-1)).toEqual(['hot:2']);
 });
 
-test('runs a crowd on one key as a batch of its own', async () => {
+test('runs many calls for one key as a separate batch', async () => {
   const { call, started } = heldBatches(keyed);
   void call('first:1');
   for (let count = 1; count <= 40; count += 1) void call(`hot:${count}`);
@@ -100,7 +100,7 @@ test('fails the calls of a failed batch, and no others, if the error is not retr
   expect(await next).toBe('b!');
 });
 
-test('runs each call of a failed batch alone if the error is retryable, so that only the one at fault fails', async () => {
+test('retries each call of a failed batch alone if the error is retryable, so only the faulty call fails', async () => {
   const ran: (readonly string[])[] = [];
   const call = batchCalls<string, string>({
     ...keyed,
@@ -133,7 +133,7 @@ test('gives up a call that fails in a batch and three times alone', async () => 
   expect(runs).toBe(4);
 });
 
-test('holds up only the calls of a key whose first call runs alone for long', async () => {
+test('delays only the calls of the same key while a call runs alone', async () => {
   const made: string[] = [];
   const held = Promise.withResolvers<void>();
   const call = batchCalls<string, string>({
@@ -159,7 +159,7 @@ test('holds up only the calls of a key whose first call runs alone for long', as
   expect(made.indexOf('held 1:2')).toBeGreaterThan(made.indexOf('held 1:1'));
 });
 
-test('starts a lone call at once, and the next batch no sooner than the pace', async () => {
+test('starts a lone call at once and the next batch after paceMs', async () => {
   const startsMs: number[] = [];
   const call = batchCalls<string, string>({
     callsMax: 3,
@@ -175,7 +175,7 @@ test('starts a lone call at once, and the next batch no sooner than the pace', a
   expect((startsMs[1] ?? 0) - (startsMs[0] ?? 0)).toBeGreaterThanOrEqual(40);
 });
 
-test('does not wait for the pace if a full batch waits', async () => {
+test('starts before paceMs has passed if a full batch is waiting', async () => {
   const { batches, call, started } = heldBatches({ callsMax: 3, paceMs: 3_600_000 });
   void call('a');
   await turn();

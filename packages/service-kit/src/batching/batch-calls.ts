@@ -3,21 +3,21 @@ import { AppError } from '../app-error.ts';
 import { createKeyedQueues, type Queue } from './keyed-queues.ts';
 
 export interface BatchingOptions<I, O> {
-  /** Runs a batch and returns one result for each call, in order. Running a call again must do no harm. */
+  /** Runs a batch and returns one result per call, in order. Must be idempotent for each call. */
   readonly run: (calls: readonly I[]) => Promise<readonly O[]>;
-  /** Calls in one batch. */
+  /** Maximum calls in one batch. */
   readonly callsMax: number;
-  /** Batches that run at once; more than one needs `keyOf`. */
+  /** Maximum concurrent batches; more than one requires `keyOf`. */
   readonly batchesMax?: number;
-  /** Shortest time between the starts of two batches, unless a full batch waits. */
+  /** Minimum time between the starts of two batches, unless a full batch waits. */
   readonly paceMs?: number;
-  /** Calls that may wait in all. */
+  /** Maximum waiting calls in total. */
   readonly waitingMax: number;
-  /** Calls that may wait under one key. */
+  /** Maximum waiting calls per key. */
   readonly waitingPerKeyMax?: number;
-  /** Names the row that a call works on. Without it all calls share one queue. */
+  /** Names the row that a call works on. If omitted, all calls share one queue. */
   readonly keyOf?: (call: I) => string;
-  /** Decides whether the calls of a failed batch run again, each alone. */
+  /** Decides whether the calls of a failed batch are retried, each alone. */
   readonly isRetryable?: (error: unknown, callsCount: number) => boolean;
 }
 
@@ -26,20 +26,20 @@ interface Call<I, O> {
   readonly span: TraceSpan | undefined;
   readonly resolve: (output: O) => void;
   readonly reject: (error: unknown) => void;
-  /** Runs of this call that have failed. */
+  /** Failed runs of this call. */
   failures: number;
 }
 
-/** Calls that run alone at once, beside the batches: a call that waits for a locked row holds up no batch. */
+/** Maximum concurrent single runs, in addition to the batches: a call that waits for a locked row delays no batch. */
 const ALONE_MAX = 4;
-/** Runs of one call: one in a batch, the others alone. */
+/** Maximum runs of one call: one in a batch, the others alone. */
 const RUNS_MAX = 4;
 
 /**
- * Runs calls that arrive together as one batch, so that they share a round trip and a commit. A lone call waits for nothing.
- * Keys take turns: each has a queue of its own that is in one running batch at a time, in the order of arrival, and a
- * crowd on one key travels alone, so that nothing else waits for its row. A call settles after its batch has ended.
- * Throws `service_unavailable` if too many calls wait.
+ * Runs concurrent calls as one batch, so that they share a round trip and a commit. A lone call starts at once. Each
+ * key has a FIFO queue, is in at most one running batch, and takes turns with the others. A key with many waiting calls
+ * gets a batch to itself, so that other keys do not wait for its row. A call settles after its batch has ended. Throws
+ * `service_unavailable` if too many calls wait.
  */
 export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) => Promise<O>) => {
   const { keyOf, batchesMax = 1, paceMs = 0, waitingPerKeyMax = options.waitingMax } = options;
@@ -104,12 +104,11 @@ export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) =>
         return;
       }
       queues.add(queue, { input, span: currentSpan(), resolve, reject, failures: 0 });
-      // Calls that arrive in the same turn of the event loop share a batch.
       if (batches < batchesMax) wakeUp(0);
     });
 };
 
-/** Settles the calls of a batch, and returns those that are to run again. */
+/** Settles the calls of a batch and returns those to retry. */
 const runCalls = async <I, O>(
   { run, isRetryable }: BatchingOptions<I, O>,
   calls: readonly Call<I, O>[],
@@ -117,8 +116,8 @@ const runCalls = async <I, O>(
   try {
     const outputs = await run(calls.map(({ input }) => input));
     if (outputs.length !== calls.length)
-      throw new Error('a batch returned another number of results than it has calls');
-    // The lengths are equal.
+      throw new Error('a batch returned a different number of results than it has calls');
+    // The lengths are equal, so each call has an output.
     for (const [place, { resolve }] of calls.entries()) resolve(outputs[place] as O);
     return [];
   } catch (error) {

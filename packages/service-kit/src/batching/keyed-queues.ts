@@ -1,37 +1,37 @@
-/** The items of one key that wait, in the order of arrival. */
+/** Waiting items of one key, in order of arrival. */
 export interface Queue<T> {
   readonly key: string;
   readonly items: T[];
-  /** An item of it is being worked on: the others wait until it is given back. */
+  /** True while an item of this queue is being processed; the others wait until it is given back. */
   isTaken: boolean;
 }
 
-/** Items taken, by the queue that each came from. */
+/** Taken items by their queue. */
 export type Taken<T> = ReadonlyMap<Queue<T>, readonly T[]>;
 
-/** Queues by key, which take turns. A taken queue has its next turn once it is given back. */
+/** Queues by key that take turns. A taken queue gets its next turn after it is given back. */
 export interface KeyedQueues<T> {
-  /** Items that wait, in all queues. */
+  /** Waiting items in all queues. */
   readonly size: () => number;
   readonly of: (key: string) => Queue<T>;
   readonly add: (queue: Queue<T>, item: T) => void;
-  /** Whether a queue waits whose first item may share a batch. */
+  /** Returns true if a queue is waiting whose first item may share a batch. */
   readonly hasTurns: () => boolean;
-  /** Takes the longest crowd that is first in turn, or else whole queues until the batch is full. */
+  /** Takes the first queue alone if it is long, otherwise whole queues until the batch is full. */
   readonly takeBatch: (itemsMax: number) => Taken<T>;
-  /** Takes the first item that must be alone, if one waits. */
+  /** Takes the first item that must run alone, if one is waiting. */
   readonly takeAlone: () => Taken<T> | undefined;
-  /** Ends the work on a queue, and puts items back in front. */
+  /** Ends the work on a queue and puts items back at its front. */
   readonly giveBack: (queue: Queue<T>, items: readonly T[]) => void;
 }
 
-/** With as many items as these waiting, a key has a batch to itself. */
+/** Minimum waiting items for a key to get a batch to itself. */
 const CROWD_MIN = 3;
 
 export const createKeyedQueues = <T>({
   isAlone,
 }: {
-  /** Whether an item is worked on alone. */
+  /** Returns true if an item must run alone. */
   readonly isAlone: (item: T) => boolean;
 }): KeyedQueues<T> => {
   const byKey = new Map<string, Queue<T>>();
@@ -78,7 +78,7 @@ export const createKeyedQueues = <T>({
   };
 };
 
-/** A crowd alone, or all queues up to the next crowd that fit. */
+/** Returns one long queue, or the queues before the next long one that fit. */
 const chooseQueues = <T>(turns: readonly Queue<T>[], itemsMax: number): readonly Queue<T>[] => {
   const chosen: Queue<T>[] = [];
   let count = 0;

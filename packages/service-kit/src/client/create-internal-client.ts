@@ -5,64 +5,63 @@ import { z } from 'zod';
 import { AppError } from '../app-error.ts';
 import { OPERATOR_HEADER } from '../http/audit-request.ts';
 
-/** Where the other service's internal listener is, and how long it may take. */
 export interface InternalClientOptions {
-  baseUrl: string;
-  /** INTERNAL_API_TOKEN: the caller's own credential. */
-  token: string;
-  timeoutMs: number;
-  /** Who runs an operator's command, for the audit log. */
-  operator?: string;
-  /** Connections kept to the other service. */
-  connectionsMax?: number;
+  readonly baseUrl: string;
+  /** INTERNAL_API_TOKEN: the caller's credential. */
+  readonly token: string;
+  readonly timeoutMs: number;
+  /** Name of the operator who runs the command, for the audit log. */
+  readonly operator?: string;
+  /** Maximum connections to the other service. */
+  readonly connectionsMax?: number;
 }
 
 type Input<S> = S extends z.ZodType ? z.input<S> : undefined;
 type BodyInput<R extends RouteDefinition> = R['request']['body'] extends { schema: infer S } ? Input<S> : undefined;
 type Given<K extends string, T> = [T] extends [undefined] ? { [k in K]?: undefined } : { [k in K]: T };
 
-/** What a call takes: parameters, query and body as the route's contract asks for them. */
+/** Parameters, query and body as the route's contract defines them. */
 export type CallInput<R extends RouteDefinition> = Given<'params', Input<R['request']['params']>> &
   Given<'query', Input<R['request']['query']>> &
   Given<'body', BodyInput<R>> & {
-    /** Passed on, so that the log lines of one request can be found across services. */
+    /** Forwarded, so that the log lines of one request can be correlated across services. */
     requestId?: string;
     signal?: AbortSignal;
-    /** Instead of the client's. */
+    /** Overrides the client's timeout. */
     timeoutMs?: number;
   };
 
 type SuccessStatus<R extends RouteDefinition> = keyof R['responses'] & number;
 type ResponseBody<D> = D extends { schema: infer S extends z.ZodType } ? z.output<S> : undefined;
 
-/** An answer, typed by its status. */
+/** Response, typed by its status. */
 export type CallResult<R extends RouteDefinition> = {
   [S in SuccessStatus<R>]: { status: S; body: ResponseBody<R['responses'][S]> };
 }[SuccessStatus<R>];
 
-/** A client of another service's internal routes. */
+/** Client for another service's internal routes. */
 export interface InternalClient {
   /**
-   * Calls a route. Throws AppError with the other side's code where it refused; kind `unavailable` where it could not be
-   * reached, did not answer in time, or failed; `internal_error` where the two sides disagree about the contract.
+   * Calls a route. Throws AppError with the other service's code if it refuses the request; with kind `unavailable` if
+   * it is unreachable, times out or fails; with `internal_error` if the two services disagree about the contract.
    */
-  call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
-  close: () => Promise<void>;
+  readonly call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
+  readonly close: () => Promise<void>;
 }
 
 const CONNECTIONS_MAX = 128;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 interface RawInput {
-  params?: Readonly<Record<string, unknown>> | undefined;
-  query?: Readonly<Record<string, unknown>> | undefined;
-  body?: unknown;
-  requestId?: string;
-  signal?: AbortSignal;
-  timeoutMs?: number;
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
 }
 
-/** Creates a client that keeps its connections open. */
+/** Creates a client with keep-alive connections. */
 export const createInternalClient = (options: InternalClientOptions): InternalClient => {
   const agent = new Agent({
     connections: options.connectionsMax ?? CONNECTIONS_MAX,
@@ -72,23 +71,23 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   return {
     close: () => agent.close(),
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
-      // CallInput is RawInput with the route's own types.
+      // CallInput is RawInput with the route's types.
       const asked = () => send(route, input as RawInput, { ...options, agent });
       const answer = await traced({ name: route.operationId, kind: 'client', attributes: attributesOf(route) }, asked);
       if (answer.status >= 400) throw toError(route, answer);
       const response = route.responses[answer.status];
       if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
       const body = response.schema === undefined ? undefined : parseAnswer(route, response.schema, answer.text);
-      // The status is one of the contract's, and the body was parsed by the schema that belongs to it.
+      // The status is in the contract, and the body was parsed by its schema.
       return { status: answer.status, body } as CallResult<R>;
     },
   };
 };
 
 interface Answer {
-  status: number;
-  text: string;
-  retryAfter: string | undefined;
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfter: string | undefined;
 }
 
 const send = async (
@@ -130,7 +129,7 @@ const attributesOf = ({ operationId, method, path }: RouteDefinition): SpanAttri
   'http.route': path,
 });
 
-/** Only between services of ours: nobody else is told which trace a request belongs to. */
+/** Trace headers are sent to our own services only. */
 const traceHeaders = (): Readonly<Record<string, string>> => {
   const span = currentSpan();
   return span === undefined ? {} : { traceparent: span.traceparent };
@@ -166,13 +165,13 @@ const toError = (route: RouteDefinition, answer: Answer): AppError => {
   const parsed = errorSchema.safeParse(readJson(answer.text));
   if (answer.status >= 500) {
     return new AppError('service_unavailable', undefined, {
-      cause: new Error(`${route.operationId} was answered with status ${answer.status}`),
+      cause: new Error(`${route.operationId} returned status ${answer.status}`),
       ...(answer.retryAfter === undefined ? {} : { headers: { 'retry-after': answer.retryAfter } }),
     });
   }
   if (!parsed.success) return disagreement(route, `status ${answer.status}`);
   const { code, message, ...details } = parsed.data.detail;
-  // Our own credential or request was refused: nothing that the one who called us could mend.
+  // A refusal of our credential or request is not the caller's fault.
   if (!isErrorCode(code) || OUR_FAULTS.has(code)) return disagreement(route, `status ${answer.status}`);
   return new AppError(code, message, {
     details,
@@ -193,5 +192,5 @@ const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCode
 
 const disagreement = (route: RouteDefinition, what: string): AppError =>
   new AppError('internal_error', undefined, {
-    cause: new Error(`${route.operationId} does not answer as agreed: ${what}`),
+    cause: new Error(`${route.operationId} broke its contract: ${what}`),
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UnorderedSet } from './unordered-set.ts';
 
-test('holds each member until it is removed, equal members separately', () => {
+test('keeps each member until it is removed, equal members separately', () => {
   const set = new UnorderedSet<string>();
   const [removeA, removeB, removeOtherA] = [set.add('a'), set.add('b'), set.add('a')];
   removeA();
@@ -32,7 +32,7 @@ test('keeps the remaining members through 1,000 additions and removals', () => {
   const inside = new Map<number, () => void>();
   for (let i = 0; i < 1_000; i += 1) {
     inside.set(i, set.add(i));
-    // A fixed walk over the members.
+    // A deterministic walk over the members.
     const leaving = (i * 7_919) % (i + 1);
     inside.get(leaving)?.();
     inside.delete(leaving);

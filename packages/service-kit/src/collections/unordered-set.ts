@@ -4,9 +4,9 @@ interface Entry<T> {
 }
 
 /**
- * A set without order whose members come and go with each request. V8 links the old table of a `Set` or `Map` to the table
- * that replaces it. Once one table reaches old space, every later one keeps its former members alive until the next full
- * collection (docs/adr/0006). An array from which members are removed by swapping has no such link.
+ * Unordered set for members that come and go with each request. V8 links the old table of a `Set` or `Map` to its
+ * replacement. Once one table reaches old space, every later one keeps its former members alive until the next full
+ * collection (docs/adr/0006). An array with swap removal has no such link.
  */
 export class UnorderedSet<T> implements Iterable<T> {
   readonly #entries: Entry<T>[] = [];
@@ -22,7 +22,7 @@ export class UnorderedSet<T> implements Iterable<T> {
     return () => this.#remove(entry);
   }
 
-  /** Iterates over a snapshot, so members may be added and removed meanwhile. */
+  /** Iterates over a snapshot, so members may be added and removed during iteration. */
   [Symbol.iterator](): ArrayIterator<T> {
     return this.#entries.map(({ value }) => value).values();
   }

@@ -4,7 +4,7 @@ import { setting } from './setting.ts';
 const PAIRS = /^[^\s=,]+=[^,]*(,\s*[^\s=,]+=[^,]*)*$/;
 const RATIO = /^(0(\.\d+)?|1(\.0+)?)$/;
 
-/** Where a service's database is; all that its migrations need. */
+/** Variables for the database connection; migrations need no others. */
 export const databaseSettings = {
   DATABASE_URL: setting.url({
     description: "Connection string of this service's own database.",
@@ -18,7 +18,7 @@ export const databaseSettings = {
   }),
 } as const;
 
-/** Where the broker is, and who connects. */
+/** Variables for the broker connection. */
 export const brokerSettings = {
   NATS_URL: setting.url({
     description:
@@ -34,7 +34,7 @@ export const brokerSettings = {
   }),
 } as const;
 
-/** Variables that every service has; spread into its own schema, and override one by naming it again. */
+/** Variables of every service. Spread into the service's schema; repeat a name to override it. */
 export const commonSettings = {
   PORT: setting.port({ description: 'Port of the public listener, behind the ingress.', default: 3000 }),
   INTERNAL_PORT: setting.port({
@@ -123,7 +123,7 @@ export const commonSettings = {
   }),
 } as const;
 
-/** Variables of a service that calls other services; spread into its schema. */
+/** Variables of a service that calls other services. */
 export const callingSettings = {
   INTERNAL_API_TOKEN: setting.string({
     description: "This service's own credential, which it presents to the internal ports of other services.",

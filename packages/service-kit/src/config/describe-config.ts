@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import { type SettingMetadata, settingMetadata } from './setting.ts';
 
-/** One variable of a service, as documents show it. */
+/** One variable of a service, as shown in documents. */
 export interface SettingDescription extends SettingMetadata {
-  name: string;
+  readonly name: string;
 }
 
-/** Lists the variables of a schema in its order. Throws when one was not made by `setting`, as it would go undocumented. */
+/**
+ * Lists the variables of a schema in order. Throws if one was not made by `setting`, since it would be undocumented.
+ */
 export const describeSettings = (schema: z.ZodObject): SettingDescription[] =>
   Object.entries(schema.shape).map(([name, member]) => {
     const metadata = settingMetadata(member);
@@ -14,7 +16,7 @@ export const describeSettings = (schema: z.ZodObject): SettingDescription[] =>
     return { name, ...metadata };
   });
 
-/** The text of `.env.example`: required variables stand empty, the others are commented out with their default. */
+/** Renders `.env.example`. Required variables are empty; the others are commented out with their defaults. */
 export const renderEnvExample = (schema: z.ZodObject): string => {
   const blocks = describeSettings(schema).map((item) => {
     const notes = [item.expected, item.required ? 'required' : 'optional', ...(item.secret ? ['secret'] : [])];
@@ -24,7 +26,7 @@ export const renderEnvExample = (schema: z.ZodObject): string => {
   return `# Generated from the configuration schema; not edited by hand.\n\n${blocks.join('\n')}`;
 };
 
-/** The configuration table of a service's README, as Markdown. */
+/** Renders the configuration table of a service's README as Markdown. */
 export const renderSettingsTable = (schema: z.ZodObject): string => {
   const rows = describeSettings(schema).map((item) => {
     const fallback = item.default === undefined ? (item.required ? 'required' : '') : `\`${item.default}\``;
@@ -36,7 +38,7 @@ export const renderSettingsTable = (schema: z.ZodObject): string => {
   );
 };
 
-/** What a service may log of its configuration at start: secrets only as set or not, and no credentials in URLs. */
+/** Returns a loggable summary of the configuration: secrets only as set or unset, URLs without credentials. */
 export const summarizeConfig = <S extends z.ZodObject>(schema: S, config: z.infer<S>): Record<string, string> => {
   const values: Record<string, unknown> = config;
   const entries = describeSettings(schema).map(({ name, secret }): [string, string] => {

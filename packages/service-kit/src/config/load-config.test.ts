@@ -26,7 +26,7 @@ const faultsOf = (environment: NodeJS.ProcessEnv): ConfigError => {
 };
 
 describe('loadConfig', () => {
-  test('reads each kind of setting, with defaults where a variable is unset or empty', () => {
+  test('reads each kind of setting and applies defaults to unset or empty variables', () => {
     const config = loadConfig(schema, {
       API_URL: 'https://api.example.test/base/',
       API_KEY: 'k'.repeat(8),
@@ -51,7 +51,7 @@ describe('loadConfig', () => {
     expect(typed.MODE).toBe('sandbox');
   });
 
-  test('lists every fault at once, by name and with what was expected, and never a value', () => {
+  test('lists every fault with its name and expected value, never the given value', () => {
     const error = faultsOf({
       API_URL: 'ftp://user:hunter2@files.test',
       API_KEY: 'hunter2',
@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     expect(error.message).not.toMatch(/hunter2|70000|maybe|paypal/);
   });
 
-  test('says what is not set', () => {
+  test('names the variables that are not set', () => {
     expect(faultsOf({ API_KEY: '' }).message).toBe(
       [
         'The configuration is invalid:',
@@ -81,12 +81,12 @@ describe('loadConfig', () => {
     );
   });
 
-  test.each(['1.5', '1e3', '0x10', '--1', '12345678901234567890', 'NaN'])('takes %s for no integer', (text) => {
+  test.each(['1.5', '1e3', '0x10', '--1', '12345678901234567890', 'NaN'])('rejects %s as an integer', (text) => {
     const one = z.object({ COUNT: setting.integer({ description: 'Count.' }) });
     expect(() => loadConfig(one, { COUNT: text })).toThrow(ConfigError);
   });
 
-  test('takes a list of URLs where a setting says so, and none that holds anything else', () => {
+  test('accepts a list of URLs if the setting allows it, and rejects a list with an invalid item', () => {
     const broker = z.object(brokerSettings);
     const { NATS_URL } = loadConfig(broker, { NATS_URL: 'nats://auth:pw@a.test:4222, nats://auth:pw@b.test:4222/' });
     expect(NATS_URL).toBe('nats://auth:pw@a.test:4222,nats://auth:pw@b.test:4222');
@@ -95,7 +95,7 @@ describe('loadConfig', () => {
     }
   });
 
-  test('keeps cross-field rules in the schema', () => {
+  test('applies cross-field rules of the schema', () => {
     const crossed = schema.refine((config) => config.MODE === 'sandbox' || config.EXTRA_FILE !== undefined, {
       path: ['EXTRA_FILE'],
       message: 'must be set when MODE is stripe',
@@ -104,7 +104,7 @@ describe('loadConfig', () => {
     expect(() => loadConfig(crossed, environment)).toThrow('EXTRA_FILE: must be set when MODE is stripe');
   });
 
-  test('common settings accept a local environment', () => {
+  test('accepts a local environment for the common settings', () => {
     const config = loadConfig(z.object(commonSettings), {
       DATABASE_URL: 'postgres://svc:pw@127.0.0.1:5432/svc_auth',
       NATS_URL: 'nats://127.0.0.1:4222',
@@ -119,20 +119,20 @@ describe('loadConfig', () => {
 });
 
 describe('documents made from a schema', () => {
-  test('.env.example leaves required variables empty and comments the others out', () => {
+  test('renders .env.example with required variables empty and the others commented out', () => {
     const text = renderEnvExample(schema);
     expect(text).toContain('# Credential.\n# (a text of at least 8 characters; required; secret)\nAPI_KEY=\n');
     expect(text).toContain('# Attempts.\n# (an integer from 1 to 9; optional)\n# RETRIES_MAX=3\n');
   });
 
-  test('the README table escapes its own separator', () => {
+  test('escapes the column separator in the README table', () => {
     const lines = renderSettingsTable(schema).split('\n');
     expect(lines[0]).toBe('| variable | meaning | value | default | secret |');
     expect(lines).toContain('| `IS_FAST` | Fast \\| slow. | true or false | `false` |  |');
     expect(lines).toContain('| `API_KEY` | Credential. | a text of at least 8 characters | required | yes |');
   });
 
-  test('the start-up summary shows neither secrets nor credentials in URLs', () => {
+  test('omits secrets and URL credentials from the start-up summary', () => {
     const config = loadConfig(schema, { API_URL: 'https://user:hunter2@api.test/x', API_KEY: 'hunter2hunter2' });
     const summary = summarizeConfig(schema, config);
     expect(summary).toMatchObject({
@@ -144,7 +144,7 @@ describe('documents made from a schema', () => {
     expect(JSON.stringify(summary)).not.toContain('hunter2');
   });
 
-  test('a variable without metadata cannot stay undocumented', () => {
+  test('throws for a variable without metadata', () => {
     expect(() => describeSettings(z.object({ BARE: z.string() }))).toThrow('BARE has no metadata');
   });
 });

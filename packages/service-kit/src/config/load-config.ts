@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { settingMetadata } from './setting.ts';
 
-/** One variable that is missing or wrong. `expected` never contains what was set. */
+/** A missing or invalid variable. `expected` never contains the given value. */
 export interface ConfigFault {
-  name: string;
-  expected: string;
+  readonly name: string;
+  readonly expected: string;
 }
 
-/** Start-up failed on configuration; the message lists every fault, one to a line, and no value. */
+/** Thrown at start-up for an invalid configuration. The message lists every fault, one per line, without values. */
 export class ConfigError extends Error {
   readonly code = 'config_invalid';
   readonly faults: readonly ConfigFault[];
@@ -22,7 +22,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the environment once. An empty variable counts as unset, and only variables that the schema names are read.
+ * Parses the environment once. An empty variable counts as unset, and only variables named in the schema are read.
  * Throws ConfigError with all faults at once.
  */
 export const loadConfig = <S extends z.ZodObject>(schema: S, environment: NodeJS.ProcessEnv): z.infer<S> => {
@@ -38,7 +38,7 @@ export const loadConfig = <S extends z.ZodObject>(schema: S, environment: NodeJS
 
 const toFault = (schema: z.ZodObject, issue: z.core.$ZodIssue): ConfigFault => {
   const name = issue.path.map(String).join('.') || '(several)';
-  // Messages of `setting.*` and of cross-field rules are written by us; those of other schemas could quote the value.
+  // Messages of `setting.*` and cross-field rules contain no value; those of other schemas might quote it.
   if (issue.code === 'custom') return { name, expected: issue.message };
   const member = schema.shape[name];
   const metadata = member === undefined ? undefined : settingMetadata(member);

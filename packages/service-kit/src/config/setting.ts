@@ -1,46 +1,46 @@
 import { z } from 'zod';
 
-/** What a setting says of itself; the example file, the README table and the start-up summary are made from it. */
+/** Metadata of a setting. The example file, README table and start-up summary are generated from it. */
 export interface SettingMetadata {
-  description: string;
-  /** What a value must be, in words: shown in place of the value when it is wrong. */
-  expected: string;
-  secret: boolean;
-  required: boolean;
-  /** The default as one would write it in the environment. */
-  default?: string;
+  readonly description: string;
+  /** Description of valid values, shown instead of an invalid value. */
+  readonly expected: string;
+  readonly secret: boolean;
+  readonly required: boolean;
+  /** The default in environment syntax. */
+  readonly default?: string;
 }
 
-/** What every kind of setting takes. Without `default` and `optional` the variable must be set. */
+/** Options common to every kind of setting. Without `default` or `optional` the variable is required. */
 export interface SettingOptions<T> {
-  description: string;
-  /** Never printed, neither in faults nor in the start-up summary. */
-  secret?: boolean;
-  default?: T;
-  /** Unset reads as undefined. */
-  optional?: boolean;
+  readonly description: string;
+  /** Never printed in faults or in the start-up summary. */
+  readonly secret?: boolean;
+  readonly default?: T;
+  /** An unset variable becomes undefined. */
+  readonly optional?: boolean;
 }
 
-/** The value of a setting: `undefined` only where it is optional. */
+/** Value of a setting: `undefined` only if it is optional. */
 export type SettingValue<T, O> = O extends { optional: true } ? T | undefined : T;
 
-/** Schema of one environment variable; its input is the text, or undefined where unset. */
+/** Schema of one environment variable. Its input is the text, or undefined if unset. */
 export type Setting<T> = z.ZodType<T, string | undefined>;
 
 const METADATA_KEY = 'setting';
 
-/** Reads the metadata that a `setting.*` schema carries; undefined for any other schema. */
+/** Returns the metadata of a `setting.*` schema; undefined for any other schema. */
 export const settingMetadata = (schema: z.core.$ZodType): SettingMetadata | undefined => {
   const metadata = z.globalRegistry.get(schema)?.[METADATA_KEY];
-  // Only `define` below writes this key, always with a whole SettingMetadata.
+  // Only `define` below writes this key, always with a complete SettingMetadata.
   return metadata as SettingMetadata | undefined;
 };
 
 interface Kind<T> {
-  expected: string;
-  /** Undefined: the text is not a value of this kind. */
-  parse: (text: string) => T | undefined;
-  show?: (value: T) => string;
+  readonly expected: string;
+  /** Returns undefined if the text is invalid. */
+  readonly parse: (text: string) => T | undefined;
+  readonly show?: (value: T) => string;
 }
 
 const define = <T, const O extends SettingOptions<T>>(kind: Kind<T>, options: O): Setting<SettingValue<T, O>> => {
@@ -62,46 +62,43 @@ const define = <T, const O extends SettingOptions<T>>(kind: Kind<T>, options: O)
     if (value === undefined) context.addIssue({ code: 'custom', message: `expected ${kind.expected}` });
     return value;
   });
-  // The transform yields undefined only where it also adds an issue, or where the setting is optional.
+  // The transform yields undefined only if it adds an issue or the setting is optional.
   return schema.meta({ description: options.description, [METADATA_KEY]: metadata }) as unknown as Setting<
     SettingValue<T, O>
   >;
 };
 
-/** Limits of a text setting, in characters, and the pattern that it must match. */
+/** Length limits in characters, and the pattern that the text must match. */
 export interface StringSettingOptions extends SettingOptions<string> {
-  lengthMin?: number;
-  pattern?: RegExp;
-  /** Says in words what is wanted. */
-  expected?: string;
+  readonly lengthMin?: number;
+  readonly pattern?: RegExp;
+  /** Description of valid values. */
+  readonly expected?: string;
 }
 
-/** Limits of an integer setting, both inclusive. */
+/** Inclusive limits. */
 export interface IntegerSettingOptions extends SettingOptions<number> {
-  min?: number;
-  max?: number;
+  readonly min?: number;
+  readonly max?: number;
 }
 
-/** What a URL setting takes. */
 export interface UrlSettingOptions extends SettingOptions<string> {
   /** Schemes without the colon; default http and https. */
-  protocols?: readonly string[];
-  /** Takes several, separated by commas, and keeps them in one text. */
-  isList?: boolean;
+  readonly protocols?: readonly string[];
+  /** Accepts several URLs, separated by commas, and keeps them as one text. */
+  readonly isList?: boolean;
 }
 
-/** What a list setting takes: a comma-separated text. */
 export interface ListSettingOptions extends SettingOptions<readonly string[]> {
-  itemsMin?: number;
-  itemLengthMin?: number;
-  itemPattern?: RegExp;
-  /** Describes an item in words; wanted beside a pattern. */
-  itemExpected?: string;
+  readonly itemsMin?: number;
+  readonly itemLengthMin?: number;
+  readonly itemPattern?: RegExp;
+  /** Describes a valid item; recommended with a pattern. */
+  readonly itemExpected?: string;
 }
 
-/** What a choice setting takes. */
 export interface ChoiceSettingOptions<V extends string> extends SettingOptions<V> {
-  values: readonly V[];
+  readonly values: readonly V[];
 }
 
 const parseInteger = (text: string, options: { min?: number; max?: number }): number | undefined => {
@@ -157,13 +154,13 @@ const describeString = ({ expected, lengthMin = 1, pattern }: StringSettingOptio
 
 const PORT_MAX = 65_535;
 
-/** Kinds of environment variables. Each makes a zod schema that carries description, secrecy and default as metadata. */
+/** Kinds of environment variables. Each creates a zod schema with description, secrecy and default as metadata. */
 export const setting = {
-  /** A text, trimmed. */
+  /** Trimmed text. */
   string: <const O extends StringSettingOptions>(options: O) =>
     define<string, O>({ expected: describeString(options), parse: (text) => parseString(text, options) }, options),
 
-  /** A URL, kept as text without a slash at its end; or a list of them. */
+  /** URL as text without a trailing slash, or a list of URLs. */
   url: <const O extends UrlSettingOptions>(options: O) => {
     const { protocols = ['http', 'https'], isList = false } = options;
     const expected = `a URL with the scheme ${protocols.join(' or ')}${isList ? ', or a comma-separated list of them' : ''}`;
@@ -171,14 +168,14 @@ export const setting = {
     return define<string, O>({ expected, parse: (text) => parse(text, protocols) }, options);
   },
 
-  /** A TCP port; 0 lets the system choose one. */
+  /** TCP port; 0 lets the system choose one. */
   port: <const O extends SettingOptions<number>>(options: O) =>
     define<number, O>(
       { expected: `a port (0 to ${PORT_MAX})`, parse: (text) => parseInteger(text, { min: 0, max: PORT_MAX }) },
       options,
     ),
 
-  /** An integer; put its unit into the variable's name. */
+  /** Integer. Put the unit into the variable's name. */
   integer: <const O extends IntegerSettingOptions>(options: O) =>
     define<number, O>({ expected: integerRange(options), parse: (text) => parseInteger(text, options) }, options),
 
@@ -192,14 +189,13 @@ export const setting = {
       options,
     ),
 
-  /** Items separated by commas; blanks around them and empty ones are dropped. */
+  /** Items separated by commas. Surrounding blanks and empty items are dropped. */
   list: <const O extends ListSettingOptions>(options: O) =>
     define<readonly string[], O>(
       { expected: describeList(options), parse: (text) => parseList(text, options), show: (items) => items.join(',') },
       options,
     ),
 
-  /** One of a closed set of words. */
   choice: <const V extends string, const O extends ChoiceSettingOptions<V>>(options: O & { values: readonly V[] }) =>
     define<V, O>(
       {

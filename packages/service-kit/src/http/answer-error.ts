@@ -6,20 +6,19 @@ import { RequestAborted } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 import { sendJson } from './send-reply.ts';
 
-/** Answers what was thrown. */
 export type AnswerError = (thrown: unknown, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Whether what was thrown says that something we depend on could not be reached. */
+/** Returns true if the error means that a dependency is unavailable. */
 export type IsUnavailable = (thrown: unknown) => boolean;
 
 export interface ErrorMapperOptions {
   readonly logger: Logger;
   readonly isUnavailable?: IsUnavailable | undefined;
-  /** Metadata that challenges for access tokens name (RFC 9728). */
+  /** Metadata URL in challenges for access tokens (RFC 9728). */
   readonly resourceMetadataUrl?: string | undefined;
 }
 
-/** Creates the one error mapper: whatever a request ends with in any application, it is answered here. */
+/** Creates the error mapper shared by all applications. */
 export const createErrorMapper =
   ({ logger, isUnavailable = () => false, resourceMetadataUrl }: ErrorMapperOptions): AnswerError =>
   (thrown, req, res) => {
@@ -35,7 +34,7 @@ export const createErrorMapper =
       log.error({ kind: error.kind, code: error.code, method: req.method, err: error }, 'request failed');
     }
     if (res.headersSent) {
-      // The status is gone: only a broken connection still says that the answer is not whole.
+      // The status has been sent: only a broken connection can signal an incomplete response.
       res.destroy();
       return;
     }
@@ -46,7 +45,7 @@ export const createErrorMapper =
     });
   };
 
-/** What we have to mend, or somebody we depend on; a route that is not there yet is neither. */
+/** Returns true for failures of ours or of a dependency. An unimplemented route is neither. */
 const isOurs = (error: AppError): boolean =>
   error.code !== 'not_implemented' && (error.kind === 'internal' || error.kind === 'unavailable');
 
@@ -58,10 +57,13 @@ const answer = (res: ServerResponse, error: AppError, format: ErrorFormat): void
   sendJson(res, status, body);
 };
 
-/** Turns anything thrown into an AppError. What is not one of ours reveals nothing: `service_unavailable` or `internal_error`. */
+/**
+ * Converts any thrown value to an AppError. Unknown errors become `service_unavailable` or `internal_error` without
+ * details.
+ */
 const toAppError = (thrown: unknown, isUnavailable: IsUnavailable = () => false): AppError => {
   if (thrown instanceof AppError) return thrown;
-  // The router cannot decode a path such as `/%zz`: no resource has that name.
+  // The router cannot decode a path such as `/%zz`, so no resource has that name.
   if (thrown instanceof URIError) return new AppError('not_found', undefined, { cause: thrown });
   const code = isUnavailable(thrown) ? 'service_unavailable' : 'internal_error';
   return new AppError(code, undefined, { cause: thrown });

@@ -3,16 +3,16 @@ import type { RouteDefinition } from '@svc/contracts';
 import type { LogFields } from '../logging/log-fields.ts';
 import type { Caller } from './binding.ts';
 
-/** Names whoever runs an operator's command; told, not proven: the service credential is what is checked. */
+/** Names the operator. Unverified: only the service credential is checked. */
 export const OPERATOR_HEADER = 'x-svc-operator';
 const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
 
-/** Who wants what changed, as it stands in the audit log. */
+/** Actor and target of an audited change. */
 export type AuditFields = Pick<LogFields, 'actor' | 'target'>;
 
 /**
- * What the audit log is to say of a request: those by which a signed-in person or an operator changes something. Undefined for
- * all others. Holds ids only, never what was sent.
+ * Returns the audit fields of a change by a signed-in user or an operator; undefined for other requests. Contains ids
+ * only, never request content.
  */
 export const auditRequest = (
   route: RouteDefinition,

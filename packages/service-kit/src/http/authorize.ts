@@ -5,14 +5,13 @@ import type { Authenticate, Authenticators, Caller, Presentation } from './bindi
 
 /** Challenge for an app's id and secret (RFC 7617 section 2). */
 export const BASIC_CHALLENGE = 'Basic realm="svc"';
-/** Longer than any token that we issue; a longer credential is not looked at. */
+/** Longer than any token that we issue; longer credentials are rejected unread. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
 /**
- * Decides who calls and whether they may, before anything of the body is read. Throws `not_authenticated`,
- * `invalid_token`, `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required`
- * (RFC 6750 section 3).
- * Credentials in the query or in the body are never looked for.
+ * Authenticates and authorizes the caller before the body is read. Throws `not_authenticated`, `invalid_token`,
+ * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required` (RFC 6750 section 3).
+ * Ignores credentials in the query or body.
  */
 export const authorize = async (
   route: RouteDefinition,
@@ -21,7 +20,7 @@ export const authorize = async (
 ): Promise<Caller> => {
   if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
   const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
-  if (authenticate === undefined) throw new Error(`there is no authenticator for ${route.caller}`);
+  if (authenticate === undefined) throw new Error(`no authenticator for ${route.caller}`);
   const [scheme, credential] = readCredential(req);
   if (credential === undefined || !schemesOf(route).includes(scheme)) throw missingCredential(route);
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
@@ -40,7 +39,7 @@ const schemesOf = ({ caller }: RouteDefinition): readonly Presentation['scheme']
   return caller === 'oauth_access_token' ? ['Bearer', 'DPoP'] : ['Bearer'];
 };
 
-/** Reads scheme and credential of the `Authorization` header. */
+/** Returns scheme and credential of the `Authorization` header. */
 const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
   const [, scheme = '', credential] =
     /^(bearer|dpop|basic) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
@@ -49,7 +48,7 @@ const readCredential = (req: IncomingMessage): [Presentation['scheme'], string |
 
 const requestOf = (req: IncomingMessage): Omit<Presentation, 'scheme'> => {
   const proof = req.headers['dpop'];
-  // Several headers come joined by commas, which no proof contains: so they are no proof.
+  // Node joins repeated headers with commas. No valid proof contains a comma.
   return {
     method: req.method ?? '',
     path: req.url?.split('?', 1)[0] ?? '',

@@ -3,57 +3,56 @@ import type { CallerKind, InternalCaller, RouteDefinition, ValidationIssue } fro
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
-/** Nobody in particular: the route wants no credential. */
+/** Caller of a route that requires no credential. */
 export interface PublicCaller {
-  kind: 'public';
+  readonly kind: 'public';
 }
 
 /** A signed-in person. */
 export interface ConsoleSessionCaller {
-  kind: 'console_session';
-  userId: string;
-  sessionId: string;
-  accountType: 'personal' | 'business';
-  /** When the token ends. */
-  expiresAt: Date;
+  readonly kind: 'console_session';
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly accountType: 'personal' | 'business';
+  /** Expiry of the token. */
+  readonly expiresAt: Date;
 }
 
-/** An app that acts for a user. */
+/** An app acting for a user. */
 export interface AccessTokenCaller {
-  kind: 'oauth_access_token';
-  userId: string;
-  clientId: string;
-  grantId: string;
-  scopes: ReadonlySet<string>;
-  tokenId: string;
-  /** When the token ends. */
-  expiresAt: Date;
-  /** Thumbprint of the key that the token is bound to (RFC 9449 section 6.1); its holder has proved to have it. */
-  keyThumbprint?: string;
+  readonly kind: 'oauth_access_token';
+  readonly userId: string;
+  readonly clientId: string;
+  readonly grantId: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly tokenId: string;
+  /** Expiry of the token. */
+  readonly expiresAt: Date;
+  /** Thumbprint of the key that the token is bound to (RFC 9449 section 6.1); the caller has proved possession. */
+  readonly keyThumbprint?: string;
 }
 
-/** An app that acts for itself. */
+/** An app acting for itself. */
 export interface ClientCredentialsCaller {
-  kind: 'client_credentials';
-  clientId: string;
+  readonly kind: 'client_credentials';
+  readonly clientId: string;
 }
 
-/** The holder of an API key; made by the gateway's own authenticator. */
+/** The holder of an API key. The gateway's authenticator creates it. */
 export interface ApiKeyCaller {
-  kind: 'api_key';
-  keyId: string;
-  userId: string;
-  requestsPerMinute?: number | null;
-  monthlyLimitMicros?: number | null;
+  readonly kind: 'api_key';
+  readonly keyId: string;
+  readonly userId: string;
+  readonly requestsPerMinute?: number | null;
+  readonly monthlyLimitMicros?: number | null;
 }
 
 /** A service of the product, or the operator's command line. */
 export interface ServiceCaller {
-  kind: 'service';
-  name: InternalCaller;
+  readonly kind: 'service';
+  readonly name: InternalCaller;
 }
 
-/** Who calls. */
 export type Caller =
   | PublicCaller
   | ConsoleSessionCaller
@@ -63,35 +62,35 @@ export type Caller =
   | ServiceCaller;
 
 interface CallersByKind {
-  public: PublicCaller;
-  oauth_public: PublicCaller;
-  console_session: ConsoleSessionCaller;
-  oauth_access_token: AccessTokenCaller;
-  client_credentials: ClientCredentialsCaller;
-  api_key: ApiKeyCaller;
-  service: ServiceCaller;
+  readonly public: PublicCaller;
+  readonly oauth_public: PublicCaller;
+  readonly console_session: ConsoleSessionCaller;
+  readonly oauth_access_token: AccessTokenCaller;
+  readonly client_credentials: ClientCredentialsCaller;
+  readonly api_key: ApiKeyCaller;
+  readonly service: ServiceCaller;
 }
 
-/** The caller of a route, by the kind that its contract names. */
+/** The caller of a route, by the kind in its contract. */
 export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
 
-/** How a credential was presented, for those that are bound to a key and to the request (RFC 9449 section 7.1). */
+/** Presentation of a credential that may be bound to a key and to the request (RFC 9449 section 7.1). */
 export interface Presentation {
-  scheme: 'Bearer' | 'DPoP' | 'Basic';
-  method: string;
-  /** The request's path, without its query. */
-  path: string;
-  /** The `DPoP` header; undefined where there is none. */
-  proof: string | undefined;
+  readonly scheme: 'Bearer' | 'DPoP' | 'Basic';
+  readonly method: string;
+  /** Path of the request, without the query. */
+  readonly path: string;
+  /** The `DPoP` header, if present. */
+  readonly proof: string | undefined;
 }
 
 /**
- * Turns a credential into a caller. Throws AppError `invalid_token` (or `invalid_api_key`) for one that is unknown,
- * expired or revoked, and kind `unavailable` where that cannot be decided. Without a presentation it is a bearer credential.
+ * Resolves a credential to a caller. Throws AppError `invalid_token` (or `invalid_api_key`) if it is unknown, expired
+ * or revoked, and kind `unavailable` if that cannot be decided. Without a presentation it is a bearer credential.
  */
 export type Authenticate<C extends Caller> = (credential: string, presentation?: Presentation) => Promise<C>;
 
-/** How each kind of caller is authenticated; a service gives those that its routes want. */
+/** Authenticators by kind of caller. A service provides those that its routes require. */
 export type Authenticators = {
   [K in Exclude<CallerKind, 'public' | 'oauth_public'>]?: Authenticate<CallersByKind[K]>;
 };
@@ -106,39 +105,38 @@ type BodyOf<B> = B extends { raw: true }
       : z.output<S>
     : undefined;
 
-/** Everything that a handler is given. */
+/** Input of a handler. */
 export interface RequestContext<R extends RouteDefinition> {
-  params: Output<R['request']['params']>;
-  query: Output<R['request']['query']>;
-  headers: Output<R['request']['headers']>;
-  /** Parsed by the contract's schema; undefined on raw routes, and where an optional body is absent. */
-  body: BodyOf<R['request']['body']>;
-  caller: CallerOf<R>;
-  requestId: string;
-  clientAddress: string;
-  req: IncomingMessage;
-  res: ServerResponse;
-  /** Aborts when the caller goes away before the answer is complete. */
-  signal: AbortSignal;
+  readonly params: Output<R['request']['params']>;
+  readonly query: Output<R['request']['query']>;
+  readonly headers: Output<R['request']['headers']>;
+  /** Parsed by the contract's schema; undefined on raw routes, or if an optional body is absent. */
+  readonly body: BodyOf<R['request']['body']>;
+  readonly caller: CallerOf<R>;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Aborts if the caller disconnects before the response is complete. */
+  readonly signal: AbortSignal;
   /** Adds request id and operation to every line. */
-  log: Logger;
+  readonly log: Logger;
 }
 
-/** Returned by a handler that has written, or is still writing, to `res` itself. */
+/** Returned by a handler that writes to `res` itself. */
 export const HANDLED: unique symbol = Symbol('handled');
 
-/** An answer. A body is sent as JSON unless it is a string or bytes with a `contentType`. */
+/** A response. The body is sent as JSON unless it is a string or bytes with a `contentType`. */
 export interface ReplyContent {
-  status: number;
-  body?: unknown;
-  headers?: Readonly<Record<string, string>>;
-  contentType?: string;
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string;
 }
 
-/** What a handler returns. */
 export type Reply = ReplyContent | typeof HANDLED;
 
-/** A request that the factory has checked against the route's schemas. */
+/** A request that has passed the route's schemas. */
 export type CheckedRequest = Omit<
   RequestContext<RouteDefinition>,
   'params' | 'query' | 'headers' | 'body' | 'caller'
@@ -150,14 +148,14 @@ export type CheckedRequest = Omit<
   caller: Caller;
 };
 
-/** Answers a request whose path, query, headers or body are invalid; undefined: with the 422 of the contract. */
+/** Answers a request with invalid path, query, headers or body. If undefined, the contract's 422 is sent. */
 export type AnswerInvalid = (issues: readonly ValidationIssue[], req: IncomingMessage) => ReplyContent | undefined;
 
-/** A contract route and what answers it. */
+/** A contract route and its handler. */
 export interface Binding {
-  route: RouteDefinition;
-  handle: (request: CheckedRequest) => Promise<Reply>;
-  answerInvalid?: AnswerInvalid | undefined;
+  readonly route: RouteDefinition;
+  readonly handle: (request: CheckedRequest) => Promise<Reply>;
+  readonly answerInvalid?: AnswerInvalid | undefined;
 }
 
 /** Binds a contract route to its handler, typed by the contract. */
@@ -168,6 +166,6 @@ export const bind = <R extends RouteDefinition>(
 ): Binding => ({
   route,
   answerInvalid,
-  // The factory calls this only with what it has parsed by this route's own schemas, and with the caller its kind demands.
+  // The request was parsed by this route's schemas, and the caller is of the route's kind.
   handle: (request) => handler(request as unknown as RequestContext<R>),
 });

@@ -2,17 +2,17 @@ import type { ResponseDefinition, RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { ReplyContent } from './binding.ts';
 
-/** An answer that breaks its contract. The message names the places that do, never what stands there. */
+/** A response that breaks its contract. The message names the offending fields, never their values. */
 class BrokenReply extends Error {
   readonly code = 'reply_breaks_contract';
 
   constructor(route: RouteDefinition, violations: readonly string[]) {
-    super(`the answer of ${route.operationId} breaks its contract: ${violations.join('; ')}`);
+    super(`the response of ${route.operationId} breaks its contract: ${violations.join('; ')}`);
     this.name = 'BrokenReply';
   }
 }
 
-/** Checks an answer against the contract, as it will look on the wire. Throws `internal_error` caused by BrokenReply. */
+/** Checks the serialized response against the contract. Throws `internal_error` caused by BrokenReply. */
 export const checkReply = (route: RouteDefinition, reply: ReplyContent): void => {
   const violations = violationsOf(route, reply);
   if (violations.length > 0)
@@ -31,6 +31,6 @@ const violationsOf = (route: RouteDefinition, reply: ReplyContent): string[] => 
   return result.error.issues.map((issue) => `${issue.path.map(String).join('.') || '(root)'}: ${issue.code}`);
 };
 
-/** A status that mostly answers a page may have JSON beside it. */
+/** A status that usually returns a page may also have a JSON alternative. */
 const jsonSchemaOf = <S>({ alternatives }: ResponseDefinition, schema: S) =>
   alternatives?.['application/json'] ?? schema;

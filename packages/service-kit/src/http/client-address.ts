@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 /**
- * The caller's address. Each proxy appends what it saw to X-Forwarded-For, so with `hops` trusted proxies the entry that
- * many places from the right is the caller; anything further left was written by the caller and is not believed.
+ * Returns the caller's address. Each proxy appends its peer to X-Forwarded-For, so with `hops` trusted proxies the
+ * caller is that many entries from the right. Entries further left come from the caller and are not trusted.
  */
 export const clientAddress = (req: IncomingMessage, hops: number): string => {
   const direct = plainAddress(req.socket.remoteAddress ?? '');

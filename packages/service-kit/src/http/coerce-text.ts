@@ -4,8 +4,8 @@ import { schemaType } from './schema-at.ts';
 const INTEGER_OR_DECIMAL = /^-?\d{1,16}(\.\d{1,16})?$/;
 
 /**
- * Reads texts of a query or form as what the schema wants: "50" as a number, "true" as a boolean. A text that is none stays
- * a text, so that validation names its type wrong.
+ * Converts query or form texts to the schema's types: "50" to a number, "true" to a boolean. Other texts stay as they
+ * are, so that validation reports the wrong type.
  */
 export const coerceText = (schema: z.ZodObject, texts: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const values: Record<string, unknown> = { ...texts };

@@ -15,19 +15,19 @@ import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
 
 export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
-  contract: readonly RouteDefinition[];
-  bindings: readonly Binding[];
-  logger: Logger;
-  isUnavailable?: IsUnavailable | undefined;
-  /** Metadata that challenges for access tokens name (RFC 9728). */
-  resourceMetadataUrl?: string | undefined;
-  /** Mounts handlers that are not in the contract, after the bound routes and before 404, 405 and 501. */
-  mount: ((app: Express) => void) | undefined;
-  /** Runs before the routes. It may change the request, as a pushed authorization request replaces another. */
-  prepare?: RequestHandler | undefined;
+  readonly contract: readonly RouteDefinition[];
+  readonly bindings: readonly Binding[];
+  readonly logger: Logger;
+  readonly isUnavailable?: IsUnavailable | undefined;
+  /** Metadata URL in challenges for access tokens (RFC 9728). */
+  readonly resourceMetadataUrl?: string | undefined;
+  /** Mounts handlers outside the contract, after the bound routes and before 404, 405 and 501. */
+  readonly mount: ((app: Express) => void) | undefined;
+  /** Runs before the routes and may change the request, as pushed authorization requests do. */
+  readonly prepare?: RequestHandler | undefined;
 }
 
-/** Builds an application: bound routes, then mounts, then the answers for unknown paths and methods. */
+/** Builds an application: bound routes, mounts, then the responses for unknown paths and methods. */
 export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
@@ -41,12 +41,12 @@ export const createApp = (options: AppOptions): RequestListener => {
   };
 };
 
-/** HEAD is served as GET, without the body. */
+/** HEAD is served as GET without the body. */
 const boundMethod = (method: string): string => (method === 'HEAD' ? 'GET' : method);
 
 interface ExpressParts extends AppOptions {
-  openRequest: ReturnType<typeof createRequestOpener>;
-  answerError: AnswerError;
+  readonly openRequest: ReturnType<typeof createRequestOpener>;
+  readonly answerError: AnswerError;
 }
 
 const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): Express => {
@@ -70,21 +70,21 @@ const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): E
   options.mount?.(app);
   for (const entry of table) app.all(toExpressPath(entry.path), answerUnbound(entry));
   app.use(answerUnknown(table));
-  // Express knows a handler of errors by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use(((thrown, req, res, _next) => {
-    // The router could not decode the path, so no route was entered that says how errors look here.
+    // The router could not decode the path, so no route has set the error shape.
     if (thrown instanceof URIError) requireState(res).errorShape = shapeNear(table, req.path);
     answerError(thrown, req, res);
   }) satisfies ErrorRequestHandler);
   return app;
 };
 
-/** A missing authenticator is found at start, not at the first request. */
+/** Finds a missing authenticator at start-up instead of at the first request. */
 const checkAuthenticators = ({ bindings, authenticate }: AppOptions): void => {
   for (const { route } of bindings) {
     if (route.caller === 'public' || route.caller === 'oauth_public') continue;
     if (authenticate[route.caller] === undefined) {
-      throw new Error(`${route.operationId} wants an authenticator for ${route.caller}`);
+      throw new Error(`${route.operationId} requires an authenticator for ${route.caller}`);
     }
   }
 };

@@ -10,22 +10,20 @@ import { createApp } from './create-app.ts';
 import { stateOf } from './request-state.ts';
 import { sendJson } from './send-reply.ts';
 
-/** How the internal application of a service is made. */
 export interface InternalAppOptions {
-  service: ServiceName;
-  bindings: readonly Binding[];
+  readonly service: ServiceName;
+  readonly bindings: readonly Binding[];
   /** INTERNAL_API_TOKENS: the accepted credentials. */
-  tokens: readonly string[];
-  logger: Logger;
-  metrics: Metrics;
-  /** What the service needs to serve, by name. One that is false, rejects or does not answer makes `/readyz` 503. */
-  ready: () => Promise<Readonly<Record<string, boolean>>>;
-  /** The lifecycle: once it stops, `/readyz` is 503 so that no new requests are sent here. */
-  lifecycle?: { readonly isStopping: boolean };
-  responseValidation?: boolean;
-  /** As for the public application. */
-  isUnavailable?: IsUnavailable;
-  contract?: readonly RouteDefinition[];
+  readonly tokens: readonly string[];
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Dependencies of the service by name. `/readyz` returns 503 if one is false, rejects or times out. */
+  readonly ready: () => Promise<Readonly<Record<string, boolean>>>;
+  /** Makes `/readyz` return 503 once the service stops, so that it gets no new requests. */
+  readonly lifecycle?: { readonly isStopping: boolean };
+  readonly responseValidation?: boolean;
+  readonly isUnavailable?: IsUnavailable;
+  readonly contract?: readonly RouteDefinition[];
 }
 
 const READY_TIMEOUT_MS = 2_000;
@@ -57,7 +55,7 @@ const asProbe =
     next();
   };
 
-/** The process turns: nothing else is asked, so that a broken database restarts no service. */
+/** Checks no dependency, so that a broken database restarts no service. */
 const answerHealth: RequestHandler = (_req, res) => {
   sendJson(res, 200, { status: 'ok' });
 };

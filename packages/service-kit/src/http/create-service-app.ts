@@ -7,33 +7,32 @@ import type { IsUnavailable } from './answer-error.ts';
 import type { Authenticators, Binding } from './binding.ts';
 import { createApp } from './create-app.ts';
 
-/** How the public application of a service is made. */
 export interface ServiceAppOptions {
-  service: ServiceName;
-  bindings: readonly Binding[];
-  authenticate: Authenticators;
-  logger: Logger;
-  metrics: Metrics;
-  /** PUBLIC_BASE_URL: with https, answers carry Strict-Transport-Security. Challenges name the metadata below it. */
-  publicBaseUrl?: string;
-  /** TRUST_PROXY_HOPS; 1 unless given: the ingress. */
-  trustProxyHops?: number;
-  /** Checks every answer against the contract; for development and tests. */
-  responseValidation?: boolean;
-  /** Recognises failures of what the service depends on, such as its database: those are 503 instead of 500. */
-  isUnavailable?: IsUnavailable;
-  /** Mounts what is not in the contract, after the bound routes and before 404. */
-  mount?: (app: Express) => void;
-  /** Runs before the routes: may change what a request asks for, as a stored request stands for another. */
-  prepare?: RequestHandler;
-  newRequestId?: () => string;
-  /** The routes of the service; those of the contract unless a test brings its own. */
-  contract?: readonly RouteDefinition[];
+  readonly service: ServiceName;
+  readonly bindings: readonly Binding[];
+  readonly authenticate: Authenticators;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** PUBLIC_BASE_URL. With https, responses carry Strict-Transport-Security. Challenges name the metadata below it. */
+  readonly publicBaseUrl?: string;
+  /** TRUST_PROXY_HOPS; default 1 (the ingress). */
+  readonly trustProxyHops?: number;
+  /** Checks every response against the contract; for development and tests. */
+  readonly responseValidation?: boolean;
+  /** Recognizes failures of dependencies, such as the database, which return 503 instead of 500. */
+  readonly isUnavailable?: IsUnavailable;
+  /** Mounts handlers outside the contract, after the bound routes and before 404. */
+  readonly mount?: (app: Express) => void;
+  /** Runs before the routes and may change the request. */
+  readonly prepare?: RequestHandler;
+  readonly newRequestId?: () => string;
+  /** The routes of the service; defaults to the contract's. */
+  readonly contract?: readonly RouteDefinition[];
 }
 
 /**
- * Creates the public application of a service. Routes of the contract that no binding answers are 501 `not_implemented`.
- * Throws when a binding is not the service's own.
+ * Creates the public application of a service. Contract routes without a binding return 501 `not_implemented`. Throws
+ * if a binding belongs to another service.
  */
 export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
   createApp({
@@ -54,7 +53,7 @@ export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
     ...(options.newRequestId === undefined ? {} : { newRequestId: options.newRequestId }),
   });
 
-/** The contract's routes of a service that no binding answers, by operation id. */
+/** Lists the contract's routes of a service that have no binding, by operation id. */
 export const listUnboundRoutes = (service: ServiceName, bindings: readonly Binding[]): string[] => {
   const bound = new Set(bindings.map(({ route }) => route.operationId));
   return routesOf(service)

@@ -28,8 +28,8 @@ test.each<[string, (res: ServerResponse) => void]>([
   ['with a message', (res) => res.writeHead(200, 'Fine').end()],
   ['with a message and headers', (res) => res.writeHead(200, 'Fine', { 'x-own': 'a' }).end()],
   ['with no message and headers', (res) => res.writeHead(200, undefined, { 'x-own': 'a' }).end()],
-  ['after headers of its own', (res) => res.setHeader('x-own', 'a').writeHead(200, { 'x-other': 'b' }).end()],
-])('an answer %s has them', async (how, answer) => {
+  ['after other headers', (res) => res.setHeader('x-own', 'a').writeHead(200, { 'x-other': 'b' }).end()],
+])('adds them to a response %s', async (how, answer) => {
   const { status, headers } = await answerOf(answer);
   expect(status).toBe(200);
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -46,6 +46,6 @@ test.each<[string, (res: ServerResponse) => void]>([
 test.each<[string, (res: ServerResponse) => void]>([
   ['with the head', (res) => res.writeHead(200, { 'CACHE-control': 'public' }).end()],
   ['before it', (res) => res.setHeader('Cache-Control', 'public').end()],
-])('one that is replaced %s stands once', async (_when, answer) => {
+])('sends a header once if it is replaced %s', async (_when, answer) => {
   expect((await answerOf(answer)).headers.get('cache-control')).toBe('public');
 });

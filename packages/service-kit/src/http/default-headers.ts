@@ -3,7 +3,7 @@ import { CROSS_ORIGIN_HEADERS } from './cross-origin.ts';
 import { discardBody } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 
-/** Handlers may replace any of these: pages set their own policy, public documents their own caching. */
+/** Handlers may replace any of these: pages set their policy, public documents their caching. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -12,11 +12,11 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 const HTTPS_DEFAULTS = { ...DEFAULTS, 'Strict-Transport-Security': 'max-age=31536000' };
 
-/** What every answer to a request carries, whoever sends it. */
+/** Headers set on every response, including errors sent by the framework. */
 export interface DefaultHeaders {
-  requestId: string;
-  /** Answers go out over https: tell browsers to stay there. */
-  isHttps: boolean;
+  readonly requestId: string;
+  /** True if responses are served over https, which enables Strict-Transport-Security. */
+  readonly isHttps: boolean;
 }
 
 const KEY = Symbol('svcDefaultHeaders');
@@ -25,7 +25,7 @@ interface WithDefaults {
   [KEY]?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Adds the default headers when the head of the response is written, as far as nobody has set them by then. */
+/** Adds the default headers that no handler has set when the response head is written. */
 export const holdDefaultHeaders = (
   res: ServerResponse & WithDefaults,
   { requestId, isHttps }: DefaultHeaders,
@@ -35,8 +35,8 @@ export const holdDefaultHeaders = (
 };
 
 /**
- * Takes the headers that the head of the response is still to get. The API-key gateway, whose errors have the common wire
- * format, names its request by two headers.
+ * Returns the default headers still missing from the response. The API-key gateway, whose errors use the wire format,
+ * sends the request id in two headers.
  */
 const takeDefaults = (res: ServerResponse & WithDefaults): Readonly<Record<string, string>> => {
   const held = res[KEY];
@@ -51,21 +51,21 @@ const takeDefaults = (res: ServerResponse & WithDefaults): Readonly<Record<strin
 
 type Headers = Readonly<Record<string, OutgoingHttpHeader | undefined>>;
 
-/** Node calls it too, where a handler has not. Any of its overloads. */
+/** Node also calls this if the handler has not. Accepts every overload. */
 function writeHead(this: ServerResponse & WithDefaults, status: number, ...rest: unknown[]): ServerResponse {
-  // A connection that closes with its answer is not read to its end.
+  // The connection closes after this response, so the body is not read to its end.
   if (!this.hasHeader('connection')) discardBody(this.req);
   const defaults = takeDefaults(this);
   if (hasHeadersAlone(rest) && this.getHeaderNames().length === 0) {
-    // One list, written as it is: headers that are set one by one take several times as long.
+    // Passing one list is several times faster than setting headers one by one.
     return ServerResponse.prototype.writeHead.call(this, status, listed(defaults, rest[0]));
   }
   for (const name of Object.keys(defaults)) if (!this.hasHeader(name)) this.setHeader(name, defaults[name] ?? '');
-  // What came in as the arguments of one overload goes on as those of the same.
+  // The arguments match one of the overloads, as they came in by it.
   return ServerResponse.prototype.writeHead.apply(this, [status, ...rest] as [number]);
 }
 
-/** No message, and headers by their names or none. */
+/** Returns true for the overloads without a status message and without a header list. */
 const hasHeadersAlone = (rest: unknown[]): rest is [Headers?] => {
   const [given] = rest;
   if (rest.length > 1 || given === null) return false;

@@ -1,17 +1,17 @@
 import type { ErrorShape } from '@svc/contracts';
 import type { AppError } from '../app-error.ts';
 
-/** An error as it goes out: status, headers and body in the shape of the route. */
+/** Status, headers and body of an error in the route's shape. */
 export interface ErrorAnswer {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  body: unknown;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
 }
 
-/** Format of a route's errors, and the metadata that its challenges name. */
+/** Error format of a route, and the metadata URL in its challenges. */
 export interface ErrorFormat {
   readonly shape: ErrorShape;
-  /** Only of routes that access tokens open (RFC 9728 section 5.1). */
+  /** Only for routes that accept access tokens (RFC 9728 section 5.1). */
   readonly resourceMetadataUrl?: string | undefined;
 }
 
@@ -24,12 +24,15 @@ export const renderError = (error: AppError, { shape, resourceMetadataUrl }: Err
   return { status: error.status, headers, body };
 };
 
-/** RFC 9110 section 15.5.2: every 401 challenges; RFC 6750 section 3.1: one for a refused credential says so. */
+/**
+ * RFC 9110 section 15.5.2: every 401 has a challenge. RFC 6750 section 3.1: after a refused credential it names the
+ * error.
+ */
 const challenge = (error: AppError, resourceMetadataUrl: string | undefined): Readonly<Record<string, string>> => {
   const given = error.headers['www-authenticate'] ?? defaultChallenge(error);
   if (given === undefined) return {};
   if (resourceMetadataUrl === undefined) return { 'www-authenticate': given };
-  // A scheme is followed by a space, further parameters by a comma (RFC 9110 section 11.6.1).
+  // The scheme is followed by a space, further parameters by a comma (RFC 9110 section 11.6.1).
   const separator = given.includes('=') ? ', ' : ' ';
   return { 'www-authenticate': `${given}${separator}resource_metadata="${resourceMetadataUrl}"` };
 };
@@ -44,7 +47,7 @@ const detailBody = (error: AppError): unknown => ({
   detail: { ...error.details, code: error.code, message: error.publicMessage },
 });
 
-/** RFC 6749 section 5.2 has six codes, section 4.1.2.1 two more for our own failures. */
+/** RFC 6749 section 5.2 has six codes; section 4.1.2.1 adds two for server failures. */
 const oauthBody = (error: AppError): unknown => ({
   error: oauthCode(error),
   error_description: error.publicMessage,

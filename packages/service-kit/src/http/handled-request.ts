@@ -3,21 +3,21 @@ import type { Logger } from '../logging/create-logger.ts';
 import type { Caller, CheckedRequest } from './binding.ts';
 import type { RequestState } from './request-state.ts';
 
-/** What is known of a request once it has passed every check. */
+/** Data of a request that has passed every check. */
 export interface HandledRequestOptions {
-  params: unknown;
-  query: unknown;
-  headers: unknown;
-  body: unknown;
-  caller: Caller;
-  req: IncomingMessage;
-  res: ServerResponse;
-  state: RequestState;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly caller: Caller;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly state: RequestState;
 }
 
 /**
- * What a handler is given. A class, as most handlers ask for nothing that is computed here: accessors of an object literal make
- * a hidden class for each object, which keeps its request in memory until the next full collection (docs/adr/0006).
+ * Input of a handler. A class, since most handlers use none of the computed members. Accessors of an object literal
+ * create a hidden class per object, which keeps its request in memory until the next full collection (docs/adr/0006).
  */
 export class HandledRequest implements CheckedRequest {
   readonly params: unknown;

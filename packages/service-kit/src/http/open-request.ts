@@ -5,23 +5,22 @@ import type { Metrics } from '../metrics/create-metrics.ts';
 import { holdDefaultHeaders } from './default-headers.ts';
 import { attachState, RequestState } from './request-state.ts';
 
-/** What opening a request needs. */
 export interface OpenRequestOptions {
-  logger: Logger;
-  metrics: Metrics;
-  trustProxyHops: number;
-  /** Answers go out over https: tell browsers to stay there. */
-  isHttps: boolean;
-  newRequestId?: () => string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly trustProxyHops: number;
+  /** True if responses are served over https, which enables Strict-Transport-Security. */
+  readonly isHttps: boolean;
+  readonly newRequestId?: () => string;
 }
 
 const REQUEST_ID = idPattern('req');
-/** A caller that was answered early may send the rest of its body for this long, so that it reads the answer. */
+/** Time for which a caller that got an early response may go on sending its body, so that it reads the response. */
 const UNREAD_BODY_MS = 5_000;
-/** Counted where the caller left before any answer; never sent. */
+/** Recorded if the caller disconnects before the response; never sent. */
 export const STATUS_CALLER_GONE = 499;
 
-/** Gives every request its id, its security headers, one log line and its metrics, whatever becomes of it. */
+/** Gives every request its id, security headers, one log line and metrics. */
 export const createRequestOpener = (
   options: OpenRequestOptions,
 ): ((req: IncomingMessage, res: ServerResponse) => RequestState) => {
@@ -29,7 +28,7 @@ export const createRequestOpener = (
   const { logger, trustProxyHops } = options;
   return (req, res) => {
     const incoming = req.headers['x-request-id'];
-    // The ingress strips what came from outside and sets its own, so one of the right form is ours.
+    // The ingress strips incoming ids and sets its own, so a well-formed id is ours.
     const requestId = typeof incoming === 'string' && REQUEST_ID.test(incoming) ? incoming : newRequestId();
     const state = new RequestState({ requestId, req, trustProxyHops, logger });
     attachState(res, state);
@@ -41,7 +40,7 @@ export const createRequestOpener = (
   };
 };
 
-/** A response closes when its answer is out or the caller has left, whichever comes first. */
+/** A response closes when it has been sent or the caller has disconnected. */
 const closeRequest = (
   req: IncomingMessage,
   res: ServerResponse,

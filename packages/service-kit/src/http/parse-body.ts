@@ -10,8 +10,8 @@ const FORM = 'application/x-www-form-urlencoded';
 const NOTHING: Checked<unknown> = { ok: true, value: undefined };
 
 /**
- * Reads and checks the body of a request by its contract. Throws `unsupported_media_type` and `payload_too_large`; faults
- * of the content are returned, so that they can be told together with those of the path and the query.
+ * Reads and checks the body of a request by its contract. Throws `unsupported_media_type` and `payload_too_large`.
+ * Content faults are returned, so that they can be reported together with those of path and query.
  */
 export const parseBody = async (route: RouteDefinition, req: IncomingMessage): Promise<Checked<unknown>> => {
   const body = route.request.body;
@@ -31,7 +31,7 @@ export const parseBody = async (route: RouteDefinition, req: IncomingMessage): P
   }
 };
 
-/** An optional body that is absent reads as an empty object where the schema allows one. */
+/** An absent optional body reads as an empty object if the schema allows one. */
 const absentBody = (body: RequestBodyDefinition, route: RouteDefinition): Checked<unknown> => {
   if (body.contentType === FORM) return checkForm(body.schema, Buffer.alloc(0), route.caller === 'oauth_public');
   if (body.required) return fault('missing', 'Field required');
@@ -46,8 +46,8 @@ const checkForm = (schema: z.ZodType, bytes: Buffer, isOauth: boolean): Checked<
 };
 
 /**
- * Reads and checks the form of a raw OAuth route: parameters without a value count as left out, repeated ones are faults
- * (RFC 6749 section 3.2). Throws `unsupported_media_type`, `payload_too_large`, or the 422 of the contract.
+ * Reads and checks the form of a raw OAuth route. Parameters without a value count as omitted, repeated ones are faults
+ * (RFC 6749 section 3.2). Throws `unsupported_media_type`, `payload_too_large`, or the contract's 422.
  */
 export const readOauthForm = async <S extends z.ZodObject>(
   req: IncomingMessage,
@@ -57,13 +57,13 @@ export const readOauthForm = async <S extends z.ZodObject>(
   if (hasBody(req)) checkMediaType(req, FORM);
   const checked = checkForm(schema, hasBody(req) ? await readBodyBytes(req, bytesMax) : Buffer.alloc(0), true);
   if (!checked.ok) throw invalidRequest(checked.issues);
-  // checkForm has parsed it by this very schema.
+  // checkForm has parsed it with this schema.
   return checked.value as z.output<S>;
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** How NUL and the halves of a surrogate pair come through JSON in UTF-8: by no other way. */
+/** NUL and lone surrogates can enter JSON in UTF-8 only as escapes. */
 const UNSTORABLE_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
 const parseJson = (body: RequestBodyDefinition, bytes: Buffer): Checked<unknown> => {
@@ -75,20 +75,23 @@ const parseJson = (body: RequestBodyDefinition, bytes: Buffer): Checked<unknown>
   } catch {
     return fault('json_invalid', 'JSON decode error');
   }
-  // Records of ordinary size end in text columns; larger bodies are content and only pass through.
+  // Bodies of ordinary size end up in text columns; larger ones are only passed through.
   const unstorable =
     body.bytesMax <= JSON_BYTES_MAX && UNSTORABLE_ESCAPE.test(text) ? findUnstorable(value) : undefined;
   if (unstorable !== undefined) return fault('value_error', `Value error, ${unstorable} is not allowed`);
   return check(body.schema, value, 'body');
 };
 
-/** What PostgreSQL cannot hold, or UTF-8 cannot write. Walks with its own stack: input may be nested deeper than calls can be. */
+/**
+ * Finds text that PostgreSQL cannot store or UTF-8 cannot encode. Iterative, since input may be nested deeper than the
+ * call stack.
+ */
 const findUnstorable = (root: unknown): string | undefined => {
   const open: unknown[] = [root];
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value === 'string' && value.includes('\0')) return 'NUL';
-    if (typeof value === 'string' && !value.isWellFormed()) return 'half a surrogate pair';
+    if (typeof value === 'string' && !value.isWellFormed()) return 'a lone surrogate';
     if (typeof value === 'object' && value !== null) {
       for (const [key, member] of Object.entries(value)) open.push(key, member);
     }

@@ -3,17 +3,17 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { AppError } from '../app-error.ts';
 import { freeBuffer } from './free-buffer.ts';
 
-/** Says whether a request announces a body (RFC 9112 section 6.3). */
+/** Returns true if the request announces a body (RFC 9112 section 6.3). */
 export const hasBody = (req: IncomingMessage): boolean =>
   req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0';
 
-/** The media type of a request, lower case and without parameters; undefined where none is named. */
+/** Returns the media type in lower case without parameters; undefined if the request names none. */
 export const mediaType = (req: IncomingMessage): string | undefined =>
   req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 
 /**
- * Throws `unsupported_media_type` unless the body is of the type and readable as it comes: compressed bodies are refused,
- * as their size is unknown until they are unpacked.
+ * Throws `unsupported_media_type` unless the body has the type and no content encoding: the size of compressed bodies
+ * is unknown until they are unpacked.
  */
 export const checkMediaType = (req: IncomingMessage, wanted: string): void => {
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -30,35 +30,35 @@ const checkCharset = (req: IncomingMessage): void => {
   }
 };
 
-/** A caller may be slow, but not silent. */
+/** Callers may be slow but not silent. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** After so many bytes other connections get their turn on the event loop. */
+/** After this many bytes, other connections get their turn on the event loop. */
 const TURN_BYTES = 128 * 1024;
-/** So many pieces may be of any length. Millions of tiny ones would cost a thousand times their bytes. */
+/** Up to this many pieces may have any length. Millions of tiny pieces would cost a thousand times their bytes. */
 const PIECES_FREE = 4_096;
 const PIECE_BYTES_MEAN_MIN = 64;
-/** Between two turns of a discarded body: 16 MB/s, so that one of 30 MB ends before its connection is closed. */
+/** Pause between two turns of a discarded body: 16 MB/s, so that 30 MB end before the connection is closed. */
 const DISCARD_PAUSE_MS = 8;
 
-/** How a body is read. */
 export interface BodyReading {
   readonly bytesMax: number;
   readonly idleTimeoutMs?: number;
-  /** Takes the next bytes; a promise holds the caller back until it resolves. What it throws ends the reading. */
+  /** Handles the next bytes; a promise pauses the caller until it resolves. A thrown error ends reading. */
   readonly onChunk: (chunk: Buffer) => void | Promise<void>;
-  /** Called before the first piece of a body that comes in pieces, with the function that ends the reading early. */
+  /** Called before the first piece of a chunked body, with a function that ends reading early. */
   readonly onPieces?: (fail: (error: AppError) => void) => void;
 }
 
 /**
- * Reads a body of at most `bytesMax` bytes piece by piece. Throws `payload_too_large` as soon as it is known to be longer,
- * `payload_too_complex` if it comes in millions of pieces, and `request_timeout` when nothing more of it arrives.
+ * Reads a body of at most `bytesMax` bytes piece by piece. Throws `payload_too_large` as soon as the limit is exceeded,
+ * `payload_too_complex` for millions of pieces, and `request_timeout` if the caller falls silent.
  */
 export const consumeBody = async (req: IncomingMessage, reading: BodyReading): Promise<void> => {
   const { bytesMax } = reading;
   if (Number(req.headers['content-length'] ?? '0') > bytesMax) throw tooLarge(bytesMax);
   if (!req.complete || req.readableFlowing !== null) return await consumePieces(req, reading);
-  // A body that has come with its head, as most do: the events of a stream take longer than all else that is done to read it.
+  // Fast path for a body that arrived with the head, as most do. Stream events would cost more than the rest of the
+  // reading.
   const bytes: Buffer | null = req.read();
   if (bytes === null) return;
   if (bytes.length > bytesMax) throw tooLarge(bytesMax);
@@ -119,7 +119,7 @@ const consumePieces = (
   });
 
 /**
- * Discards the rest of a body that no handler reads, as its sender may read the answer only after sending all of it. Pauses
+ * Discards the rest of an unread body, since the sender may read the response only after sending all of it. Pauses
  * between turns, and closes the connection if the body comes in millions of pieces.
  */
 export const discardBody = (req: IncomingMessage): void => {
@@ -150,17 +150,17 @@ export const readBodyBytes = async (
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 };
 
-/** The caller went away before its request was whole: there is nobody to answer. */
+/** Thrown if the caller disconnects before its request is complete. */
 export class RequestAborted extends Error {
   readonly code = 'request_aborted';
 
   constructor() {
-    super('the caller went away while sending');
+    super('the caller disconnected while sending');
     this.name = 'RequestAborted';
   }
 }
 
-/** The caller has fallen silent before its request was whole; the connection is of no more use. */
+/** Thrown if the caller falls silent before its request is complete. The connection is closed. */
 export class RequestTimeout extends AppError {
   constructor() {
     super('request_timeout', undefined, { headers: { connection: 'close' } });

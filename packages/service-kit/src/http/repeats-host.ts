@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Reports a second `Host` header (RFC 9112 §3.2: to be answered with 400). Node keeps the first in `headers`, other software
- * the last, so only `rawHeaders` shows that a request means two hosts.
+ * Returns true for a second `Host` header (RFC 9112 §3.2: respond with 400). Node keeps the first in `headers`, other
+ * software the last, so only `rawHeaders` shows the ambiguity.
  */
 export const repeatsHost = ({ rawHeaders }: IncomingMessage): boolean => {
   let hosts = 0;

@@ -5,30 +5,29 @@ import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
 import { clientAddress } from './client-address.ts';
 
-/** What a state is made from. */
 export interface RequestStateOptions {
-  requestId: string;
-  req: IncomingMessage;
-  trustProxyHops: number;
-  logger: Logger;
+  readonly requestId: string;
+  readonly req: IncomingMessage;
+  readonly trustProxyHops: number;
+  readonly logger: Logger;
 }
 
-/** What the kit knows of a request in flight. */
+/** State of a request in flight. */
 export class RequestState {
   readonly requestId: string;
   /** Milliseconds of the monotonic clock. */
   readonly startedAtMs = performance.now();
   route: RouteDefinition | undefined;
   errorShape: ErrorShape = 'detail';
-  /** Pages of any origin may read the answer, errors included. */
+  /** True if pages of any origin may read the response, errors included. */
   isCrossOrigin = false;
-  /** Health and metrics: asked every few seconds, and logged only at level debug. */
+  /** Set for health and metrics probes, which are logged only at level debug. */
   probe: string | undefined;
   callerKind: string | undefined;
   errorCode: string | undefined;
-  /** Set while traces are on. */
+  /** Set while tracing is enabled. */
   readonly traceId = currentSpan()?.traceId;
-  /** Set where the audit log is to tell of this request. */
+  /** Set if the request is audited. */
   audit: AuditFields | undefined;
   readonly #options: RequestStateOptions;
   #log: Logger | undefined;
@@ -38,7 +37,7 @@ export class RequestState {
     this.#options = options;
   }
 
-  /** Names the route as soon as it is known, before anything about it is decided. */
+  /** Records the route before any check of the request. */
   enter(route: RouteDefinition): void {
     this.route = route;
     this.errorShape = route.errorShape;
@@ -54,7 +53,7 @@ export class RequestState {
     return clientAddress(this.#options.req, this.#options.trustProxyHops);
   }
 
-  /** Made when first used: most requests log nothing of their own. */
+  /** Created on first use: most requests log nothing themselves. */
   get log(): Logger {
     this.#log ??= this.#options.logger.child({ request_id: this.requestId, operation: this.operation });
     return this.#log;
@@ -63,15 +62,13 @@ export class RequestState {
 
 const KEY = Symbol('svcRequest');
 
-/** A response that carries its request's state. */
 interface WithState {
   [KEY]?: RequestState;
 }
 
-/** Attaches the state to its response. */
 export const attachState = (res: ServerResponse & WithState, state: RequestState): void => {
   res[KEY] = state;
 };
 
-/** The state of a request; undefined outside of an application made by this package. */
+/** Returns the state of a request; undefined outside an application of this package. */
 export const stateOf = (res: ServerResponse & WithState): RequestState | undefined => res[KEY];

@@ -20,7 +20,7 @@ const route = (
   errors: [],
 });
 
-test('fixed segments come before parameters, whatever the order of the contract', () => {
+test('puts fixed segments before parameters in any order of the contract', () => {
   const table = createRouteTable(
     [
       route('GET', '/v1/a/{id}'),
@@ -33,12 +33,12 @@ test('fixed segments come before parameters, whatever the order of the contract'
   expect(table.map(({ path }) => path)).toEqual(['/v1/a/fixed', '/v1/a/{id}', '/v1/{x}/fixed']);
 });
 
-test('Allow names the methods of the path, with HEAD beside GET', () => {
+test('lists the methods of the path in Allow, with HEAD beside GET', () => {
   const [entry] = createRouteTable([route('GET', '/v1/a'), route('PUT', '/v1/a')], []);
   expect(entry && allowedMethods(entry)).toBe('GET, PUT, HEAD, OPTIONS');
 });
 
-test('an unknown path has the error shape of its neighbours where they agree', () => {
+test('gives an unknown path the error shape of its neighbours if they agree', () => {
   const table = createRouteTable(
     [route('GET', '/v1/chat/a', 'wire'), route('GET', '/v1/mixed/a', 'wire'), route('GET', '/v1/mixed/b')],
     [],
@@ -52,7 +52,7 @@ test('an unknown path has the error shape of its neighbours where they agree', (
   ]);
 });
 
-test('every path of the contract is one that Express can match', () => {
+test('converts every path of the contract to one that Express matches', () => {
   for (const { path } of [...allRoutes, ...allInternalRoutes]) {
     expect(toExpressPath(path)).toMatch(/^(\/(:\w+|[\w.-]+))+$/);
   }

@@ -1,17 +1,17 @@
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
 import type { Binding } from './binding.ts';
 
-/** All that a service has at one path, by method. */
+/** Routes and bindings of a service at one path, by method. */
 export interface PathEntry {
-  /** As the contract writes it: `/v1/x/{client_id}`. */
-  path: string;
-  routes: ReadonlyMap<string, RouteDefinition>;
-  bindings: ReadonlyMap<string, Binding>;
+  /** In contract syntax: `/v1/x/{client_id}`. */
+  readonly path: string;
+  readonly routes: ReadonlyMap<string, RouteDefinition>;
+  readonly bindings: ReadonlyMap<string, Binding>;
 }
 
 /**
- * Groups the contract's routes and the bindings of a service by path, fixed segments before parameters. Throws on a binding
- * of another service's route, on one that is bound twice, and on one that is not in the contract.
+ * Groups the contract's routes and the bindings of a service by path, fixed segments before parameters. Throws if a
+ * binding belongs to another service, is repeated, or is not in the contract.
  */
 export const createRouteTable = (contract: readonly RouteDefinition[], bindings: readonly Binding[]): PathEntry[] => {
   const entries = new Map<string, { routes: Map<string, RouteDefinition>; bindings: Map<string, Binding> }>();
@@ -35,23 +35,23 @@ export const createRouteTable = (contract: readonly RouteDefinition[], bindings:
 
 const compare = (a: string, b: string): number => specificity(b).localeCompare(specificity(a)) || a.localeCompare(b);
 
-/** Sorts by segments: at the first difference, a fixed segment comes before a parameter. */
+/** Sort key by segments: at the first difference, a fixed segment comes before a parameter. */
 const specificity = (path: string): string =>
   path
     .split('/')
     .map((segment) => (segment.startsWith('{') ? '0' : '1'))
     .join('');
 
-/** `/v1/x/{client_id}` as Express writes it: `/v1/x/:client_id`. */
+/** Converts `/v1/x/{client_id}` to Express syntax: `/v1/x/:client_id`. */
 export const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** The value of an `Allow` header: GET brings HEAD along, and OPTIONS is always answered. */
+/** Returns the value of an `Allow` header: GET implies HEAD, and OPTIONS is always allowed. */
 export const allowedMethods = (entry: PathEntry): string => {
   const methods = [...entry.routes.keys()];
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
 
-/** The error shape of the route at a path, or of its neighbours where there is no route. */
+/** Returns the error shape of the route at a path, or of its neighbours if there is no route. */
 export const shapeAt = (table: readonly PathEntry[], path: string): ErrorShape => {
   const entry = table.find((each) => fits(each.path, path));
   const [route] = entry?.routes.values() ?? [];
@@ -67,7 +67,7 @@ const fits = (template: string, path: string): boolean => {
   );
 };
 
-/** The shape in which errors at an unknown path go out: that of its neighbours, where they all agree. */
+/** Returns the error shape for an unknown path: that of its neighbours, if they agree. */
 export const shapeNear = (table: readonly PathEntry[], path: string): ErrorShape => {
   const prefix = firstSegments(path);
   const shapes = new Set(

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 
 type Definition = z.core.$ZodTypes['_zod']['def'];
 
-// Every schema that zod itself makes is one of $ZodTypes; only its public type is wider.
+// zod only creates schemas of $ZodTypes; its public type is wider.
 const definitionOf = (schema: z.core.$ZodType): Definition => (schema as z.core.$ZodTypes)._zod.def;
 
-/** Looks through optional, nullable, default, readonly, lazy and piped schemas to the one that meets the input. */
+/** Unwraps optional, nullable, default, readonly, lazy and piped schemas to the one that receives the input. */
 const unwrap = (schema: z.core.$ZodType): z.core.$ZodType => {
   const definition = definitionOf(schema);
   switch (definition.type) {
@@ -26,10 +26,10 @@ const unwrap = (schema: z.core.$ZodType): z.core.$ZodType => {
   }
 };
 
-/** The kind of a schema once unwrapped: `string`, `number`, `object`, … */
+/** Returns the kind of the unwrapped schema: `string`, `number`, `object`, … */
 export const schemaType = (schema: z.core.$ZodType): Definition['type'] => definitionOf(unwrap(schema)).type;
 
-/** The schema of the member at a path; undefined where the path leads out of the schema or into a union. */
+/** Returns the schema of the member at a path; undefined if the path leaves the schema or enters a union. */
 export const schemaAt = (schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined => {
   const [head, ...rest] = path;
   const inner = unwrap(schema);
@@ -54,14 +54,14 @@ const memberOf = (schema: z.core.$ZodType, key: PropertyKey): z.core.$ZodType | 
   }
 };
 
-/** The members of a union; undefined for any other schema. */
+/** Returns the members of a union; undefined for any other schema. */
 export const unionOptions = (schema: z.core.$ZodType | undefined): readonly z.core.$ZodType[] | undefined => {
   if (schema === undefined) return undefined;
   const definition = definitionOf(unwrap(schema));
   return definition.type === 'union' ? definition.options : undefined;
 };
 
-/** Says whether a number schema takes whole numbers only. */
+/** Returns true if a number schema accepts integers only. */
 export const isIntegerSchema = (schema: z.core.$ZodType | undefined): boolean => {
   if (schema === undefined) return false;
   const definition = definitionOf(unwrap(schema));

@@ -3,7 +3,6 @@ import type { ReplyContent } from './binding.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends a JSON answer. */
 export const sendJson = (res: ServerResponse, status: number, body: unknown): void => {
   const text = JSON.stringify(body);
   const type = res.hasHeader('content-type') ? {} : { 'content-type': JSON_TYPE };
@@ -12,7 +11,6 @@ export const sendJson = (res: ServerResponse, status: number, body: unknown): vo
   res.end(text);
 };
 
-/** Sends what a handler has returned. */
 export const sendReply = (res: ServerResponse, reply: ReplyContent): void => {
   const { status, body, headers = {}, contentType } = reply;
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);

@@ -11,22 +11,21 @@ import type { RequestState } from './request-state.ts';
 import { sendReply } from './send-reply.ts';
 import { checkParts } from './validate.ts';
 
-/** What serving a bound route needs. */
 export interface ServeRouteOptions {
-  authenticate: Authenticators;
-  responseValidation: boolean;
+  readonly authenticate: Authenticators;
+  readonly responseValidation: boolean;
 }
 
-/** One request, and where its answer goes. */
+/** One request and its response. */
 export interface Exchange {
-  req: IncomingMessage;
-  res: ServerResponse;
-  state: RequestState;
-  /** What stands in the path's parameters. */
-  params: Readonly<Record<string, unknown>>;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly state: RequestState;
+  /** Values of the path's parameters. */
+  readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** One request through its route: authorization, then media type and size, then all faults at once, then the handler. */
+/** Serves one request: authorization, media type and size, all faults at once, then the handler. */
 export const serveRoute = async (binding: Binding, exchange: Exchange, options: ServeRouteOptions): Promise<void> => {
   const { req, res, state } = exchange;
   const { route } = binding;

@@ -3,11 +3,11 @@ import type { Tracing } from '@svc/tracing';
 import { STATUS_CALLER_GONE } from './open-request.ts';
 import { stateOf } from './request-state.ts';
 
-/** Asked every few seconds by whoever watches the process: traces of them tell nothing. */
+/** Probes run every few seconds; their traces carry no information. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 const SERVER_FAULT = 500;
 
-/** Answers a request as one step of a trace: its caller's, or a new one. */
+/** Handles a request as one span of the caller's trace, or of a new one. */
 export const traceRequest = (
   tracing: Tracing,
   answer: RequestListener,

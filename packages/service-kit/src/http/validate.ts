@@ -6,17 +6,16 @@ import { coerceText } from './coerce-text.ts';
 import { schemaType } from './schema-at.ts';
 import { type IssueOrigin, toValidationIssues } from './validation-issues.ts';
 
-/** A value that fits its schema, or the faults of one that does not. */
 export type Checked<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
 
-/** Checks a value against a schema; faults come with `loc` starting at `origin`. */
+/** Checks a value against a schema. The `loc` of each issue starts at `origin`. */
 export const check = <S extends z.ZodType>(schema: S, data: unknown, origin: IssueOrigin): Checked<z.output<S>> => {
   try {
     const result = schema.safeParse(data);
     if (result.success) return { ok: true, value: result.data };
     return { ok: false, issues: toValidationIssues(result.error.issues, { schema, data, origin }) };
   } catch (error) {
-    // A recursive schema runs out of stack on input that is nested thousands deep.
+    // A recursive schema overflows the stack on input nested thousands of levels deep.
     if (!(error instanceof RangeError)) throw error;
     return {
       ok: false,
@@ -25,14 +24,14 @@ export const check = <S extends z.ZodType>(schema: S, data: unknown, origin: Iss
   }
 };
 
-/** Checks a value that a handler has read itself. Throws the 422 of the contract. */
+/** Checks a value that a handler has read itself. Throws the contract's 422. */
 export const parseOrThrow = <S extends z.ZodType>(schema: S, data: unknown, origin: IssueOrigin): z.output<S> => {
   const checked = check(schema, data, origin);
   if (checked.ok) return checked.value;
   throw invalidRequest(checked.issues);
 };
 
-/** Checks name and value pairs of a query or form: a name that is repeated is a fault, unless the schema wants a list. */
+/** Checks the name-value pairs of a query or form. A repeated name is a fault unless the schema expects a list. */
 export const checkPairs = (schema: z.ZodObject, pairs: URLSearchParams, origin: IssueOrigin): Checked<unknown> => {
   const texts: Record<string, unknown> = {};
   const issues: ValidationIssue[] = [];
@@ -51,7 +50,7 @@ export const checkPairs = (schema: z.ZodObject, pairs: URLSearchParams, origin: 
   return { ok: false, issues: [...issues, ...others] };
 };
 
-/** Checks values that were text in the URL: no column of ours can store the NUL character. */
+/** Checks text values from the URL: no text column can store NUL. */
 const checkTexts = (schema: z.ZodObject, values: Record<string, unknown>, origin: IssueOrigin): Checked<unknown> => {
   const issues = Object.entries(values)
     .filter(([, value]) => typeof value === 'string' && value.includes('\0'))
@@ -65,29 +64,27 @@ const checkTexts = (schema: z.ZodObject, values: Record<string, unknown>, origin
   return issues.length > 0 ? { ok: false, issues } : check(schema, values, origin);
 };
 
-/** Assigns without ever reaching a prototype's setter. */
+/** Assigns without calling a setter of the prototype. */
 const define = (target: Record<string, unknown>, name: string, value: unknown): void => {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 };
 
-/** What a request carries beside its body. */
+/** Path, query and headers of a request. */
 export interface RequestParts {
-  params: Readonly<Record<string, unknown>>;
-  search: string;
-  headers: IncomingHttpHeaders;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
-/** The checked parts, or the faults of all of them. */
 export interface CheckedParts {
-  params: unknown;
-  query: unknown;
-  headers: unknown;
-  issues: ValidationIssue[];
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly headers: unknown;
+  readonly issues: ValidationIssue[];
 }
 
 const EMPTY = Object.freeze({});
 
-/** Checks path, query and headers of a request against the route's schemas. */
 export const checkParts = (route: RouteDefinition, parts: RequestParts): CheckedParts => {
   const { params, query, headers } = route.request;
   const issues: ValidationIssue[] = [];
@@ -104,17 +101,16 @@ export const checkParts = (route: RouteDefinition, parts: RequestParts): Checked
   };
 };
 
-/** RFC 6749 section 3.1: at the OAuth endpoints, a parameter without a value counts as left out. */
+/** RFC 6749 section 3.1: at the OAuth endpoints, a parameter without a value counts as omitted. */
 const pairsOf = (route: RouteDefinition, search: string): URLSearchParams => {
   const pairs = new URLSearchParams(search);
   return route.caller === 'oauth_public' ? withoutEmpty(pairs) : pairs;
 };
 
-/** Drops pairs whose value is empty. */
 export const withoutEmpty = (pairs: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...pairs].filter(([, value]) => value !== ''));
 
-/** What is read of a schema once: how its headers are named by Node, and what a request has that carries none of them. */
+/** Facts derived once per schema: Node's names of its headers, and the result for a request without any of them. */
 interface HeaderReading {
   readonly names: readonly string[];
   readonly none: Checked<unknown>;
@@ -126,14 +122,14 @@ const readingOf = (schema: z.ZodObject): HeaderReading => {
   const known = headerReadings.get(schema);
   if (known !== undefined) return known;
   const none = check(schema, pick(schema, {}), 'header');
-  // All requests without these headers share it.
+  // Shared by all requests without these headers.
   if (none.ok) Object.freeze(none.value);
   const reading = { names: Object.keys(schema.shape).map((name) => name.toLowerCase()), none };
   headerReadings.set(schema, reading);
   return reading;
 };
 
-/** Most requests carry none of the headers that a route knows, and to find that out takes less than to check it. */
+/** Most requests carry none of the route's headers, and testing for that is cheaper than validating. */
 const checkHeaders = (schema: z.ZodObject, headers: IncomingHttpHeaders): Checked<unknown> => {
   const { names, none } = readingOf(schema);
   if (names.every((name) => headers[name] === undefined)) return none;

@@ -10,7 +10,7 @@ const issuesOf = (schema: z.ZodType, data: unknown) => {
 const stop = z.strictObject({ stop: z.union([z.string(), z.array(z.string())]).nullish() });
 const field = (schema: z.ZodType) => z.strictObject({ a: schema });
 
-describe('each kind of fault has the type, text and ctx that Pydantic gives it', () => {
+describe('reports each kind of fault with the type, text and ctx of Pydantic', () => {
   const cases: [string, z.ZodType, unknown, object][] = [
     ['missing', field(z.string()), {}, { loc: ['body', 'a'], type: 'missing', msg: 'Field required' }],
     ['missing enum', field(z.enum(['x', 'y'])), {}, { loc: ['body', 'a'], type: 'missing' }],
@@ -177,7 +177,7 @@ describe('each kind of fault has the type, text and ctx that Pydantic gives it',
   });
 });
 
-test('a schema may call its own rule "missing"', () => {
+test('lets a schema name a custom rule "missing"', () => {
   const schema = z.strictObject({ kind: z.string(), name: z.string().nullish() }).superRefine((value, context) => {
     if (value.kind === 'business' && !value.name) {
       context.addIssue({ code: 'custom', path: ['name'], message: 'Field required', params: { type: 'missing' } });
@@ -188,7 +188,7 @@ test('a schema may call its own rule "missing"', () => {
   ]);
 });
 
-test('all faults are told at once, one for each place, and the length before the pattern', () => {
+test('reports all faults at once, one per location, length before pattern', () => {
   const schema = z.strictObject({ a: z.string().regex(/^x/).min(3), b: z.int(), c: z.boolean() });
   const issues = issuesOf(schema, { a: 'y', b: '1', d: 1, e: 2 });
   expect(issues.map(({ loc, type }) => [loc[1], type])).toEqual([

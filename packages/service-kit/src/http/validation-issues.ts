@@ -2,28 +2,28 @@ import type { ValidationErrorType, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import { isIntegerSchema, schemaAt, schemaType, unionOptions } from './schema-at.ts';
 
-/** Where a value came from: the first element of every `loc`. */
+/** Part of the request: the first element of every `loc`. */
 export type IssueOrigin = 'body' | 'query' | 'path' | 'form' | 'header';
 
-/** Faults beyond this many are not listed: a caller mends a few at a time. */
+/** Maximum issues listed in one response. */
 const ISSUES_MAX = 100;
 const KEY_CHARACTERS_MAX = 128;
 
 interface Fault {
-  type: ValidationErrorType;
-  msg: string;
-  ctx?: Record<string, unknown>;
+  readonly type: ValidationErrorType;
+  readonly msg: string;
+  readonly ctx?: Record<string, unknown>;
 }
 
 interface Subject {
-  schema: z.core.$ZodType;
-  data: unknown;
-  loc: readonly (string | number)[];
+  readonly schema: z.core.$ZodType;
+  readonly data: unknown;
+  readonly loc: readonly (string | number)[];
 }
 
 /**
- * Turns zod's issues into the items of a 422 body, with Pydantic's `type` names and texts. The input itself is never
- * repeated: it may be a password or a prompt.
+ * Converts zod's issues to the items of a 422 body, with Pydantic's `type` names and texts. Never repeats the input,
+ * which may be a password or a prompt.
  */
 export const toValidationIssues = (
   issues: readonly z.core.$ZodIssue[],
@@ -62,7 +62,7 @@ const convert = (issue: z.core.$ZodIssue, subject: Subject): ValidationIssue[] =
   return [{ loc, ...faultOf(issue, schema, value) }];
 };
 
-/** Of a union, reports the option whose type fits the value; where none does, only that the first one's type is wanted. */
+/** Reports the union option whose type fits the value; if none fits, only that the first option's type is expected. */
 const convertUnion = (issue: z.core.$ZodIssueInvalidUnion, subject: Subject): ValidationIssue[] => {
   const options = unionOptions(subject.schema) ?? [];
   const fitting = issue.errors.findIndex((branch) => !branch.some(isTypeMismatch));
@@ -175,7 +175,10 @@ const formatFault = (issue: z.core.$ZodIssueInvalidStringFormat): Fault => {
   return { type: 'string_pattern_mismatch', msg: `String should match pattern '${pattern}'`, ctx: { pattern } };
 };
 
-/** A rule of ours. `params.type` lets a schema choose another name, such as `missing` for what a second field demands. */
+/**
+ * Converts a custom rule. `params.type` lets a schema choose another name, such as `missing` for a field that another
+ * one requires.
+ */
 const customFault = (issue: z.core.$ZodIssueCustom): Fault => {
   if (issue.params?.['type'] === 'missing') return { type: 'missing', msg: 'Field required' };
   return valueError(issue.message);

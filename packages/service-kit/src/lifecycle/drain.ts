@@ -2,28 +2,30 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { UnorderedSet } from '../collections/unordered-set.ts';
 
-/** Refuses new connections and waits for open answers; those still open after `graceMs` are cut off. True: none was. */
+/**
+ * Refuses new connections and waits for open responses; aborts the rest after `graceMs`. Returns true if none was
+ * aborted.
+ */
 export type Drain = (graceMs: number) => Promise<boolean>;
 
 const POLL_MS = 50;
-/** How long connections that are idle when a stop begins are left open: a request may be on its way on each of them. */
+/** Time for which idle connections stay open after a stop begins: a request may be in transit on each of them. */
 const IDLE_LEFT_OPEN_MS = 100;
 
 /**
- * Watches a server's answers, so that it can be drained: the last answer of a kept connection says so, as a busy client would else
- * go on asking on it until the grace is over, and be cut off in the middle of a request.
+ * Makes a server drainable. The last response on a keep-alive connection carries `connection: close`; a busy client
+ * would otherwise go on until the grace period ends and be cut off mid-request.
  */
 export const makeDrainable = (server: Server): Drain => {
   const open = new UnorderedSet<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
     res.once('close', open.add(res));
-    // Tells the other side of a kept connection that this answer is the last one.
+    // Tells the client that this response is the last on its connection.
     if (!server.listening) res.setHeader('connection', 'close');
   });
   return (graceMs) => drain({ server, open }, graceMs);
 };
 
-/** A server and its open answers. */
 interface Watched {
   readonly server: Server;
   readonly open: UnorderedSet<ServerResponse>;
@@ -33,7 +35,7 @@ const drain = ({ server, open }: Watched, graceMs: number): Promise<boolean> =>
   new Promise((resolve) => {
     let isWhole = true;
     const idleUntilMs = performance.now() + IDLE_LEFT_OPEN_MS;
-    // Not the close of an HTTP server, which ends idle connections at once.
+    // Not the `close` of an HTTP server, which ends idle connections at once.
     NetServer.prototype.close.call(server, () => {
       clearInterval(poll);
       clearTimeout(deadline);
@@ -49,7 +51,7 @@ const drain = ({ server, open }: Watched, graceMs: number): Promise<boolean> =>
     }, graceMs);
   });
 
-/** Ends the connection of an answer with that: whoever finds it kept sends the next request into a closed door. */
+/** Closes the connection after this response, so that no client reuses it. */
 const closeAfter = (res: ServerResponse): void => {
   if (!res.headersSent) {
     res.setHeader('connection', 'close');

@@ -3,49 +3,51 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '../logging/create-logger.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 
-/** Which listeners stop first: `internal` ones answer probes and other services until the public ones have drained. */
+/** Stop order of listeners: `internal` ones serve probes and other services until the public ones have drained. */
 export interface LifecycleListenOptions extends ListenOptions {
-  internal?: boolean;
+  readonly internal?: boolean;
 }
 
-/** What a lifecycle may be told once the configuration is loaded. */
+/** Settings that are known once the configuration is loaded. */
 export interface LifecycleSettings {
-  logger?: Logger;
+  readonly logger?: Logger;
   /** SHUTDOWN_GRACE_MS: for open requests and streams. */
-  shutdownGraceMs?: number;
+  readonly shutdownGraceMs?: number;
   /** SHUTDOWN_DELAY_MS: between turning unready and refusing connections. */
-  shutdownDelayMs?: number;
+  readonly shutdownDelayMs?: number;
 }
 
-/** What a service registers while it starts, so that it stops in order. */
+/** Registry of a service's resources, which stop in order. */
 export interface Lifecycle {
-  /** True from the stop signal on; `/readyz` looks at it. */
+  /** True after the stop signal; `/readyz` reads it. */
   readonly isStopping: boolean;
-  /** Aborts at the stop signal: loops and long waits end by it. */
+  /** Aborts at the stop signal, which ends loops and long waits. */
   readonly signal: AbortSignal;
-  /** Runs at the end, in reverse order, after all requests are answered. Each gets 10 seconds. */
-  onStop: (name: string, stop: () => Promise<void> | void) => void;
-  /** Listens, and drains at stop. */
-  listen: (handler: RequestListener, options: LifecycleListenOptions) => Promise<Listener>;
-  /** Sets what only the configuration knows. */
-  configure: (settings: LifecycleSettings) => void;
+  /** Runs at the end, in reverse order, after all responses. Each step gets 10 seconds. */
+  readonly onStop: (name: string, stop: () => Promise<void> | void) => void;
+  /** Listens, and drains on stop. */
+  readonly listen: (handler: RequestListener, options: LifecycleListenOptions) => Promise<Listener>;
+  readonly configure: (settings: LifecycleSettings) => void;
 }
 
-/** A lifecycle together with the means to end it. */
+/** A lifecycle with a `stop` function. */
 export interface ControlledLifecycle extends Lifecycle {
-  /** Stops everything in order; asked again, it answers the same. False: something was cut off or failed. */
-  stop: () => Promise<boolean>;
+  /**
+   * Stops everything in order. Repeated calls return the same promise. Returns false if something was cut off or
+   * failed.
+   */
+  readonly stop: () => Promise<boolean>;
 }
 
 const STOP_STEP_TIMEOUT_MS = 10_000;
 const SHUTDOWN_GRACE_MS = 25_000;
 
 interface Step {
-  name: string;
-  stop: () => Promise<void> | void;
+  readonly name: string;
+  readonly stop: () => Promise<void> | void;
 }
 
-/** Creates a lifecycle; `runService` makes one for a process, tests make their own. */
+/** Creates a lifecycle. `runService` creates one per process; tests create their own. */
 export const createLifecycle = (initial: LifecycleSettings & { logger: Logger }): ControlledLifecycle => {
   const settings = { shutdownGraceMs: SHUTDOWN_GRACE_MS, shutdownDelayMs: 0, ...initial };
   const controller = new AbortController();

@@ -4,29 +4,34 @@ import { boundPipelining } from './bound-pipelining.ts';
 import { type Drain, makeDrainable } from './drain.ts';
 
 export interface ListenOptions {
-  port: number;
-  host: string;
+  readonly port: number;
+  readonly host: string;
 }
 
-/** A server that can be stopped without cutting off the requests that it serves. */
+/** A server that can be stopped without cutting off its requests. */
 export interface Listener {
-  port: number;
-  url: string;
-  drain: Drain;
+  readonly port: number;
+  readonly url: string;
+  readonly drain: Drain;
 }
 
 /** For the head of a request. */
 const HEADERS_TIMEOUT_MS = 20_000;
-/** For a whole request with its body: 25 MB at 1 Mbit/s take 200 s. Answers, and so streams, may last as long as they like. */
+/** For a whole request with its body: 25 MB at 1 Mbit/s take 200 s. Responses, and so streams, have no limit. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Longer than an ingress keeps an idle connection (nginx: 60 s), so that it never sends on one that just closed. */
+/**
+ * Longer than the idle timeout of an ingress (nginx: 60 s), so that it never sends on a connection that has just
+ * closed.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** Requests on one connection are not limited; the head of each is. */
+/** Limits the head of each request; requests per connection are not limited. */
 const HEADER_BYTES_MAX = 16 * 1024;
-/** Connections that may wait to be accepted: a dropped one is tried again only a second later. */
+/** Connections that may wait to be accepted: a client retries a dropped one only after a second. */
 const BACKLOG = 4_096;
 
-/** Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE. */
+/**
+ * Listens with timeouts that end slow requests but never a stream. Rejects with the system's error, such as EADDRINUSE.
+ */
 export const listen = async (handler: RequestListener, options: ListenOptions): Promise<Listener> => {
   const server = createServer(
     { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 },

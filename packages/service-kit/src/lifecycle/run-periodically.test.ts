@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Work whose runs end when the test says so. */
+/** Starts work whose runs the test ends. */
 const startHeld = () => {
   const runs: { end(): void; fail(): void; signal: AbortSignal }[] = [];
   const lines: unknown[] = [];
@@ -27,7 +27,7 @@ const startHeld = () => {
   return { runs, lines, work, pass };
 };
 
-test('runs at once, and again one interval after each run has ended', async () => {
+test('runs at once and again one interval after each run', async () => {
   const { runs, pass } = startHeld();
   await pass(INTERVAL_MS * 3);
   expect(runs.length).toBe(1);
@@ -38,7 +38,7 @@ test('runs at once, and again one interval after each run has ended', async () =
   expect(runs.length).toBe(2);
 });
 
-test('runs once more at once, however often it was woken during a run', async () => {
+test('runs exactly once more if it is woken several times during a run', async () => {
   const { runs, work, pass } = startHeld();
   await pass(0);
   for (let count = 0; count < 3; count += 1) work.wake();
@@ -51,7 +51,7 @@ test('runs once more at once, however often it was woken during a run', async ()
   expect(runs.length).toBe(2);
 });
 
-test('ends its pause when it is woken', async () => {
+test('ends its pause on wake-up', async () => {
   const { runs, work, pass } = startHeld();
   await pass(0);
   runs[0]?.end();
@@ -61,7 +61,7 @@ test('ends its pause when it is woken', async () => {
   expect(runs.length).toBe(2);
 });
 
-test('logs a failure and tries again after the interval, not when it is woken', async () => {
+test('logs a failure and retries after the interval, even if woken', async () => {
   const { runs, lines, work, pass } = startHeld();
   await pass(0);
   work.wake();
@@ -75,7 +75,7 @@ test('logs a failure and tries again after the interval, not when it is woken', 
   expect(runs.length).toBe(2);
 });
 
-test('stops by aborting the signal, after the present run and without another', async () => {
+test('aborts the signal on stop and waits for the current run', async () => {
   const { runs, work, pass } = startHeld();
   await pass(0);
   let isStopped = false;
@@ -91,7 +91,7 @@ test('stops by aborting the signal, after the present run and without another', 
   expect(runs.length).toBe(1);
 });
 
-test('stops during a pause without a further run', async () => {
+test('stops during a pause without another run', async () => {
   const { runs, work, pass } = startHeld();
   await pass(0);
   runs[0]?.fail();

@@ -1,25 +1,25 @@
 import type { LogFields } from '../logging/log-fields.ts';
 
 export interface PeriodicWorkOptions {
-  /** Names the work in the log, as `component`. */
+  /** Name of the work in the log, as `component`. */
   readonly name: string;
   readonly intervalMs: number;
-  /** `signal` aborts when the work is stopped: a long run ends early by it. */
+  /** `signal` aborts on stop; a long run should end early. */
   readonly run: (signal: AbortSignal) => Promise<void> | void;
   readonly logger: { error(fields: LogFields, message: string): void };
 }
 
 export interface PeriodicWork {
-  /** Starts the next run now, or right after the present one. */
+  /** Starts the next run now, or right after the current one. */
   wake(): void;
-  /** Ends the pause, and waits for the present run. */
+  /** Ends the pause and waits for the current run. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the work now and then one interval after each run has ended, so never twice at a time. A failure is logged, and the
- * next run waits for the whole interval, even if it is woken: work that is woken often would otherwise fail as often.
- * The timer keeps no process alive.
+ * Runs the work now, then one interval after each run, never concurrently. After a failure, which is logged, the next
+ * run waits for the whole interval even if woken: work that is woken often would otherwise fail as often. The timer
+ * does not keep the process alive.
  */
 export const runPeriodically = ({ name, intervalMs, run, logger }: PeriodicWorkOptions): PeriodicWork => {
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ export const runPeriodically = ({ name, intervalMs, run, logger }: PeriodicWorkO
     }
   };
 
-  // Not within this call: the first run may wake the work that is returned here.
+  // Deferred: the first run may wake the work that this call returns.
   const running = Promise.resolve().then(loop);
   return {
     wake() {

@@ -13,7 +13,7 @@ const collect = () => {
   return { logger, lines };
 };
 
-/** What careless code could pass in spite of the types. */
+/** Bypasses the types, as careless code might. */
 const careless = (fields: Record<string, unknown>): LogFields => fields as LogFields;
 
 describe('createLogger', () => {
@@ -39,7 +39,7 @@ describe('createLogger', () => {
   test.each([
     ['in a line', (logger: ReturnType<typeof collect>['logger'], fields: LogFields) => logger.info(fields, 'x')],
     ['in a child', (logger: ReturnType<typeof collect>['logger'], fields: LogFields) => logger.child(fields).info('x')],
-  ])('drops every field that is not on the list: %s', (_where, write) => {
+  ])('drops every unlisted field: %s', (_where, write) => {
     const { logger, lines } = collect();
     const canary = 'canary-5f2b';
     write(
@@ -60,7 +60,7 @@ describe('createLogger', () => {
     expect(lines[0]).toMatchObject({ status: 200, reason: ['can', '?'] });
   });
 
-  test('reduces an error to type, code, message and stack, and drops what hangs on it', () => {
+  test('reduces an error to type, code, message and stack and drops other properties', () => {
     const { logger, lines } = collect();
     const error = Object.assign(new TypeError('cannot read'), {
       code: 'E_BAD',
@@ -77,7 +77,7 @@ describe('createLogger', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  test('shortens long texts', () => {
+  test('truncates long texts', () => {
     const { logger, lines } = collect();
     logger.info({ reason: 'x'.repeat(5_000) }, 'long');
     expect(String(lines[0]?.['reason'])).toHaveLength(1_000);
@@ -85,7 +85,7 @@ describe('createLogger', () => {
 });
 
 describe('reduceError', () => {
-  test('a parser that quotes its input is not repeated', () => {
+  test('replaces the message of a parser that quotes its input', () => {
     let thrown: unknown;
     try {
       JSON.parse('{"password": canary}');
@@ -95,7 +95,7 @@ describe('reduceError', () => {
     expect(JSON.stringify(reduceError(thrown))).not.toContain('canary');
   });
 
-  test('a database error loses its statement and the values that it quotes', () => {
+  test('removes the statement and quoted values from a database error', () => {
     const conflict = Object.assign(
       new Error(
         'insert into "accounts" ("email") values (\'canary@x.test\') - duplicate key value violates unique constraint "accounts_email_key"',
@@ -135,13 +135,13 @@ describe('reduceError', () => {
     expect(reduced).not.toContain('eyJjYW5hcnkiOjF9');
   });
 
-  test('causes are reduced too, to a bounded depth', () => {
+  test('reduces causes to a bounded depth', () => {
     let error = new Error('innermost');
     for (let depth = 0; depth < 10; depth += 1) error = new Error(`level ${depth}`, { cause: error });
     expect(JSON.stringify(reduceError(error)).match(/"type"/g)).toHaveLength(5);
   });
 
-  test('what is thrown need not be an error', () => {
+  test('reduces a thrown value that is not an Error', () => {
     expect(reduceError('broken')).toEqual({ type: 'string', message: 'broken' });
     expect(reduceError({ secret: 'canary' })).toEqual({ type: 'object', message: '' });
   });

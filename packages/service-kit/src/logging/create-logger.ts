@@ -8,23 +8,22 @@ type Write = {
   (fields: LogFields, message: string): void;
 };
 
-/** Writes JSON lines. Messages are fixed texts written by us; whatever varies goes into fields. */
+/** Writes JSON lines. Messages are constant texts; variable data goes into fields. */
 export interface Logger {
-  debug: Write;
-  info: Write;
-  warn: Write;
-  error: Write;
-  fatal: Write;
-  /** A logger that adds these fields to every line. */
-  child: (fields: LogFields) => Logger;
+  readonly debug: Write;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+  readonly fatal: Write;
+  /** Returns a logger that adds these fields to every line. */
+  readonly child: (fields: LogFields) => Logger;
 }
 
-/** How a logger is made. */
 export interface LoggerOptions {
-  service: string;
-  level: string;
-  /** Where lines go, each at once; standard output, a moment later, unless a test collects them. */
-  destination?: DestinationStream;
+  readonly service: string;
+  readonly level: string;
+  /** Receives each line at once; used by tests. Defaults to buffered standard output. */
+  readonly destination?: DestinationStream;
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -37,7 +36,7 @@ export const createLogger = (options: LoggerOptions): Logger => {
     timestamp: pino.stdTimeFunctions.isoTime,
     messageKey: 'message',
     formatters: { level: (label: string) => ({ level: label }) },
-    // Errors are reduced before they get here; pino's own serializer would name each of them "Object".
+    // Errors are already reduced; pino's serializer would name each of them "Object".
     serializers: { err: (reduced: unknown) => reduced },
   };
   const output = options.destination === undefined ? standardOutput() : undefined;
@@ -49,7 +48,7 @@ export const createLogger = (options: LoggerOptions): Logger => {
   return wrap((level) => lines.isLevelEnabled(level), writes);
 };
 
-/** Keeps what an error needs for diagnosis, beside the fields on the list. */
+/** Keeps the listed fields and the reduced error. */
 const toLine = (fields: LogFields): Record<string, unknown> => {
   const line = allowListed(fields);
   return fields.err === undefined ? line : { ...line, err: reduceError(fields.err) };

@@ -1,9 +1,9 @@
 /**
- * Every field that may appear in a log line. What is not listed is dropped, so that a request, a header or a body that is
- * logged by mistake reveals nothing. None of these may ever hold a token, a secret, a prompt or an answer.
+ * Every field that may appear in a log line. Unlisted fields are dropped, so that a request, header or body logged by
+ * mistake reveals nothing. No field may hold a token, a secret, a prompt or an answer.
  */
 const logFieldNames = [
-  // The request.
+  // Request
   'request_id',
   'trace_id',
   'operation',
@@ -16,7 +16,7 @@ const logFieldNames = [
   'kind',
   'aborted',
   'violations',
-  // Who and what it is about.
+  // Actors and objects
   'actor',
   'target',
   'user_id',
@@ -30,7 +30,7 @@ const logFieldNames = [
   'account_id',
   'aggregate',
   'revocation',
-  // Facts and queues.
+  // Events and queues
   'event_id',
   'event',
   'subject',
@@ -49,7 +49,7 @@ const logFieldNames = [
   'state',
   'from_state',
   'to_state',
-  // Inference and money.
+  // Inference and money
   'provider',
   'upstream_route',
   'model',
@@ -62,7 +62,7 @@ const logFieldNames = [
   'currency',
   'upstream_status',
   'first_byte_ms',
-  // The process.
+  // Process
   'component',
   'name',
   'count',
@@ -84,23 +84,22 @@ const logFieldNames = [
   'settings',
 ] as const;
 
-/** A name on the list of loggable fields. */
 export type LogFieldName = (typeof logFieldNames)[number];
 
-/** A loggable value; objects are dropped, except the flat start-up summary in `settings`. */
+/** A loggable value. Objects are dropped, except the flat start-up summary in `settings`. */
 export type LogValue = string | number | boolean | bigint | null | undefined | readonly (string | number)[];
 
-/** Fields of one log line; `err` takes anything thrown and is reduced to type, code, message and stack. */
+/** Fields of one log line. `err` takes any thrown value and is reduced to type, code, message and stack. */
 export type LogFields = { [name in Exclude<LogFieldName, 'settings'>]?: LogValue } & {
-  settings?: Readonly<Record<string, string>>;
-  err?: unknown;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly err?: unknown;
 };
 
 const allowed: ReadonlySet<string> = new Set(logFieldNames);
 const TEXT_CHARACTERS_MAX = 1_000;
 const ITEMS_MAX = 100;
 
-/** Keeps the fields on the list whose values are plain; everything else is dropped without a trace. */
+/** Keeps listed fields with plain values and silently drops the rest. */
 export const allowListed = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const kept: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {

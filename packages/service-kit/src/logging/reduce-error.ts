@@ -1,11 +1,10 @@
-/** What is logged of an error. */
 export interface ReducedError {
-  type: string;
-  code?: string;
-  message: string;
-  stack?: string;
-  constraint?: string;
-  cause?: ReducedError;
+  readonly type: string;
+  readonly code?: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly constraint?: string;
+  readonly cause?: ReducedError;
 }
 
 const MESSAGE_CHARACTERS_MAX = 500;
@@ -13,8 +12,8 @@ const FRAMES_MAX = 20;
 const CAUSES_MAX = 4;
 
 /**
- * Reduces anything thrown to its type, code, message and stack. Texts are cleaned of what could be a credential or part of
- * a request: database drivers and parsers quote their input in messages.
+ * Reduces any thrown value to its type, code, message and stack. Removes possible credentials and request data:
+ * database drivers and parsers quote their input in messages.
  */
 export const reduceError = (error: unknown, depth = 0): ReducedError => {
   if (!(error instanceof Error)) return { type: typeof error, message: typeof error === 'string' ? clean(error) : '' };
@@ -31,7 +30,7 @@ export const reduceError = (error: unknown, depth = 0): ReducedError => {
   };
 };
 
-/** Removes credentials and query strings that have found their way into a text. */
+/** Removes credentials and query strings from a text. */
 const clean = (text: string): string =>
   text
     .slice(0, MESSAGE_CHARACTERS_MAX)
@@ -44,11 +43,12 @@ const clean = (text: string): string =>
 const POSTGRES_CODE = /^[0-9A-Z]{5}$/;
 
 const safeMessage = (error: Error, code: string | undefined): string => {
-  // JSON.parse quotes what it could not read.
+  // JSON.parse quotes the text that it could not read.
   if (error instanceof SyntaxError) return 'a text could not be parsed';
   const isFromPostgres = code !== undefined && POSTGRES_CODE.test(code) && 'severity' in error;
   if (!isFromPostgres) return clean(error.message);
-  // Class 22 (data exception) and 23 (integrity constraint) quote values; knex puts the statement before the last " - ".
+  // Class 22 (data exception) and 23 (integrity constraint) quote values; knex puts the statement before the last " -
+  // ".
   if (code.startsWith('22')) return 'a value does not fit its column';
   return clean(error.message.slice(error.message.lastIndexOf(' - ') + 1));
 };

@@ -1,20 +1,20 @@
 import { pino } from 'pino';
 
-/** Lines of requests wait so long for others: one write to the system takes more time than making a line. */
+/** Time for which request lines are buffered: one system call takes longer than rendering a line. */
 const DELAY_MS = 50;
-/** More than these do not wait. */
+/** Maximum bytes buffered. */
 const BYTES_MAX = 8 * 1024;
 
-/** Standard output, written in pieces of many lines. */
+/** Buffered standard output. */
 export interface StandardOutput {
   readonly stream: ReturnType<typeof pino.destination>;
-  /** What was written goes out: now where it is urgent, else within a moment. */
+  /** Writes the buffered lines: now if urgent, otherwise within DELAY_MS. */
   readonly flush: (isUrgent: boolean) => void;
 }
 
 let shared: StandardOutput | undefined;
 
-/** The one standard output of this process; loggers that share it keep the order of their lines. */
+/** Returns the standard output of this process. Loggers share it, so their lines keep their order. */
 export const standardOutput = (): StandardOutput => {
   shared ??= openStandardOutput();
   return shared;
@@ -23,13 +23,13 @@ export const standardOutput = (): StandardOutput => {
 const openStandardOutput = (): StandardOutput => {
   const stream = pino.destination({ fd: 1, sync: true, minLength: BYTES_MAX });
   let timer: NodeJS.Timeout | undefined;
-  // Not flushSync, which waits for the disk where output goes to a file: what the system has been given survives this process.
+  // Not flushSync, which waits for the disk if output goes to a file: bytes handed to the system survive this process.
   const flushNow = (): void => {
     clearTimeout(timer);
     timer = undefined;
     stream.flush();
   };
-  // However the process ends, short of being killed: the last lines tell why.
+  // The last lines explain why the process ended.
   process.once('exit', () => stream.flushSync());
   return {
     stream,

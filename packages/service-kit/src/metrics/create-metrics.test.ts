@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from './create-metrics.ts';
 
-test('counters, gauges and histograms of a service stand beside the process metrics, with its name', async () => {
+test('renders counters, gauges and histograms beside the process metrics, labelled with the service', async () => {
   const metrics = createMetrics('billing');
   metrics
     .counter({ name: 'settlements_total', help: 'Settled.', labelNames: ['outcome'] })
@@ -17,7 +17,7 @@ test('counters, gauges and histograms of a service stand beside the process metr
   expect(body).toContain('process_resident_memory_bytes');
 });
 
-test('asking twice for a name yields the same metric, and services do not share theirs', async () => {
+test('returns the same metric for a repeated name and separate metrics per service', async () => {
   const metrics = createMetrics('billing');
   const options = { name: 'runs_total', help: 'Runs.' };
   metrics.counter(options).inc();
@@ -26,7 +26,7 @@ test('asking twice for a name yields the same metric, and services do not share 
   expect((await createMetrics('auth').render()).body).not.toContain('runs_total');
 });
 
-test('a method that is none does not become a label', async () => {
+test('counts an unknown method as "other"', async () => {
   const metrics = createMetrics('auth');
   metrics.observeRequest({ operation: 'unmatched', method: 'CANARY', status: 405, seconds: 0.01 });
   expect((await metrics.render()).body).toContain(

@@ -1,40 +1,40 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A metric's name, meaning and labels. Labels must be bounded: never an id, an address or a path. */
+/** A metric's name, help text and labels. Labels must be bounded: never an id, an address or a path. */
 export interface MetricOptions<L extends string> {
-  name: string;
-  help: string;
-  labelNames?: readonly L[];
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly L[];
 }
 
-/** A metric that is read when it is scraped. */
+/** Gauge that can be read at scrape time. */
 export interface GaugeOptions<L extends string> extends MetricOptions<L> {
-  /** Yields the value at each scrape; for gauges without labels. */
-  read?: () => number | Promise<number>;
+  /** Returns the value at each scrape; for gauges without labels. */
+  readonly read?: () => number | Promise<number>;
 }
 
 /** Buckets in the metric's unit. */
 export interface HistogramOptions<L extends string> extends MetricOptions<L> {
-  buckets: readonly number[];
+  readonly buckets: readonly number[];
 }
 
-/** What is counted of one HTTP request. */
+/** Measurements of one HTTP request. */
 export interface ObservedRequest {
-  operation: string;
-  method: string;
-  status: number;
-  seconds: number;
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
 }
 
-/** The metrics of one service. Asking twice for a name yields the same metric. */
+/** The metrics of one service. A repeated name returns the existing metric. */
 export interface Metrics {
-  registry: Registry;
-  counter: <L extends string = never>(options: MetricOptions<L>) => Counter<L>;
-  gauge: <L extends string = never>(options: GaugeOptions<L>) => Gauge<L>;
-  histogram: <L extends string = never>(options: HistogramOptions<L>) => Histogram<L>;
-  observeRequest: (request: ObservedRequest) => void;
-  /** The text that Prometheus scrapes. */
-  render: () => Promise<{ contentType: string; body: string }>;
+  readonly registry: Registry;
+  readonly counter: <L extends string = never>(options: MetricOptions<L>) => Counter<L>;
+  readonly gauge: <L extends string = never>(options: GaugeOptions<L>) => Gauge<L>;
+  readonly histogram: <L extends string = never>(options: HistogramOptions<L>) => Histogram<L>;
+  readonly observeRequest: (request: ObservedRequest) => void;
+  /** Renders the text that Prometheus scrapes. */
+  readonly render: () => Promise<{ contentType: string; body: string }>;
 }
 
 /** Seconds; up to the length of a long stream. */
@@ -43,8 +43,8 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 const HTTP_LABELS = ['operation', 'method', 'status'] as const;
 
 /**
- * Creates the metrics of a service: process, event-loop delay and HTTP, and helpers for its own. Those of the process are watched
- * from then on, so only one registry should be `isOfProcess`.
+ * Creates the metrics of a service: process, event-loop delay, HTTP, and factories for its own. Process metrics are
+ * collected from then on, so only one registry should set `isOfProcess`.
  */
 export const createMetrics = (service: string, { isOfProcess = true } = {}): Metrics => {
   const registry = new Registry();
@@ -55,7 +55,7 @@ export const createMetrics = (service: string, { isOfProcess = true } = {}): Met
   const once = <M>(name: string, make: () => M): M => {
     const metric = known.get(name) ?? make();
     known.set(name, metric);
-    // A name always stands for the metric that was first made under it.
+    // A name is never reused for another kind of metric.
     return metric as M;
   };
   const counter: Metrics['counter'] = ({ name, help, labelNames = [] }) =>
@@ -95,10 +95,10 @@ const createRequestObserver = (counter: Metrics['counter'], histogram: Metrics['
     const labels = { operation, method, status: String(status) };
     return { requests: requests.labels(labels), seconds: seconds.labels(labels) };
   };
-  // Finding a metric by its labels takes longer than counting: as few as there are kinds of answers are found once.
+  // Looking a metric up by labels takes longer than counting, so each label set is looked up once.
   const bound = new Map<string, ReturnType<typeof bind>>();
   return ({ operation, status, ...request }: ObservedRequest): void => {
-    // Callers choose the method: what is not a known one must not become a label of its own.
+    // Callers choose the method; an unknown one must not become a label.
     const method = METHODS.has(request.method) ? request.method : 'other';
     const name = `${operation} ${method} ${status}`;
     const metrics = bound.get(name) ?? bind(operation, method, status);

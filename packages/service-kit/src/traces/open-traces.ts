@@ -12,14 +12,14 @@ type TraceSettingName =
   | 'OTEL_TRACES_SAMPLER_ARG'
   | 'OTEL_RESOURCE_ATTRIBUTES';
 
-/** The settings of traces, among those that every service has. */
+/** The trace settings among those of every service. */
 export type TraceConfig = { readonly [name in TraceSettingName]: z.output<(typeof commonSettings)[name]> };
 
 const LOCAL_COLLECTOR = 'http://127.0.0.1:4318';
 
 /**
- * Turns traces on where the configuration asks for them. To be called before anything that is to be traced is opened: it is
- * closed last, so that the end of everything else is in the traces.
+ * Enables tracing if the configuration asks for it. Call it before opening anything that is to be traced: it closes
+ * last, so that the shutdown of the rest is in the traces.
  */
 export const openTraces = async (
   life: Lifecycle,
@@ -37,7 +37,7 @@ export const openTraces = async (
     onExport: reportChanges(logger),
   });
   life.onStop('traces', async () => {
-    // Nothing depends on them: a collector that is away must not make a clean stop a forced one.
+    // An unavailable collector must not turn a clean stop into a failed one.
     if (!(await traces.stop())) logger.warn({ component: 'traces' }, 'the last spans were not sent');
   });
 };
@@ -53,7 +53,7 @@ const collectorOf = (config: TraceConfig): string | undefined => {
   }
 };
 
-/** One line when the collector stops taking spans and one when it takes them again, not one for every batch. */
+/** Logs one line when the collector stops accepting spans and one when it recovers, instead of one per batch. */
 const reportChanges = (logger: Logger): ((failure: Error | undefined) => void) => {
   let isFailing = false;
   return (failure) => {

@@ -3,7 +3,7 @@ import { runService } from '../../src/index.ts';
 
 const mode = process.argv[2];
 
-/** A process as services are: prints its port, streams on request, and says in which order it stops. */
+/** A service process that prints its port, streams on request and reports its stop order. */
 runService({
   name: 'example',
   start: async (life) => {
@@ -18,7 +18,7 @@ runService({
     const listener = await life.listen(
       async (req, res) => {
         if (req.url === '/crash') queueMicrotask(() => crash());
-        if (req.url === '/reject') void Promise.reject(new Error('nobody catches this'));
+        if (req.url === '/reject') void Promise.reject(new Error('never caught'));
         if (req.url !== '/stream') return void res.end(String(life.isStopping));
         res.writeHead(200, { 'content-type': 'text/event-stream' });
         for (let event = 0; event < 10; event += 1) {
@@ -43,5 +43,5 @@ const say = (text: string): void => {
 };
 
 const crash = (): never => {
-  throw new Error('nobody catches this');
+  throw new Error('never caught');
 };

@@ -11,7 +11,7 @@ const base = {
   errors: [],
 } as const;
 
-/** Routes between services, as the client and the internal application see them. */
+/** Routes between services, as seen by the client and the internal application. */
 export const internalTestRoutes = {
   getAccount: defineRoute({
     ...base,

@@ -1,14 +1,14 @@
 import { registerHooks } from 'node:module';
 import { z } from 'zod';
 
-// Run by a test as a process of its own: prints whether traces are on with each of some settings, and which of
-// OpenTelemetry's packages had been loaded by then.
+// Run by a test as a separate process: prints, for several settings, whether tracing is enabled and which OpenTelemetry
+// packages are loaded.
 const loaded = new Set<string>();
 registerHooks({
   resolve: (specifier, context, next) => {
     const found = next(specifier, context);
     const [, name] = /node_modules\/(@opentelemetry\/[\w-]+)\/(?!.*node_modules)/.exec(found.url) ?? [];
-    // The library of the metrics brings the API, a few small modules; what makes and sends traces is the rest.
+    // The metrics library loads only the API, a few small modules.
     if (name !== undefined && name !== '@opentelemetry/api') loaded.add(name);
     return found;
   },

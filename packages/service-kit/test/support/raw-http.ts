@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends bytes as they are and yields what comes back until the other side closes, or until `until` is seen. */
+/** Sends raw bytes and returns the response until the other side closes or `until` matches. */
 export const sendRaw = (port: number, bytes: string, until?: RegExp): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));

@@ -17,7 +17,7 @@ import {
 
 const base = { service: 'auth', errorShape: 'detail', tag: 'Test', summary: 'Test', errors: [] } as const;
 
-/** A contract that has one route for each thing that the factory does. */
+/** Contract with one route per feature of the factory. */
 export const testRoutes = {
   listThings: defineRoute({
     ...base,
@@ -170,7 +170,7 @@ export const testRoutes = {
   }),
 } as const satisfies Record<string, RouteDefinition>;
 
-/** Knows four tokens, named for what they are. */
+/** Accepts four tokens, named after their properties. */
 export const testAuthenticators: Authenticators = {
   console_session: async (token) => {
     if (token !== 'session-business' && token !== 'session-personal') throw new AppError('invalid_token');
@@ -197,7 +197,7 @@ export const testAuthenticators: Authenticators = {
   },
 };
 
-/** Answers each route with what the handler was given. */
+/** Answers each route with the handler's input. */
 export const testBindings: Binding[] = [
   bind(testRoutes.listThings, async ({ query }) => ({ status: 200, body: query })),
   bind(testRoutes.createThing, async ({ body }) => ({ status: 201, body: { name: body.name } })),
@@ -229,12 +229,12 @@ export const serve = async (listener: RequestListener): Promise<{ url: string; p
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  // A TCP server that listens has an address of this kind.
+  // The address of a listening TCP server is an object.
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, port };
 };
 
-/** A log that can be looked at. */
+/** Collects log lines for inspection. */
 export const collectLogs = () => {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger({
@@ -245,12 +245,10 @@ export const collectLogs = () => {
   return { logger, lines };
 };
 
-/** What a test may choose of its application. */
 export type TestAppOptions = Partial<Omit<ServiceAppOptions, 'service' | 'metrics' | 'contract'>> & {
-  contract?: readonly RouteDefinition[];
+  readonly contract?: readonly RouteDefinition[];
 };
 
-/** Starts an application of the test contract. */
 export const startTestApp = async (options: TestAppOptions = {}) => {
   const { logger, lines } = collectLogs();
   const metrics: Metrics = createMetrics('auth');

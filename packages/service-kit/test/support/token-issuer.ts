@@ -1,18 +1,17 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { serve } from './test-app.ts';
 
-/** What a test may bend about a token. */
 export interface TokenOptions {
-  type?: string;
-  algorithm?: string;
-  keyId?: string;
-  claims?: Record<string, unknown>;
-  issuer?: string;
-  audience?: string | string[];
-  expiresAt?: Date;
+  readonly type?: string;
+  readonly algorithm?: string;
+  readonly keyId?: string;
+  readonly claims?: Record<string, unknown>;
+  readonly issuer?: string;
+  readonly audience?: string | string[];
+  readonly expiresAt?: Date;
 }
 
-/** An issuer with its own keys and a JWKS endpoint that can be broken. */
+/** Starts an issuer with fresh keys and a JWKS endpoint that tests can break. */
 export const startIssuer = async () => {
   const keys = new Map<string, { privateKey: CryptoKey; jwk: object }>();
   const state = { mode: 'ok' as 'ok' | 'down' | 'garbage' | 'hang', requests: 0 };
@@ -34,7 +33,7 @@ export const startIssuer = async () => {
   const sign = async (kind: 'session' | 'access', options: TokenOptions = {}): Promise<string> => {
     const keyId = options.keyId ?? 'key-1';
     const key = keys.get(keyId);
-    if (key === undefined) throw new Error(`there is no key ${keyId}`);
+    if (key === undefined) throw new Error(`unknown key ${keyId}`);
     const isSession = kind === 'session';
     const claims = isSession
       ? { sid: 'ses_1', account_type: 'business' }

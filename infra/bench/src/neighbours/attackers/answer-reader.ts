@@ -1,4 +1,4 @@
-/** Reads answers of a connection, as far as an attacker cares. */
+/** Minimal parser of the responses on a connection. */
 export interface AnswerReader {
   readonly push: (bytes: Buffer) => void;
 }
@@ -7,11 +7,11 @@ const HEAD_END = '\r\n\r\n';
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 const TAIL_CHARACTERS = LAST_CHUNK.length;
 
-/** Calls `onAnswer` with the status of each answer that is complete. */
+/** Calls `onAnswer` with the status of each complete response. */
 export const createAnswerReader = (onAnswer: (status: string) => void): AnswerReader => {
   let head = '';
   let status = '';
-  /** Bytes of the body that are still to come; undefined for one in chunks. */
+  /** Remaining bytes of the body; undefined for a chunked one. */
   let left: number | undefined;
   let tail = '';
   let isInBody = false;

@@ -1,17 +1,17 @@
 import type { AttackReport } from '../attack.ts';
 
-/** Where an attack goes, as whom, and where it is counted. */
+/** Target, credentials and counters of an attack. */
 export interface AttackTarget {
   readonly url: URL;
-  /** Connections take them in turn. */
+  /** Connections use them in turn. */
   readonly credentials: readonly string[];
   readonly tally: Tally;
 }
 
-/** Starts an attack; returns the function that ends it. */
+/** Starts an attack and returns the function that ends it. */
 export type Attacker = (target: AttackTarget) => () => void;
 
-/** Counts answers by their status, and what was sent. */
+/** Counts responses by status, and sent bytes. */
 export interface Tally {
   readonly count: (status: string) => void;
   readonly countBytes: (bytes: number) => void;

@@ -6,7 +6,7 @@ import { headOf } from './send-bodies.ts';
 
 const DRIP_MS = 1_000;
 const RECONNECT_MS = 200;
-/** Connections that are opened at one time. */
+/** Connections opened at a time. */
 const BURST = 100;
 const BURST_MS = 20;
 const START = '{"messages":[{"role":"user","content":"';

@@ -6,7 +6,7 @@ import type { Attacker } from './attacker.ts';
 const REQUESTS_AT_ONCE = 2_000;
 const RECONNECT_MS = 5;
 
-/** Prepares connections that keep thousands of requests with a wrong key on their way. */
+/** Prepares connections that keep thousands of requests with an unknown key in flight. */
 export const pipeline =
   ({ connections, path }: PipelineAttack): Attacker =>
   ({ url, tally }) => {

@@ -4,10 +4,10 @@ import { buildBody, toChunks } from '../body-shapes.ts';
 import { createAnswerReader } from './answer-reader.ts';
 import type { Attacker, AttackTarget } from './attacker.ts';
 
-/** Between a closed connection and the next one, so that a gateway that closes at once is not measured by its accepts alone. */
+/** Pause before a reconnect, so that a gateway that closes at once is not measured by its accepts alone. */
 const RECONNECT_MS = 5;
 
-/** Prepares connections that each send one large body after the other. */
+/** Prepares connections that send large bodies one after the other. */
 export const sendBodies = (attack: BodiesAttack): Attacker => {
   const model = attack.model === undefined ? '' : `"model":"${attack.model}",`;
   const first = `${model}${attack.isStreamed ? '"stream":true,' : ''}`;
@@ -56,7 +56,7 @@ export const sendBodies = (attack: BodiesAttack): Attacker => {
   };
 };
 
-/** The head of a request, with the credential of a connection. */
+/** Renders the head of a request with a connection's credential. */
 export const headOf = (
   { url, credentials }: AttackTarget,
   { place, path, framing }: { place: number; path: string; framing: string },

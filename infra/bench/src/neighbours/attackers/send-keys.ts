@@ -6,11 +6,11 @@ import { createAnswerReader } from './answer-reader.ts';
 import type { Attacker } from './attacker.ts';
 
 const TICK_MS = 5;
-/** A gateway that is this far behind is not asked faster than it answers. */
+/** Maximum unanswered requests; beyond it, the gateway sets the rate. */
 const UNANSWERED_MAX = 5_000;
 const BODY = '{"model":"svc-chat","messages":[]}';
 
-/** Prepares requests whose API keys do not exist. */
+/** Prepares requests with unknown API keys. */
 export const sendKeys =
   ({ perSecond, connections, isWellFormed }: KeysAttack): Attacker =>
   ({ url, tally }) => {
@@ -54,7 +54,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_CHARACTERS = 40;
 const CHECKSUM_CHARACTERS = 7;
 
-/** A key that its form cannot tell from a real one: the checksum is no secret. */
+/** Creates a key with a valid checksum, which is not secret. */
 const wellFormedKey = (): string => {
   const random = [...randomBytes(RANDOM_CHARACTERS)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
   let rest = crc32(`svc_sk_${random}`);

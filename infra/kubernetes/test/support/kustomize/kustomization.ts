@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const literals = z.array(z.string()).optional();
 
-/** The part of kustomize that is used here; anything else is refused, so that it cannot be ignored by accident. */
+/** Supported part of kustomize; anything else throws, so that it cannot be ignored by accident. */
 const kustomizationSchema = z.strictObject({
   apiVersion: z.enum(['kustomize.config.k8s.io/v1beta1', 'kustomize.config.k8s.io/v1alpha1']),
   kind: z.enum(['Kustomization', 'Component']),
@@ -43,21 +43,20 @@ const kustomizationSchema = z.strictObject({
     .default([]),
 });
 
-/** A kustomization.yaml. */
 export type Kustomization = z.infer<typeof kustomizationSchema>;
 export type ConfigMapSource = Kustomization['configMapGenerator'][number];
 
-/** What kubectl reads: YAML 1.1, where `off` is a boolean and 0555 an octal number. */
+/** kubectl reads YAML 1.1, where `off` is a boolean and 0555 an octal number. */
 const YAML_1_1 = { version: '1.1' } as const;
 
-/** Reads the kustomization of a folder. Throws where it uses anything that the resolver does not know. */
+/** Reads the kustomization of a folder. Throws if it uses an unsupported feature. */
 export const readKustomization = (folder: URL): Kustomization =>
   kustomizationSchema.parse(parse(readFileSync(new URL('kustomization.yaml', folder), 'utf8'), YAML_1_1));
 
-/** All documents of a YAML file. Throws where it does not parse. */
+/** Reads all documents of a YAML file. Throws if it does not parse. */
 export const readDocuments = (url: URL): unknown[] => parseDocuments(readFileSync(url, 'utf8'), url.pathname);
 
-/** All documents of a text. Throws where it does not parse. */
+/** Parses all documents of a text. Throws if it does not parse. */
 export const parseDocuments = (text: string, source: string): unknown[] => {
   const documents = parseAllDocuments(text, YAML_1_1);
   if (!Array.isArray(documents)) return [];

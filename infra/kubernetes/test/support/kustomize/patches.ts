@@ -10,7 +10,10 @@ const MERGE_KEYS: Record<string, string> = {
   topologySpreadConstraints: 'topologyKey',
 };
 
-/** A strategic merge patch: objects merge, known lists merge by key, `null` removes, everything else is replaced. */
+/**
+ * Applies a strategic merge patch: objects merge, known lists merge by key, `null` removes, everything else is
+ * replaced.
+ */
 export const mergeStrategically = (target: Value | undefined, patch: Value, field = ''): Value => {
   if (isFields(patch)) {
     const merged: Fields = isFields(target) ? { ...target } : {};
@@ -35,14 +38,14 @@ const mergeLists = (target: Fields[], patch: Fields[], key: string): Fields[] =>
   return [...added, ...merged];
 };
 
-/** One operation of RFC 6902, as far as the overlays use it. */
+/** An operation of RFC 6902, limited to those in the overlays. */
 export interface Operation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly path: string;
   readonly value?: Value;
 }
 
-/** Applies a JSON patch (RFC 6902) to a copy. Throws where a path leads nowhere, as kustomize does. */
+/** Applies a JSON patch (RFC 6902) to a copy. Throws for a missing path, like kustomize. */
 export const applyOperations = (manifest: Manifest, operations: readonly Operation[]): Manifest => {
   const copy = structuredClone(manifest);
   for (const operation of operations) applyOperation(copy, operation);
@@ -63,7 +66,7 @@ const applyOperation = (root: Value, { op, path, value }: Operation): void => {
     else parent.splice(last === '-' ? parent.length : Number(last), op === 'replace' ? 1 : 0, value ?? null);
     return;
   }
-  if (!isFields(parent) || (op !== 'add' && !(last in parent))) throw new Error(`${op} ${path}: there is nothing.`);
+  if (!isFields(parent) || (op !== 'add' && !(last in parent))) throw new Error(`${op} ${path}: no such path.`);
   if (op === 'remove') delete parent[last];
   else parent[last] = value;
 };

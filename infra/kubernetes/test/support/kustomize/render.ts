@@ -13,7 +13,6 @@ import {
 } from './manifest.ts';
 import { applyOperations, mergeStrategically, type Operation } from './patches.ts';
 
-/** Objects that have no namespace. */
 const CLUSTER_WIDE = new Set(['Namespace']);
 
 interface ConfigMap {
@@ -22,13 +21,13 @@ interface ConfigMap {
   readonly labels: Record<string, string>;
 }
 
-/** What has been gathered so far: objects, and ConfigMaps whose names are not final yet. */
+/** Intermediate result: objects, and ConfigMaps without their final names. */
 interface Gathered {
   manifests: Manifest[];
   readonly configMaps: Map<string, ConfigMap>;
 }
 
-/** Renders a kustomization as `kubectl kustomize` does, in no particular order. */
+/** Renders a kustomization like `kubectl kustomize`, in no particular order. */
 export const render = (folder: URL): Manifest[] => {
   const { namespace } = readKustomization(folder);
   const { manifests, configMaps } = gather(folder, { manifests: [], configMaps: new Map() });
@@ -39,7 +38,7 @@ export const render = (folder: URL): Manifest[] => {
   return [...manifests.map((manifest) => withReferences(manifest, names)), ...made];
 };
 
-/** One level: its resources, then its components, then its own changes to all of them. */
+/** Renders one level: its resources, its components, then its changes to all of them. */
 const gather = (folder: URL, inherited: Gathered): Gathered => {
   const kustomization = readKustomization(folder);
   let gathered: Gathered = { manifests: [...inherited.manifests], configMaps: new Map(inherited.configMaps) };
@@ -97,7 +96,7 @@ const applyPatch = (
   manifests: Manifest[],
 ): Manifest[] => {
   const [document] = readDocuments(new URL(path, folder));
-  // A list is a JSON patch, an object a strategic merge patch; kustomize tells them apart in the same way.
+  // A list is a JSON patch, an object a strategic merge patch; kustomize distinguishes them the same way.
   const patch = document as Operation[] | Fields;
   const wanted = target ?? {
     kind: String(fieldsAt(patch as Fields)['kind']),
@@ -159,11 +158,14 @@ const configMap = (name: string, { data }: ConfigMap, namespace: string | undefi
 
 const finalName = (name: string, map: ConfigMap): string => (map.isHashed ? `${name}-${hashOf(map)}` : name);
 
-/** Letters for digits, so that no hash spells a word (kustomize `api/hasher`). */
+/** Letters that replace digits, so that no hash spells a word (kustomize `api/hasher`). */
 const SAFE: Record<string, string> = { '0': 'g', '1': 'h', '3': 'k', a: 'm', e: 't' };
 const HASH_CHARACTERS = 10;
 
-/** kustomize's own suffix: a hash of kind and data (the name stays empty) in Go's JSON, which escapes what HTML would read. */
+/**
+ * Computes kustomize's suffix: a hash of kind and data (with an empty name) in Go's JSON, which escapes HTML
+ * characters.
+ */
 const hashOf = ({ data }: ConfigMap): string => {
   const sorted = Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
   const json = JSON.stringify({ data: sorted, kind: 'ConfigMap', name: '' }).replaceAll(

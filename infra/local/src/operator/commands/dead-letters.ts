@@ -11,7 +11,7 @@ import { argument, type CallService, type Command, type CommandContext, oneOf, p
 
 const PAGE = 100;
 
-/** Looking at what could not be handled, and handling it again or giving it up. */
+/** Commands that list, replay and discard dead letters. */
 export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'list'],
@@ -30,7 +30,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'replay'],
     usage: `<${consumingServices.join('|')}> (<id>… | --all)`,
-    about: 'handle them again, each with its effect once',
+    about: 'replay them; each takes effect once',
     options: { all: { type: 'boolean' } },
     run: async (context) => {
       const service = oneOf(argument(context, 0, 'the service'), consumingServices);
@@ -43,7 +43,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'discard'],
     usage: `<${consumingServices.join('|')}> <id>…`,
-    about: 'give them up; their effect never happens',
+    about: 'discard them without effect',
     run: async (context) => {
       const service = oneOf(argument(context, 0, 'the service'), consumingServices);
       const ids = await chosen(context.call, service, context.positionals.slice(1), false);
@@ -66,7 +66,10 @@ const chosen = async (
   return ids;
 };
 
-/** Does it to each and tells what came of it; one that is not there keeps nobody from the others. Answers whether none failed. */
+/**
+ * Applies the action to each dead letter and prints the outcome; a missing one does not stop the rest. Returns true if
+ * none failed.
+ */
 const forEach = async (
   { print }: CommandContext,
   ids: readonly string[],
@@ -80,7 +83,7 @@ const forEach = async (
       if (outcome.outcome === 'failed') isGood = false;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-      print(`${id}: there is no such dead letter, or nobody handles its kind any more`);
+      print(`${id}: no such dead letter, or no handler for its kind`);
       isGood = false;
     }
   }

@@ -1,12 +1,12 @@
 import { outboxOperations, publishingServices } from '@svc/contracts';
 import { argument, type Command, oneOf } from '../command.ts';
 
-/** Bringing NATS back to what the outboxes say. */
+/** Commands that restore NATS from the outboxes. */
 export const outboxCommands: readonly Command[] = [
   {
     words: ['outbox', 'reconcile'],
     usage: `<${publishingServices.join('|')}|all>`,
-    about: 'compare the streams with the outbox now; what they lost is sent again',
+    about: 'compare the streams with the outbox now and republish lost facts',
     run: async (context) => {
       const asked = oneOf(argument(context, 0, 'the service'), [...publishingServices, 'all']);
       for (const service of asked === 'all' ? publishingServices : [asked]) {

@@ -2,12 +2,12 @@ import { internalRoutes } from '@svc/contracts';
 import { OperatorError } from '../address-book.ts';
 import { argument, type Command } from '../command.ts';
 
-/** Giving back what was paid into a wallet. */
+/** Commands that refund top-ups. */
 export const refundCommands: readonly Command[] = [
   {
     words: ['refund'],
     usage: '<user id> <checkout session id> <refund id of yours> --amount-micros <n>',
-    about: 'give back a top-up, or a part of it; once for each refund id',
+    about: 'refund a top-up, or a part of it; once per refund id',
     options: { 'amount-micros': { type: 'string' } },
     run: async (context) => {
       const svc_user_id = argument(context, 0, 'the user id');

@@ -15,7 +15,7 @@ const printKeys = (print: (line: string) => void, keys: Keys): true => {
   return true;
 };
 
-/** The keys that sign tokens. */
+/** Commands for the keys that sign tokens. */
 export const signingKeyCommands: readonly Command[] = [
   {
     words: ['signing-keys', 'list'],
@@ -26,7 +26,7 @@ export const signingKeyCommands: readonly Command[] = [
   {
     words: ['signing-keys', 'rotate'],
     usage: '<kid of the active key>',
-    about: 'have the next key sign from now on; live tokens go on working',
+    about: 'sign with the next key from now on; live tokens stay valid',
     run: async (context) => {
       const active_kid = argument(context, 0, 'the id of the active key');
       const { rotated, data } = await context.call(serviceOperations.rotateSigningKeys, { body: { active_kid } });

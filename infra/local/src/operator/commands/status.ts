@@ -8,16 +8,16 @@ import {
 } from '@svc/contracts';
 import { type Command, type CommandContext, printTable } from '../command.ts';
 
-/** Seconds that a fact may wait before it counts as held up: the relay looks four times a second. */
+/** Seconds that a fact may wait before it counts as delayed: the relay polls four times a second. */
 const WAIT_SECONDS_MAX = 30;
-const NOTHING_YET = '(nothing told yet)';
+const NOTHING_YET = '(no metrics yet)';
 
-/** How everything stands, in one screen; exit code 1 where something wants a look. */
+/** Commands that show the state of the product. Exit code 1 if something needs attention. */
 export const statusCommands: readonly Command[] = [
   {
     words: ['status'],
     usage: '',
-    about: 'outboxes, consumers, dead letters, deliveries; 1 where something wants a look',
+    about: 'outboxes, consumers, dead letters, deliveries; 1 if something needs attention',
     run: async (context) => {
       const healthy = [await showOutboxes(context), await showConsumers(context), await showLanes(context)];
       return healthy.every(Boolean);

@@ -4,12 +4,12 @@ import { argument, type Command, printTable } from '../command.ts';
 
 const PAGE = 100;
 
-/** Requests whose outcome nobody has told. */
+/** Commands for requests with an unknown outcome. */
 export const uncertainCommands: readonly Command[] = [
   {
     words: ['uncertain', 'list'],
     usage: '',
-    about: 'requests whose outcome nobody has told, oldest first',
+    about: 'requests with an unknown outcome, oldest first',
     run: async ({ call, print }) => {
       const rows: UncertainReservation[] = [];
       for (;;) {
@@ -32,7 +32,7 @@ export const uncertainCommands: readonly Command[] = [
   {
     words: ['uncertain', 'settle'],
     usage: '<request_id> (--cost-micros <n> | --at-estimate)',
-    about: 'settle one at what the provider proves, or at its estimate',
+    about: 'settle one at the cost the provider proves, or at its estimate',
     options: { 'cost-micros': { type: 'string' }, 'at-estimate': { type: 'boolean' } },
     run: async (context) => {
       const request_id = argument(context, 0, 'the request id');

@@ -7,21 +7,21 @@ import { registerApp, signUp } from '../../support/people.ts';
 import type { Condition } from '../condition.ts';
 import { times } from '../product.ts';
 
-/** More than one a second, over the minutes between two rounds. */
+/** More than one per second over the minutes between two rounds. */
 const SIGN_INS = 350;
 const SIGN_IN_MINUTES = [1, 5, 9];
-/** More than an address is allowed, so that both ways to be refused have been counted before. */
+/** Above the limit per address, so that both kinds of refusal have been counted before. */
 const FIRST_SIGN_INS = 12;
 const REUSES = 25;
 
-/** Somebody tries passwords. */
+/** Many failed sign-ins. */
 export const guessedPasswords: Condition = {
   alerts: ['SignInsRefused'],
   async eachMinute(product, minute) {
     const count = minute === 0 ? FIRST_SIGN_INS : SIGN_INS;
     if (minute > 0 && !SIGN_IN_MINUTES.includes(minute)) return;
     const { auth } = (await product.stack()).processes;
-    const body = JSON.stringify({ email: `${randomUUID()}@example.com`, password: 'a password that is a guess' });
+    const body = JSON.stringify({ email: `${randomUUID()}@example.com`, password: 'a guessed password' });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const statuses = new Set<number>();
     await times(count, 16, async () => {
@@ -41,7 +41,7 @@ const post = (url: string, body: string, agent: Agent): Promise<number> =>
     sent.once('error', reject).end(body);
   });
 
-/** An app, or a thief, presents codes twice. */
+/** Authorization codes redeemed twice. */
 export const reusedCodes: Condition = {
   alerts: ['TokenReuse'],
   async begin() {
@@ -57,7 +57,7 @@ export const reusedCodes: Condition = {
   },
 };
 
-/** An app is suspended, and the connections it has cannot be ended. */
+/** A suspended app whose connections cannot be revoked. */
 export const suspensionThatIsStuck = (): Condition => {
   let release = async (): Promise<void> => undefined;
   return {

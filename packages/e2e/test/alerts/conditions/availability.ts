@@ -9,16 +9,16 @@ import type { Product } from '../product.ts';
 
 const SERVICES = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher', 'console'];
 const WAIT_MS = 30_000;
-/** A process measures a hundred times a second at most. */
+/** A process takes at most a hundred measurements per second. */
 const MEASURED_MS = 700;
 const FROZEN_MS = 350;
 const THAWED_MS = 20;
 const DESCRIPTORS_MAX = 128;
 const SOCKETS = 100;
-/** More often than three times. */
+/** More than three restarts. */
 const RESTART_MINUTES = [0, 1, 2, 3];
 
-/** Every process of every service stands still. */
+/** All processes of all services are frozen. */
 export const servicesThatHang: Condition = {
   alerts: ['ServiceDown', 'InstanceDown'],
   async begin(product) {
@@ -29,28 +29,28 @@ export const servicesThatHang: Condition = {
   },
 };
 
-/** A process dies again and again. */
+/** A process that crashes repeatedly. */
 export const serviceThatDies: Condition = {
   alerts: ['ProcessRestarting'],
   async eachMinute(product, minute) {
     if (!RESTART_MINUTES.includes(minute)) return;
     const started = () => product.watch.read('console', 'process_start_time_seconds');
     const before = await started();
-    // The time is told in whole seconds: a process that starts within the same one cannot be told from the one before.
+    // Start times have a resolution of one second, so two starts must not fall into the same second.
     await waitFor(() => Date.now() / 1000 > before + 1 || undefined, { timeoutMs: WAIT_MS });
     process.kill(await product.pidOf('console'), 'SIGKILL');
     await waitFor(async () => (await started()) > before || undefined, { timeoutMs: WAIT_MS });
   },
 };
 
-/** A process does not turn for a while, as under a CPU limit that is too low. */
+/** A process whose event loop stalls, as under a low CPU limit. */
 export const serviceThatStutters = (): Condition => {
   let since = performance.now();
   return {
     alerts: ['EventLoopDelay'],
     async eachMinute(product) {
       const pid = await product.pidOf('console');
-      // So many that they are more than one in a hundred of what the process has measured since its last scrape.
+      // More than one percent of the measurements since the last scrape.
       const freezes = 1 + Math.floor((performance.now() - since) / MEASURED_MS);
       since = performance.now();
       for (let index = 0; index < freezes; index += 1) {
@@ -63,7 +63,7 @@ export const serviceThatStutters = (): Condition => {
   };
 };
 
-/** A second instance of the console may open few files, and somebody holds many connections to it. */
+/** A second console process with a low limit of open files and many open connections. */
 export const fewFileDescriptors = (): Condition => {
   const sockets: Socket[] = [];
   let stop = async (): Promise<void> => undefined;
@@ -87,7 +87,7 @@ export const fewFileDescriptors = (): Condition => {
   };
 };
 
-/** One more console beside the stack's, with its environment but for the ports. */
+/** Starts another console with the stack's environment except for the ports. */
 const startConsole = async (product: Product, descriptorsMax: number) => {
   const pid = await product.pidOf('console');
   const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter((each) => each.includes('='));

@@ -8,7 +8,7 @@ import type { Condition } from '../condition.ts';
 const WAIT_MS = 30_000;
 const journals = (): string => join(inject('dataDir'), 'usage-journal');
 
-/** The lease of a gateway process has expired. */
+/** A gateway process whose lease has expired. */
 export const gatewayThatDied: Condition = {
   alerts: ['GatewayDied'],
   async begin(product) {
@@ -20,7 +20,7 @@ export const gatewayThatDied: Condition = {
   },
 };
 
-/** A later release left a journal that this one cannot read. */
+/** A journal of a later release that this one cannot read. */
 export const journalOfALaterRelease = (): Condition => {
   const owner = randomUUID();
   return {
@@ -36,7 +36,10 @@ export const journalOfALaterRelease = (): Condition => {
   };
 };
 
-/** The directory of journals is gone: the next segment cannot be opened. To be met by more requests than one segment holds. */
+/**
+ * A missing journal directory, so that the next segment cannot be opened. Requires more requests than one segment
+ * holds.
+ */
 export const journalThatCannotBeWritten: Condition = {
   alerts: ['UsageJournalFailing'],
   async begin() {

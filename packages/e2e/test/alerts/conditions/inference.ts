@@ -5,13 +5,13 @@ import type { Caller } from '../callers.ts';
 import type { Condition } from '../condition.ts';
 import { times } from '../product.ts';
 
-/** More than one in ten seconds. */
+/** More than one per ten seconds. */
 const FAILURES_A_MINUTE = 8;
-/** More than the thousand that the alert allows. */
+/** Above the alert's threshold of one thousand. */
 const RECORDS = 1_050;
 const WAIT_MS = 30_000;
 
-/** The provider fails, until the gateway asks it no more. */
+/** A failing provider, until the gateway's circuit opens. */
 export const failingProvider = (caller: Caller): Condition => ({
   alerts: ['ProviderFailures', 'RoutesPaused'],
   async eachMinute() {
@@ -19,7 +19,7 @@ export const failingProvider = (caller: Caller): Condition => ({
       expect((await caller.complete('Hello. [[status=503]]')).status).toBe(503);
     });
   },
-  // The pause is over by then: the first request is the probe.
+  // The circuit's pause is over: the first request is the probe.
   async end() {
     await waitFor(async () => (await caller.complete('Hello again.')).status === 200 || undefined, {
       timeoutMs: WAIT_MS,
@@ -27,7 +27,7 @@ export const failingProvider = (caller: Caller): Condition => ({
   },
 });
 
-/** Usage records cannot be written, as somebody holds their table; what fails at the provider leaves a record too. */
+/** A locked table of usage records; failed requests leave records too. */
 export const lockedUsageRecords = (caller: Caller): Condition => {
   let release = async (): Promise<void> => undefined;
   return {
@@ -44,7 +44,7 @@ export const lockedUsageRecords = (caller: Caller): Condition => {
   };
 };
 
-/** The schema refuses what the code writes. */
+/** A schema that rejects usage records. */
 export const refusedUsageRecords = (caller: Caller): Condition => ({
   alerts: ['UsageRecordsRefused'],
   async begin(product) {
@@ -58,7 +58,7 @@ export const refusedUsageRecords = (caller: Caller): Condition => ({
   },
 });
 
-/** Billing’s database answers nothing about accounts: no request is admitted, and people see that too. */
+/** A billing database without access to accounts, so that no request is admitted and users see errors. */
 export const billingWithoutAccounts = (caller: Caller): Condition => ({
   alerts: ['AdmissionsFailing', 'InternalErrors', 'HighErrorRate'],
   async begin(product) {
@@ -75,13 +75,13 @@ export const billingWithoutAccounts = (caller: Caller): Condition => ({
   },
 });
 
-/** Longer than a second, shorter than billing waits for a lock. */
+/** Longer than a second, shorter than billing's lock timeout. */
 const LOCKED_MS = 1_200;
 const LOCK_MINUTES = [0, 4, 8, 12];
 const READS = 48;
 const ADMISSIONS = 8;
 
-/** Now and then everybody at billing waits for one lock. */
+/** Occasional lock waits at billing. */
 export const lockedAccounts = (caller: Caller): Condition => ({
   alerts: ['SlowAdmissions', 'SlowRequests'],
   async eachMinute(product, minute) {
@@ -89,7 +89,7 @@ export const lockedAccounts = (caller: Caller): Condition => ({
     const release = await product.hold('billing', 'LOCK TABLE accounts, wallets IN ACCESS EXCLUSIVE MODE');
     const admitted = times(ADMISSIONS, ADMISSIONS, () => caller.complete('Hello.'));
     const read = times(READS, READS, () => call('GET', '/v1/gateway/wallet', { token: caller.token }));
-    // That they wait is the condition.
+    // The wait itself is the condition.
     await new Promise((resolve) => setTimeout(resolve, LOCKED_MS));
     await release();
     await Promise.all([admitted, read]);

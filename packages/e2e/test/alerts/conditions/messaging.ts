@@ -9,18 +9,18 @@ import { type Product, times } from '../product.ts';
 
 const WAIT_MS = 30_000;
 const OVERDUE_SECONDS = 75;
-/** More than the ten thousand that the alert allows. */
+/** Above the alert's threshold of ten thousand. */
 const WAITING = 10_050;
-/** Each is tried again at once, after a quarter of a second, a second, five. */
+/** Each is retried at once, then after a quarter of a second, one second and five seconds. */
 const RETRIED = 150;
 const RETRY_MINUTES = [0, 8, 16];
-/** The lock that one relay of each service holds. */
+/** The advisory lock that one relay per service holds. */
 const RELAY_LOCK = 7_348_101_668;
 
 const until = (condition: () => Promise<boolean>) =>
   waitFor(async () => (await condition()) || undefined, { timeoutMs: WAIT_MS });
 
-/** NATS is gone: a fact waits in its outbox, and nobody hears of revocations. */
+/** NATS is down: events wait in the outbox, and revocations do not arrive. */
 export const brokerThatIsGone = (): Condition => {
   let holder: Server | undefined;
   return {
@@ -29,7 +29,7 @@ export const brokerThatIsGone = (): Condition => {
       const { processes } = await product.stack();
       const { port } = new URL(processes['nats']?.url ?? '');
       process.kill(processes['nats']?.pid ?? 0, 'SIGKILL');
-      // The supervisor starts it again as soon as it can have its port.
+      // The supervisor restarts NATS as soon as its port is free.
       holder = await listenOn(Number(port));
       await registerApp(await signUp('business'));
       const late = `UPDATE outbox SET occurred_at = occurred_at - make_interval(secs => ${OVERDUE_SECONDS}) WHERE published_at IS NULL`;
@@ -46,7 +46,7 @@ export const brokerThatIsGone = (): Condition => {
   };
 };
 
-/** Takes a port as soon as it is free; whoever connects is sent away. */
+/** Takes a port as soon as it is free and closes every connection. */
 const listenOn = async (port: number): Promise<Server> => {
   for (;;) {
     const server = createServer((socket) => socket.destroy());
@@ -58,13 +58,13 @@ const listenOn = async (port: number): Promise<Server> => {
   }
 };
 
-/** A connection that nobody uses any more holds the relay's lock. */
+/** The relay's lock is held by an orphaned connection. */
 export const relayLockThatIsTaken = (): Condition => {
   let release = async (): Promise<void> => undefined;
   return {
     alerts: ['OutboxWithoutRelay'],
     async begin(product) {
-      // In line before the relay is told to leave, so that it cannot take the lock again.
+      // Queued before the relay is terminated, so that it cannot take the lock again.
       const taken = product.hold('billing', `SELECT pg_advisory_xact_lock(${RELAY_LOCK})`);
       const waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
       await until(async () => ((await product.sql('billing', waits)).rowCount ?? 0) > 0);
@@ -77,7 +77,7 @@ export const relayLockThatIsTaken = (): Condition => {
   };
 };
 
-/** A stream is lost with what it had acknowledged. */
+/** A stream lost with its acknowledged messages. */
 export const streamThatIsLost: Condition = {
   alerts: ['OutboxRepublished'],
   async begin(product) {
@@ -92,7 +92,7 @@ export const streamThatIsLost: Condition = {
   },
 };
 
-/** The consumer of the dispatcher fails at each message, as its tables refuse it. */
+/** A dispatcher consumer that fails on every message because its tables refuse access. */
 export const consumerThatFails = (): Condition => {
   const retried = (product: Product) =>
     product.watch.read('webhook-dispatcher', 'messages_consumed_total', { outcome: 'retried' });
@@ -113,7 +113,7 @@ export const consumerThatFails = (): Condition => {
   };
 };
 
-/** A consumer stands still while facts arrive, and one of them is such that it gives it up. */
+/** A stalled consumer while events arrive, one of which becomes a dead letter. */
 export const consumerThatStands = (): Condition => {
   let release = async (): Promise<void> => undefined;
   return {
@@ -127,14 +127,14 @@ export const consumerThatStands = (): Condition => {
       );
     },
     async end(product) {
-      // Nobody wants to read what was only there to be many.
+      // The filler messages have no further use.
       await (await product.nats.jetstreamManager()).streams.purge('INFERENCE');
       await release();
     },
   };
 };
 
-/** A message that nobody can read. */
+/** A malformed message. */
 export const unreadableMessage: Condition = {
   alerts: ['DeadLetters'],
   async begin(product) {

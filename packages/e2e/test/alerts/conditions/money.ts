@@ -6,15 +6,15 @@ import type { Condition } from '../condition.ts';
 import { publishFact, usageFact } from '../facts.ts';
 import { type Product, times } from '../product.ts';
 
-/** More than the ten thousand that the alert allows. */
+/** Above the alert's threshold of ten thousand. */
 const OPEN = 10_050;
 const SETTLEMENTS_A_CALL = 500;
 const CALLERS = 4;
-/** More than the fifty that the alert allows. */
+/** Above the alert's threshold of fifty. */
 const UNKNOWN = 60;
 const WAIT_MS = 30_000;
 
-/** Admits requests that never get an outcome, and returns their ids. */
+/** Admits requests that never end, and returns their ids. */
 const admit = async (product: Product, caller: Caller, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => newId('req'));
   await product.admit(
@@ -34,13 +34,13 @@ const admit = async (product: Product, caller: Caller, count: number): Promise<s
 const openIn = (product: Product, state: string) =>
   product.watch.read('billing', 'billing_open_reservations', { state });
 
-/** Ten thousand requests are under way at once. */
+/** Ten thousand open requests at once. */
 export const manyOpenRequests = (): Condition => {
   const ids: string[] = [];
   return {
     alerts: ['OpenReservations'],
     async begin(product) {
-      // Of several people: those of one are decided one after another.
+      // Spread over several users, since requests of one user are admitted one after another.
       await times(CALLERS, CALLERS, async () => {
         ids.push(...(await admit(product, await fundedCaller(), Math.ceil(OPEN / CALLERS))));
       });
@@ -57,7 +57,7 @@ export const manyOpenRequests = (): Condition => {
   };
 };
 
-/** Gateways died with requests under way; the hours that pass are taken off the rows. */
+/** Open requests of dead gateways; their rows are backdated instead of waiting. */
 export const unknownOutcomes = (caller: Caller): Condition => ({
   alerts: ['UncertainReservations'],
   async begin(product) {
@@ -68,7 +68,7 @@ export const unknownOutcomes = (caller: Caller): Condition => ({
   },
 });
 
-/** What stayed unknown is settled at last. Follows on `unknownOutcomes`. */
+/** Uncertain requests that are settled at their deadline. Follows `unknownOutcomes`. */
 export const outcomesThatNeverCame: Condition = {
   alerts: ['SettledAtEstimate'],
   async begin(product) {
@@ -79,7 +79,7 @@ export const outcomesThatNeverCame: Condition = {
   },
 };
 
-/** One request is told to have ended in two ways. */
+/** One request with two contradictory outcomes. */
 export const twoEnds = (caller: Caller): Condition => ({
   alerts: ['SettlementConflict'],
   async begin(product) {
@@ -91,7 +91,7 @@ export const twoEnds = (caller: Caller): Condition => ({
   },
 });
 
-/** A provider reports more use than a wallet can pay. */
+/** Provider usage that costs more than the wallet holds. */
 export const costBeyondWallet = (): Condition => ({
   alerts: ['CostWrittenOff'],
   async begin(product) {
@@ -101,7 +101,7 @@ export const costBeyondWallet = (): Condition => ({
   },
 });
 
-/** Usage of a request that nobody admitted: a restored database, or somebody else's gateway. */
+/** Usage of a request that was never admitted, as after a restore or from a foreign gateway. */
 export const usageOfNobody = (caller: Caller): Condition => ({
   alerts: ['UnadmittedUsage'],
   async begin(product) {
@@ -112,7 +112,7 @@ export const usageOfNobody = (caller: Caller): Condition => ({
   },
 });
 
-/** A customer pays a sum that differs from the price. The alert ends with the day, so `end` ages the session. */
+/** A payment that differs from the price. The alert lasts a day, so `end` ages the session. */
 export const mismatchedPayment = (caller: Caller): Condition => {
   let session = '';
   return {

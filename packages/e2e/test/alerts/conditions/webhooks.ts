@@ -5,7 +5,7 @@ import { type Person, registerApp, signUp } from '../../support/people.ts';
 import type { Condition } from '../condition.ts';
 import { type Product, times } from '../product.ts';
 
-/** Each fails eight times a round. */
+/** Each fails eight times per round. */
 const APPS = 16;
 const ROUND_MINUTES = [0, 8, 16];
 const OVERDUE_SECONDS = 75;
@@ -21,11 +21,11 @@ const blockedApps = async (product: Product): Promise<number> => {
   return rows[0].n;
 };
 
-/** Receivers of many apps are gone; their owners try again and again. */
+/** Unreachable receivers of many apps whose owners keep retrying. */
 export const receiversThatAreGone = (): Condition => {
   let owner: Person;
   const apps: string[] = [];
-  /** The waits between attempts are taken off, as they are not what is tested. */
+  /** Removes the delays between attempts, which are not under test. */
   const isAllBlocked = async (product: Product) => {
     const now = 'UPDATE lanes SET due_at = now() WHERE due_at > now() AND leased_until IS NULL';
     await product.sql('webhook-dispatcher', now);
@@ -63,7 +63,7 @@ export const receiversThatAreGone = (): Condition => {
   };
 };
 
-/** The dispatcher may not claim lanes, so an event that is due stays so; its age is set, not waited for. */
+/** A dispatcher that cannot claim lanes, so that a due event stays due. Its age is set, not awaited. */
 export const workersWithoutLanes: Condition = {
   alerts: ['WebhooksLate'],
   async begin(product) {

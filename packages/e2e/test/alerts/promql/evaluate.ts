@@ -4,8 +4,9 @@ import { aggregate, changes, type Element, histogramQuantile, increase, type Ran
 import { type Labels, labelsKey, type Series, type SeriesStore } from './series.ts';
 
 /**
- * The part of PromQL that our rules use, on the grammar that Prometheus publishes, at any moment of a store: selectors, `offset`, rate,
- * increase, changes, absent, histogram_quantile, sum, max, min, arithmetic, comparison, `and`, `or`. Anything else throws.
+ * Evaluates the subset of PromQL that our rules use, with Prometheus's published grammar, at any time of a store:
+ * selectors, `offset`, rate, increase, changes, absent, histogram_quantile, sum, max, min, arithmetic, comparison,
+ * `and`, `or`. Throws for anything else.
  */
 export const evaluate = (query: string, store: SeriesStore, { at, isStartIncluded = false }: Moment): Element[] => {
   const tree = parser.parse(query);
@@ -19,7 +20,7 @@ export const evaluate = (query: string, store: SeriesStore, { at, isStartInclude
   return value.map(({ labels, value: number }) => ({ labels, value: number }));
 };
 
-/** The metrics that a query reads. */
+/** Lists the metrics that a query reads. */
 export const metricsOf = (query: string): string[] => {
   const names: string[] = [];
   parser.parse(query).iterate({
@@ -30,11 +31,10 @@ export const metricsOf = (query: string): string[] => {
   return names;
 };
 
-/** When a query is evaluated. */
 export interface Moment {
   /** Seconds. */
   readonly at: number;
-  /** Whether the moment at which a range begins is part of it, as before Prometheus 3.0. */
+  /** True if a range includes its start, as before Prometheus 3.0. */
   readonly isStartIncluded?: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Context extends Required<Moment> {
 
 type Value = number | Element[];
 
-/** Seconds after which an instant selector no longer sees a series' last sample. */
+/** Age in seconds beyond which an instant selector ignores a series' last sample. */
 const LOOKBACK_SECONDS = 300;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -103,7 +103,7 @@ const visitFunction = (node: SyntaxNode, context: Context): Element[] => {
   }
 };
 
-/** One element where there is none; it has labels only where a selector alone says which they would be. */
+/** `absent`: one element if the vector is empty. It has labels only if a plain selector determines them. */
 const absent = (argument: SyntaxNode, context: Context): Element[] => {
   if (vector(visit(argument, context), argument, context).length > 0) return [];
   const isSelector = argument.name === 'VectorSelector';
@@ -140,7 +140,7 @@ const applyTo =
     return value === undefined ? [] : [{ labels: element.labels, value }];
   };
 
-/** What an operator makes of two numbers; a comparison that does not hold takes the element out. */
+/** Returns the calculation of an operator. A false comparison removes the element. */
 const calculation = (operator: SyntaxNode, context: Context): Calculation => {
   switch (operator.name) {
     case 'Div':

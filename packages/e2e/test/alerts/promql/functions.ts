@@ -6,22 +6,22 @@ export interface Element {
   readonly value: number;
 }
 
-/** The values of one series within a range that ends at `end`, all in seconds; oldest first, at least one. */
+/** Values of one series within a range that ends at `end`, in seconds; oldest first, at least one. */
 export interface RangeElement {
   readonly labels: Labels;
   readonly points: readonly { readonly at: number; readonly value: number }[];
 }
 
-/** A range that functions look back over. */
+/** Range of a range vector. */
 export interface Range {
   readonly end: number;
   readonly seconds: number;
 }
 
-/** Samples further apart than this many times their usual distance from the range's end say that the series began or ended there. */
+/** A gap to the range's end beyond this multiple of the sample interval means that the series began or ended there. */
 const EXTRAPOLATION_FACTOR = 1.1;
 
-/** `increase`: how much counters grew, resets taken into account, extrapolated to the ends of the range as Prometheus does. */
+/** `increase`: growth of counters, with resets, extrapolated to the ends of the range like Prometheus. */
 export const increase = (elements: readonly RangeElement[], range: Range): Element[] =>
   elements.flatMap(({ labels, points }) => {
     const [first, last] = [points[0], points.at(-1)];
@@ -34,17 +34,17 @@ export const increase = (elements: readonly RangeElement[], range: Range): Eleme
     const usual = span / (points.length - 1);
     const within = (distance: number) => (distance < usual * EXTRAPOLATION_FACTOR ? distance : usual / 2);
     let toStart = first.at - (range.end - range.seconds);
-    // A counter that grows at this pace was zero so long ago, and not less before.
+    // Extrapolation stops at the time at which a counter growing at this rate was zero.
     if (grown > 0 && first.value >= 0) toStart = Math.min(toStart, span * (first.value / grown));
     const extrapolated = span + within(toStart) + within(range.end - last.at);
     return [{ labels, value: grown * (extrapolated / span) }];
   });
 
-/** `rate`: what counters grew by each second. */
+/** `rate`: growth of counters per second. */
 export const rate = (elements: readonly RangeElement[], range: Range): Element[] =>
   increase(elements, range).map(({ labels, value }) => ({ labels, value: value / range.seconds }));
 
-/** `changes`: how often values changed. */
+/** `changes`: number of changes of a value. */
 export const changes = (elements: readonly RangeElement[]): Element[] =>
   elements.map(({ labels, points }) => ({
     labels,
@@ -71,13 +71,13 @@ export const aggregate = (
 
 const fold = (operation: 'Sum' | 'Max' | 'Min', values: readonly number[]): number => {
   if (operation === 'Sum') return values.reduce((sum, value) => sum + value, 0);
-  // What is not a number loses to whatever is one.
+  // Any number outranks NaN.
   const numbers = values.filter((value) => !Number.isNaN(value));
   if (numbers.length === 0) return Number.NaN;
   return operation === 'Max' ? Math.max(...numbers) : Math.min(...numbers);
 };
 
-/** `histogram_quantile` over cumulative buckets, interpolating linearly within the bucket that the quantile falls into. */
+/** `histogram_quantile` over cumulative buckets, with linear interpolation within the quantile's bucket. */
 export const histogramQuantile = (quantile: number, elements: readonly Element[]): Element[] => {
   const histograms = new Map<string, { labels: Labels; buckets: { le: number; count: number }[] }>();
   for (const { labels, value } of elements) {

@@ -1,7 +1,7 @@
-/** Labels of a series, its name left out. */
+/** Labels of a series without its name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** A value at a time in seconds; `undefined` says that the series has ended here (Prometheus's staleness marker). */
+/** A value at a time in seconds; `undefined` marks the end of the series (Prometheus's staleness marker). */
 export interface Sample {
   readonly at: number;
   readonly value: number | undefined;
@@ -14,9 +14,9 @@ export interface Series {
   readonly samples: Sample[];
 }
 
-/** Samples of many scrapes, as Prometheus would keep them. */
+/** Samples of many scrapes, as Prometheus stores them. */
 export interface SeriesStore {
-  /** Adds what one scrape of a target has read; a series of that target that is missing now has ended. */
+  /** Adds one scrape of a target. Series of that target that are missing from it end. */
   add(target: string, at: number, read: readonly ReadSample[]): void;
   named(name: string): readonly Series[];
   all(): readonly Series[];
@@ -29,11 +29,10 @@ export interface ReadSample {
   readonly value: number;
 }
 
-/** Says which series a set of labels is, whatever their order. */
+/** Returns a key for a set of labels, independent of their order. */
 export const labelsKey = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Creates an empty store. */
 export const createSeriesStore = (): SeriesStore => {
   const byKey = new Map<string, Series>();
   const byName = new Map<string, Series[]>();
@@ -65,7 +64,7 @@ export const createSeriesStore = (): SeriesStore => {
   };
 };
 
-/** Reads the Prometheus text format, leaving out the families that nobody asks for. */
+/** Parses the Prometheus text format and skips families that are not wanted. */
 export const parseExposition = (text: string, wanted: ReadonlySet<string>, more: Labels): ReadSample[] => {
   const read: ReadSample[] = [];
   for (const line of text.split('\n')) {

@@ -2,13 +2,13 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { readStackFile } from '../stack.ts';
 
-/** What gateway and billing have written down of some accounts. */
+/** Records of gateway and billing for some accounts. */
 export interface Books {
-  /** Usage records by outcome, with what they count. */
+  /** Usage records by outcome, with their sums. */
   readonly records: Readonly<Record<string, BookLine>>;
-  /** Reservations by state, with what they cost or hold. */
+  /** Reservations by state, with their cost or hold. */
   readonly reservations: Readonly<Record<string, { readonly count: number; readonly micros: number }>>;
-  /** What their wallets hold, and what uncertain requests hold in them. */
+  /** Held amounts of the wallets, and the part of uncertain requests. */
   readonly heldMicros: number;
   readonly uncertainHoldsMicros: number;
 }
@@ -36,7 +36,7 @@ const query = async (service: string, sql: string, userIds: readonly string[]): 
   }
 };
 
-/** Reads both books. */
+/** Reads the records of both services. */
 export const readBooks = async (userIds: readonly string[]): Promise<Books> => {
   const records = await query(
     'inference-gateway',

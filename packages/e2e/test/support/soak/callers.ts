@@ -3,21 +3,21 @@ import { call } from '../api.ts';
 import { connect } from '../partner.ts';
 import { type Person, registerApp, signUp, subscribe } from '../people.ts';
 
-/** Who sends the traffic of a soak. */
+/** Callers of a soak. */
 export interface SoakCallers {
-  /** Access tokens, one of each subscriber. */
+  /** Access tokens, one per subscriber. */
   readonly tokens: readonly string[];
-  /** API keys, all of one funded wallet. */
+  /** API keys of one funded wallet. */
   readonly keys: readonly string[];
-  /** Accounts whose records and reservations are judged. */
+  /** Accounts whose records and reservations are checked. */
   readonly userIds: readonly string[];
 }
 
-/** The dearer of the monthly plans, so that caps are far. */
+/** The larger monthly plan, so that the caps are not reached. */
 const PLAN = 'standard';
 const TOP_UP_MICROS = 500_000_000;
 
-/** Signs up so many subscribers, and one holder of so many keys. */
+/** Signs up the subscribers and one holder of several keys. */
 export const signUpCallers = async (subscribers: number, keys: number): Promise<SoakCallers> => {
   const app = await registerApp(await signUp('business'));
   const people: Person[] = [];

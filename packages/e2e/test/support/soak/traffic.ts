@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import type { SoakCallers } from './callers.ts';
 
-/** What became of a soak's requests, as their callers saw it. */
+/** Outcomes of a soak's requests, from the callers' point of view. */
 export interface SoakTally {
-  /** By kind of request and status; `gone` where the caller left, `broken` where the answer broke off. */
+  /** By kind of request and status; `gone` if the caller disconnected, `broken` if the response was interrupted. */
   readonly outcomes: Map<string, number>;
 }
 
-/** What the provider generates and nobody learns of, because its connection drops: it is told to count exactly this. */
+/** Tokens of a response lost by a dropped connection; the provider counts exactly these. */
 export const LOST = { input: 1_000, output: 500 } as const;
 
 interface Sender {
@@ -20,7 +20,7 @@ interface Sender {
 
 interface Play {
   readonly name: string;
-  /** How often it is played, relative to the others. */
+  /** Relative frequency. */
   readonly weight: number;
   readonly play: (sender: Sender) => Promise<string>;
 }
@@ -39,13 +39,13 @@ const post = (sender: Sender, content: string, options: { isStreamed?: boolean; 
     signal: options.signal ?? AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
 
-/** Reads to the end; a stream that has no end of its own has broken off. */
+/** Reads to the end; a stream without a terminator was interrupted. */
 const finish = async (answer: Response, isStreamed = false): Promise<string> => {
   const text = await answer.text();
   return isStreamed && answer.ok && !text.includes('data: [DONE]') ? 'broken' : String(answer.status);
 };
 
-/** Leaves after the first bytes of the answer. */
+/** Disconnects after the first bytes of the response. */
 const leaveInStream = async (sender: Sender): Promise<string> => {
   const gone = new AbortController();
   const answer = await post(sender, 'Talk. [[chunks=20]] [[chunk_delay_ms=5]]', {
@@ -58,7 +58,7 @@ const leaveInStream = async (sender: Sender): Promise<string> => {
   return 'gone';
 };
 
-/** Leaves while the provider has not answered yet. */
+/** Disconnects before the provider has responded. */
 const leaveEarly = async (sender: Sender): Promise<string> => {
   const gone = new AbortController();
   const asked = post(sender, 'Think. [[delay_ms=100]]', { signal: gone.signal });
@@ -124,7 +124,7 @@ const keySenders = (token: string): readonly Sender[] => [
   },
 ];
 
-/** Sends mixed traffic until the time is over: two requests at once for each token, and for each key. */
+/** Sends mixed traffic until the deadline: two concurrent requests per token and per key. */
 export const sendTraffic = async (callers: SoakCallers, untilMs: number): Promise<SoakTally> => {
   const outcomes = new Map<string, number>();
   const run = async (senders: readonly Sender[], plays: readonly Play[], seed: number): Promise<void> => {
@@ -132,7 +132,7 @@ export const sendTraffic = async (callers: SoakCallers, untilMs: number): Promis
     while (Date.now() < untilMs) {
       const play = pick(plays.flatMap((each) => Array.from({ length: each.weight }, () => each)));
       const sender = pick(senders);
-      // What breaks on the way to the caller is told by `fetch` as an error.
+      // `fetch` throws for a connection that breaks.
       const outcome = await play.play(sender).catch(() => 'broken');
       const name = `${sender.path.includes('integrations') ? 'delegated' : 'gateway'} ${play.name}: ${outcome}`;
       outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
@@ -151,7 +151,7 @@ export const sendTraffic = async (callers: SoakCallers, untilMs: number): Promis
   return { outcomes };
 };
 
-/** The same choices in every run with the same seed (a linear congruential generator). */
+/** Returns seeded choices, the same in every run (a linear congruential generator). */
 const createPicker = (seed: number) => {
   let state = seed;
   return <T>(items: readonly T[]): T => {

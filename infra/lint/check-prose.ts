@@ -1,0 +1,51 @@
+/**
+ * Fails if a docstring opens with a question word, or a text contains a word that the style guide bans. Folders that
+ * are not clean yet are listed below; one that has become clean must leave the list.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const NOT_CLEAN_YET = ['services/auth/', 'services/billing/', 'services/console/', 'services/inference-gateway/'];
+
+const TEXTS = /\.(?:tsx?|mjs|js|css|md|ya?ml|sql)$/;
+/** Generated, recorded or released texts, which an edit would falsify. */
+const NOT_OURS_TO_EDIT = /(?:^|\/)(?:generated|results|migrations|fixtures)\/|schema\.sql$|pnpm-lock|CHANGELOG/;
+const OPENER = /\/\*\*\s*(?:\*\s*)?(?:What|How|Who|Whether|Where|When)\b/g;
+/** A quoted or backticked `nobody` is the system account. */
+const WORD =
+  /(?<!['`])\b(?:whoever|somebody|nobody|whatever|such a one|is told|are told|tells of|asked are|of its own)\b(?!['`])/gi;
+
+interface Finding {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+const findingsOf = (file: string): Finding[] => {
+  const source = readFileSync(file, 'utf8');
+  const rules = /\.tsx?$/.test(file) ? [OPENER, WORD] : [WORD];
+  return rules.flatMap((rule) =>
+    [...source.matchAll(rule)].map(({ 0: text, index }) => ({
+      file,
+      line: source.slice(0, index).split('\n').length,
+      text: text.replace(/\s+/g, ' '),
+    })),
+  );
+};
+
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+const findings = listed
+  .split('\n')
+  .filter((file) => TEXTS.test(file) && !NOT_OURS_TO_EDIT.test(file) && !file.startsWith('infra/lint/'))
+  .flatMap(findingsOf);
+
+const faults = findings
+  .filter(({ file }) => !NOT_CLEAN_YET.some((folder) => file.startsWith(folder)))
+  .map(({ file, line, text }) => `${file}:${line}: "${text}"`);
+const clean = NOT_CLEAN_YET.filter((folder) => !findings.some(({ file }) => file.startsWith(folder)));
+const report = [...faults, ...clean.map((folder) => `${folder} is clean: remove it from NOT_CLEAN_YET`)];
+
+if (report.length > 0) {
+  process.stderr.write(`Say it plainly (who does what; docstrings start with a verb):\n${report.join('\n')}\n`);
+  process.exitCode = 1;
+}
