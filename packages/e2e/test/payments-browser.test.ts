@@ -16,25 +16,25 @@ const languages = {
     declined: 'The card was declined. Nothing was paid',
     asked: 'do you want to pay €20.00 to svc?',
     notConfirmed: 'The payment was not confirmed',
-    canceled: 'The subscription will end with its period.',
-    resumed: 'The subscription goes on.',
+    canceled: 'The subscription will end with this period.',
+    resumed: 'The subscription continues.',
     planChanged: 'The plan was changed.',
     overdue: 'The last payment failed',
     portalDeclined: 'The card was declined. Nothing was changed.',
     paid: 'The payment succeeded.',
-    missing: 'This payment page is not open any more',
+    missing: 'This payment page has expired',
   },
   it: {
     declined: 'La carta è stata rifiutata. Non è stato pagato nulla',
     asked: 'vuoi pagare 20,00 € a svc?',
     notConfirmed: 'Il pagamento non è stato confermato',
-    canceled: 'L’abbonamento terminerà con il suo periodo.',
+    canceled: 'L’abbonamento terminerà con questo periodo.',
     resumed: 'L’abbonamento continua.',
     planChanged: 'Il piano è stato cambiato.',
     overdue: 'L’ultimo pagamento non è riuscito',
     portalDeclined: 'La carta è stata rifiutata. Non è cambiato nulla.',
     paid: 'Il pagamento è riuscito.',
-    missing: 'Questa pagina di pagamento non è più aperta',
+    missing: 'Questa pagina di pagamento è scaduta',
   },
 } as const;
 
@@ -160,7 +160,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toMatchObject({ status: 'active' });
   });
 
-  test('a page that is not open any more says what to do', async () => {
+  test('an expired page says how to go on', async () => {
     await open(`${inject('baseUrl')}/sandbox/payments/portal/none`);
     await page.getByRole('heading', { name: text.missing }).waitFor();
     expect(await page.locator('main a').getAttribute('href')).toBe('/');
