@@ -16,29 +16,29 @@ const languages = {
     declined: 'The card was declined. Nothing was paid',
     asked: 'do you want to pay €20.00 to svc?',
     notConfirmed: 'The payment was not confirmed',
-    canceled: 'The subscription will end with its period.',
-    resumed: 'The subscription goes on.',
+    canceled: 'The subscription will end with this period.',
+    resumed: 'The subscription continues.',
     planChanged: 'The plan was changed.',
     overdue: 'The last payment failed',
     portalDeclined: 'The card was declined. Nothing was changed.',
     paid: 'The payment succeeded.',
-    missing: 'This payment page is not open any more',
+    missing: 'This payment page has expired',
   },
   it: {
     declined: 'La carta è stata rifiutata. Non è stato pagato nulla',
     asked: 'vuoi pagare 20,00 € a svc?',
     notConfirmed: 'Il pagamento non è stato confermato',
-    canceled: 'L’abbonamento terminerà con il suo periodo.',
+    canceled: 'L’abbonamento terminerà con questo periodo.',
     resumed: 'L’abbonamento continua.',
     planChanged: 'Il piano è stato cambiato.',
     overdue: 'L’ultimo pagamento non è riuscito',
     portalDeclined: 'La carta è stata rifiutata. Non è cambiato nulla.',
     paid: 'Il pagamento è riuscito.',
-    missing: 'Questa pagina di pagamento non è più aperta',
+    missing: 'Questa pagina di pagamento è scaduta',
   },
 } as const;
 
-/** The sandbox's checkout and portal as a user sees them, in each language, on desktop and phone. */
+/** The sandbox's own checkout and portal, as a person goes through them; in each language, wide and on a phone. */
 describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox payments in a browser, %s', (locale) => {
   const text = languages[locale];
   let browser: Browser;
@@ -90,14 +90,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await open(String(portal.body.url));
   };
 
-  test('checkout: cancels without a charge and returns to its origin', async () => {
+  test('checkout: is left without a charge, and leads back to where it was opened', async () => {
     await open(await startCheckout());
     await press('cancel');
     await page.waitForURL(`${shop.origin}/left`);
     expect(await current()).toBeNull();
   });
 
-  test('checkout: declines a card, fails a rejected confirmation, then completes a confirmed payment', async () => {
+  test('checkout: a declined card, a bank that is told no, then a payment that it confirms', async () => {
     const url = await startCheckout();
     await open(url);
     await inspectPage(page, `checkout-${locale}`);
@@ -120,7 +120,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await inspectPage(page, `checkout-paid-${locale}`);
   });
 
-  test('portal: cancels at the end of the period, resumes, changes the plan and returns', async () => {
+  test('portal: cancels at the end of the period and undoes it, changes the plan, and leads back', async () => {
     await openPortal();
     await inspectPage(page, `portal-${locale}`);
     await page.locator('details:has(button[value=cancel]) summary').click();
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await page.waitForURL(`${shop.origin}/account`);
   });
 
-  test('portal: shows a failed renewal and pays it with another card', async () => {
+  test('portal: tells of a failed renewal, and has it paid with another card', async () => {
     const failed = `/sandbox/payments/subscriptions/${(await current())?.id}`;
     await call('PATCH', failed, { body: { card: 'declines_renewals' } });
     await call('POST', `${failed}/advance`, { body: { seconds: RENEWAL_SECONDS } });
@@ -152,7 +152,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await press('pay');
     await page.getByRole('status').filter({ hasText: text.portalDeclined }).waitFor();
     expect(await current()).toMatchObject({ status: 'past_due' });
-    // The choice of cards is open already, since the renewal failed.
+    // The choice of cards is open already: it is what helps here.
     await page.locator('input[value=succeeds]').check();
     await press('change_card');
     await press('pay');
@@ -160,14 +160,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toMatchObject({ status: 'active' });
   });
 
-  test('a closed payment page names the next step', async () => {
+  test('an expired page says how to go on', async () => {
     await open(`${inject('baseUrl')}/sandbox/payments/portal/none`);
     await page.getByRole('heading', { name: text.missing }).waitFor();
     expect(await page.locator('main a').getAttribute('href')).toBe('/');
     await inspectPage(page, `payments-missing-${locale}`);
   });
 
-  test('loads no foreign resources and violates no policy', () => {
+  test('nothing is loaded from elsewhere, and no policy is broken', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });
