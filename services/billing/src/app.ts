@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { routesOf } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
+import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
 import { planRoutes } from './plans/index.ts';
@@ -69,6 +70,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...reservationRoutes(common),
       ...reservationOperatorRoutes(common),
       ...holderRoutes(common),
+      ...appBudgetRoutes(common),
       ...subscriptionInternalRoutes(common),
       ...usageInternalRoutes(common),
       ...parts.operatorBindings,

@@ -1,5 +1,6 @@
 export * from './admissions.ts';
 export * from './anniversary-period.ts';
+export * from './app-budgets.ts';
 export * from './events.ts';
 export * from './holders.ts';
 export * from './internal.ts';

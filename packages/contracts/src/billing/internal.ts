@@ -8,6 +8,7 @@ import {
   settlementsRequestSchema,
   settlementsSchema,
 } from './admissions.ts';
+import { appTermsChangeSchema, appTermsListSchema, appTermsSchema } from './app-budgets.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
@@ -17,6 +18,7 @@ import { refundRequestSchema, refundSchema } from './wallets.ts';
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
 const holderParams = z.object({ holder_id: z.uuid() });
 const accountParams = z.object({ svc_user_id: pathIdSchema });
+const accountAppParams = accountParams.extend({ client_id: pathIdSchema });
 
 /** Internal routes of the billing service. */
 export const billingInternalRoutes = {
@@ -112,6 +114,29 @@ export const billingInternalRoutes = {
     description: 'For dispatchers and billing services of the previous release, which have no other way.',
     request: { params: accountParams },
     responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
+    errors: [],
+  }),
+  changeAppTerms: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'changeAppTerms',
+    method: 'PATCH',
+    path: '/internal/accounts/{svc_user_id}/apps/{client_id}/terms',
+    summary: "Set an app's budget, and pause or resume its use of the plan",
+    description: 'Holds from the next admission on. Repeating it changes nothing.',
+    request: { params: accountAppParams, body: jsonBody(appTermsChangeSchema) },
+    responses: { 200: json('The terms.', appTermsSchema) },
+    errors: [],
+  }),
+  listAppTerms: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'listAppTerms',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/app-terms',
+    summary: 'List the apps that have a budget or are paused',
+    request: { params: accountParams },
+    responses: { 200: json('The terms.', appTermsListSchema) },
     errors: [],
   }),
   refundTopUp: defineRoute({

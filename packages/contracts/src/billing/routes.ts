@@ -8,6 +8,7 @@ import { planSchema } from './plans.ts';
 import * as sandboxShapes from './sandbox-payments.ts';
 import * as subscriptions from './subscriptions.ts';
 import {
+  integrationUsageSchema,
   requestIdParams,
   requestUsageSchema,
   usageHistoryQuerySchema,
@@ -120,9 +121,9 @@ const appUsageRoutes = {
     operationId: 'getIntegrationUsage',
     method: 'GET',
     path: '/v1/integrations/usage',
-    summary: 'Get shared limits and usage',
+    summary: "Get shared limits and usage, and the app's own budget",
     request: {},
-    responses: { 200: json('The usage.', usageSchema) },
+    responses: { 200: json('The usage.', integrationUsageSchema) },
     errors: [],
   }),
   getRequestUsage: defineRoute({

@@ -107,6 +107,20 @@ export const errorCodes = {
     429,
     'Two requests of this account are already pending. Wait before retrying.',
   ),
+  connection_paused: code('billing', 'forbidden', 403, 'The user has paused the app; see `manage_url`.'),
+  app_limit_exceeded: code(
+    'billing',
+    'limit',
+    402,
+    'What is left of the app’s budget does not cover this request. It resets at `resets_at`; the user can change it at `manage_url`.',
+  ),
+  app_requests_pending: code(
+    'billing',
+    'limit',
+    429,
+    'Running requests hold what is left of the app’s budget. Wait for the time in `Retry-After`.',
+  ),
+  app_budget_expired: code('billing', 'limit', 402, 'The app’s budget has expired; the user can renew it at `manage_url`.'),
   subscription_service_not_included: code('billing', 'forbidden', 403, 'The plan does not include this service.'),
   subscription_already_active: code(
     'billing',

@@ -34,6 +34,10 @@ const admissionErrors = [
   'weekly_limit_exceeded',
   'monthly_limit_exceeded',
   'subscription_requests_pending',
+  'connection_paused',
+  'app_budget_expired',
+  'app_limit_exceeded',
+  'app_requests_pending',
   'duplicate_request',
 ] as const;
 const upstreamErrors = ['upstream_error', 'upstream_unavailable', 'upstream_timeout_uncertain'] as const;
