@@ -193,6 +193,7 @@ const openInference = (
     },
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
+    manageUrl: `${config.PUBLIC_BASE_URL}/connections`,
     json,
     requestMemory: openTextMemory(),
     answerMemory: openTextMemory(),
