@@ -149,7 +149,7 @@ describe("the hold of an app's budget", () => {
       verdict: 'admitted',
       ...(request.kind === 'delegated' ? { hold_micros: (request.hold_min_micros ?? 0) + outputPrice(44) } : {}),
     });
-    const answer = await ask('word '.repeat(1_000), { stream });
+    const answer = await ask(`[[echo]] ${'word '.repeat(1_000)}`, { stream });
     await answer.text();
     const { output_tokens } = await recordOf(idOf(answer));
     expect(output_tokens).toBe(300);
