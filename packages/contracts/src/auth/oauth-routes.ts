@@ -35,6 +35,7 @@ export const oauthRoutes = {
     request: { query: oauth.authorizeQuerySchema },
     responses: {
       200: { description: 'The page.', ...page },
+      303: { description: "To the app's redirect URI, with `invalid_authorization_details` (RFC 9396 section 5)." },
       400: {
         description: 'A page that says why the app was refused; JSON with the code if only JSON is accepted.',
         ...page,

@@ -4,10 +4,11 @@ import { digestOpaqueValue } from './opaque-value.ts';
 import { takePushedRequest } from './pushed-request-queries.ts';
 
 const URN = 'urn:ietf:params:oauth:request_uri:';
+const DETAILS = 'authorization_details';
 /** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
 const PARAMETERS = [
   ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type'],
-  ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt'],
+  ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt', DETAILS],
 ];
 
 /**
@@ -31,6 +32,8 @@ export const pushedQuery = (clientId: string, parameters: Readonly<Record<string
   for (const name of PARAMETERS) {
     const value = parameters[name];
     if (typeof value === 'string') query.set(name, value);
+    // The library has parsed this one.
+    else if (name === DETAILS && value !== undefined) query.set(name, JSON.stringify(value));
   }
   return query;
 };

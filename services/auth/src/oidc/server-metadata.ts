@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '@svc/contracts';
+import { INFERENCE_BUDGET, type Scope, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
 import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 
@@ -28,6 +28,8 @@ export const serverMetadata = (issuer: string) => ({
   scopes_supported: SCOPES,
   // RFC 9449 section 5.1.
   dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+  // RFC 9396 section 10.
+  authorization_details_types_supported: [INFERENCE_BUDGET],
   subject_types_supported: ['public'],
   id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
   claims_supported: ['sub'],

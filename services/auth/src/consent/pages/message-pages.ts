@@ -5,9 +5,13 @@ import type { AuthorizeFault } from '../authorize-request.ts';
 import { renderPage } from './page-layout.ts';
 import { pageText } from './page-text.ts';
 
-const messagePage = (locale: Locale, message: { title: string; lines: readonly string[] }): ReplyContent => {
+const messagePage = (
+  locale: Locale,
+  message: { title: string; lines: readonly string[] },
+  status: 400 | 503 = 400,
+): ReplyContent => {
   const content = html`<h1>${message.title}</h1>${message.lines.map((line) => html`<p>${line}</p>`)}`;
-  return renderPage(400, { locale, title: message.title, content });
+  return renderPage(status, { locale, title: message.title, content });
 };
 
 /** Why there is no page to show. */
@@ -23,6 +27,7 @@ export const faultPage = (locale: Locale, fault: PageFault): ReplyContent => {
     pushed_request_unknown: text.pushUnknown,
     redirect_uri_not_registered: text.redirectNotRegistered,
     unknown_scope: text.unknownScope,
+    invalid_authorization_details: text.invalidDetails,
   };
   return messagePage(locale, { title: text.errorTitle, lines: [reasons[fault], text.errorHint] });
 };
@@ -37,4 +42,10 @@ export const refusedFormPage = (locale: Locale): ReplyContent => {
 export const decidedPage = (locale: Locale): ReplyContent => {
   const text = pageText(locale);
   return messagePage(locale, { title: text.decidedTitle, lines: [text.decided] });
+};
+
+/** A decision that billing could not be told of: nothing has changed. */
+export const unavailablePage = (locale: Locale): ReplyContent => {
+  const text = pageText(locale);
+  return messagePage(locale, { title: text.errorTitle, lines: [text.unavailable] }, 503);
 };
