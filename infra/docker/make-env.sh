@@ -17,7 +17,7 @@ for user in auth billing inference-gateway webhook-dispatcher operator; do
   echo "$(echo "$user" | tr 'a-z-' 'A-Z_')_NATS_PASSWORD=nats_$(hex)"
 done
 # A caller presents its token; the services that accept it are given its digest.
-for caller in inference-gateway webhook-dispatcher operator; do
+for caller in auth inference-gateway webhook-dispatcher operator; do
   name=$(echo "$caller" | tr 'a-z-' 'A-Z_')_API_TOKEN
   secret=$(hex)
   echo "$name=$caller:$secret"

@@ -168,8 +168,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     newId,
     issuer: publicBaseUrl,
     currency: config.BILLING_CURRENCY,
-    areDetailsReadable: (text: string | undefined) =>
-      readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
+    areDetailsReadable: (text: string | undefined) => readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),

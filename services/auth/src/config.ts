@@ -15,7 +15,9 @@ export const configSchema = z
       expected: 'an ISO 4217 code in upper case',
       default: 'EUR',
     }),
-    BILLING_INTERNAL_URL: setting.url({ description: "Billing's internal listener: budgets and pauses of connections." }),
+    BILLING_INTERNAL_URL: setting.url({
+      description: "Billing's internal listener: budgets and pauses of connections.",
+    }),
     AUTH_ENCRYPTION_KEY: setting.string({
       description:
         'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',

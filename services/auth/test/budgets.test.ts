@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';
+import { newBrowser } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
 import {
   challengeOf,
@@ -9,6 +10,7 @@ import {
   newApp,
   newPerson,
   newVerifier,
+  PASSWORD,
   type Person,
   type RegisteredApp,
   redeem,
@@ -220,7 +222,7 @@ describe('RFC 9396 authorization details', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_authorization_details' });
   });
 
-  test.each(['browser', 'pushed'])('shows a proposal in words, and needs no script (%s)', async (how) => {
+  test.each(['browser', 'pushed'])('take well-formed details (%s)', async (how) => {
     const page = `${service.url}/v1/integrations/oauth/authorize`;
     const asked = query(DETAILS);
     let address = `${page}?${asked}`;
@@ -229,6 +231,61 @@ describe('RFC 9396 authorization details', () => {
       expect(pushed.status).toBe(201);
       address = `${page}?${new URLSearchParams({ client_id: app.clientId, request_uri: textAt(pushed, 'request_uri') })}`;
     }
-    expect((await call(address)).status).toBe(200);
+    const shown = await call(address);
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('Sign in to svc');
+  });
+});
+
+describe('the consent page', () => {
+  const open = async (person: Person, over: Record<string, string> = {}) => {
+    const browser = newBrowser(service);
+    const verifier = newVerifier();
+    const query = new URLSearchParams({
+      client_id: app.clientId,
+      redirect_uri: app.redirectUri,
+      code_challenge: challengeOf(verifier),
+      state: STATE,
+      locale: 'en',
+      ...over,
+    });
+    const page = await browser.open(`/v1/integrations/oauth/authorize?${query}`);
+    const consent = await browser.submit(page, 'sign-in', { email: person.email, password: PASSWORD });
+    return { browser, verifier, consent };
+  };
+  const proposal = { authorization_details: JSON.stringify(DETAILS) };
+
+  test('shows the proposal in words, and grants what the person makes of it', async () => {
+    const person = await newPerson(service);
+    const { browser, verifier, consent } = await open(person, proposal);
+    expect(consent.text).toContain('up to €2.00 a week');
+    const fields = { limit: '1.50', period: 'month', decision: 'approve' };
+    const answered = await browser.submit(consent, 'decision', fields);
+    const code = new URL(answered.location ?? '').searchParams.get('code') ?? '';
+    const granted = { ...DETAILS[0], limit_micros: 1_500_000, period: 'month' };
+    expect((await redeem(service, { app, code, verifier })).body).toMatchObject({ authorization_details: [granted] });
+    const again = await open(person, { ...proposal, locale: 'it' });
+    expect(again.consent.text).toContain('fino a 1,50');
+  });
+
+  test('asks again if the amount cannot be read, and stores nothing', async () => {
+    const person = await newPerson(service);
+    const { browser, consent } = await open(person);
+    const again = await browser.submit(consent, 'decision', { limit: 'much', period: 'week', decision: 'approve' });
+    expect(again.status).toBe(200);
+    expect(again.text).toContain('Write an amount');
+    expect(again.text).toContain('value="much"');
+    const answered = await browser.submit(again, 'decision', { limit: '', period: 'week', decision: 'approve' });
+    expect(answered.location).toContain('code=');
+    expect(billing.changes).toEqual([]);
+  });
+
+  test('says that nothing has changed if billing gives no answer', async () => {
+    const person = await newPerson(service);
+    const { browser, consent } = await open(person, proposal);
+    billing.isDown = true;
+    const answered = await browser.submit(consent, 'decision', { limit: '2', period: 'week', decision: 'approve' });
+    expect(answered.status).toBe(503);
+    expect(answered.headers.get('content-type')).toContain('text/html');
   });
 });

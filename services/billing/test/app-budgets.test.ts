@@ -98,23 +98,26 @@ describe('an app budget', () => {
     expect((await admit(userId, 500, { hold_min_micros: 10 })).verdict).toBe('app_limit_exceeded');
   });
 
-  test.each(['week', 'month', 'total'])('finds what the app has used before when it is changed (%s)', async (period) => {
-    const { userId } = await billing.subscribe();
-    await use(userId, 120);
-    const { requestId } = await admit(userId, 60);
-    await setTerms(userId, { budget: week(500) });
-    expect(await readApp(userId)).toMatchObject({ used_micros: 120, held_micros: 60 });
-    await billing.settle(requestId, { outcome: 'settled', cost_micros: 50 });
-    await billing.setClock('2026-10-01T13:00:00Z');
-    await use(userId, 30);
-    const { budget } = await setTerms(userId, { budget: { limit_micros: 400, period } });
-    // The total counts requests that came after the first limit.
-    expect(budget.used_micros).toBe(period === 'total' ? 30 : 200);
-    await setTerms(userId, { budget: null });
-    await use(userId, 40);
-    const renewed = await setTerms(userId, { budget: { limit_micros: 900, period } });
-    expect(renewed.budget.used_micros).toBe(period === 'total' ? 0 : 240);
-  });
+  test.each(['week', 'month', 'total'])(
+    'finds what the app has used before when it is changed (%s)',
+    async (period) => {
+      const { userId } = await billing.subscribe();
+      await use(userId, 120);
+      const { requestId } = await admit(userId, 60);
+      await setTerms(userId, { budget: week(500) });
+      expect(await readApp(userId)).toMatchObject({ used_micros: 120, held_micros: 60 });
+      await billing.settle(requestId, { outcome: 'settled', cost_micros: 50 });
+      await billing.setClock('2026-10-01T13:00:00Z');
+      await use(userId, 30);
+      const { budget } = await setTerms(userId, { budget: { limit_micros: 400, period } });
+      // The total counts requests that came after the first limit.
+      expect(budget.used_micros).toBe(period === 'total' ? 30 : 200);
+      await setTerms(userId, { budget: null });
+      await use(userId, 40);
+      const renewed = await setTerms(userId, { budget: { limit_micros: 900, period } });
+      expect(renewed.budget.used_micros).toBe(period === 'total' ? 0 : 240);
+    },
+  );
 
   test('counts only the current window of a day on which windows change', async () => {
     const { userId } = await billing.subscribe();

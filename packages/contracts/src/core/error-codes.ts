@@ -120,7 +120,12 @@ export const errorCodes = {
     429,
     'Running requests hold what is left of the app’s budget. Wait for the time in `Retry-After`.',
   ),
-  app_budget_expired: code('billing', 'limit', 402, 'The app’s budget has expired; the user can renew it at `manage_url`.'),
+  app_budget_expired: code(
+    'billing',
+    'limit',
+    402,
+    'The app’s budget has expired; the user can renew it at `manage_url`.',
+  ),
   subscription_service_not_included: code('billing', 'forbidden', 403, 'The plan does not include this service.'),
   subscription_already_active: code(
     'billing',

@@ -33,6 +33,10 @@ export const serviceErrorCodes = {
   weekly_limit_exceeded: { status: 402, retry: false },
   monthly_limit_exceeded: { status: 402, retry: false },
   subscription_requests_pending: { status: 429, retry: true },
+  connection_paused: { status: 403, retry: false },
+  app_limit_exceeded: { status: 402, retry: false },
+  app_requests_pending: { status: 429, retry: false },
+  app_budget_expired: { status: 402, retry: false },
   subscription_service_not_included: { status: 403, retry: false },
   duplicate_request: { status: 409, retry: false },
   subscription_transcription_not_configured: { status: 503, retry: false },
@@ -87,6 +91,13 @@ export const tokenResponseSchema = z.object({
   expires_in: z.int(),
   scope: z.string(),
   svc_user_id: z.string().min(1).max(255),
+  authorization_details: z.array(z.object({
+    type: z.literal('inference_budget'),
+    limit_micros: z.int().min(0),
+    currency: z.string().min(1).max(255),
+    period: z.enum(['week', 'month', 'total']),
+    expires_at: z.iso.datetime().optional(),
+  })).optional(),
 });
 
 export const webhookEventSchema = z.discriminatedUnion('event', [

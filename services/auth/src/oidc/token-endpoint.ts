@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { idPattern, INFERENCE_BUDGET, type InferenceBudget } from '@svc/contracts';
+import { INFERENCE_BUDGET, type InferenceBudget, idPattern } from '@svc/contracts';
 import type { Clock, Logger } from '@svc/service-kit';
 import { errors, Provider, type TokenEndpointGrantContext } from 'oidc-provider';
 import { validateDpop } from 'oidc-provider/lib/helpers/grants.js';

@@ -4,7 +4,11 @@ import type { AppBudget, BudgetLimit } from '@svc/contracts';
 export interface AppStanding {
   readonly clientId: string;
   readonly isPaused: boolean;
-  readonly limit: { readonly micros: number; readonly period: BudgetLimit['period']; readonly expiresAt: Date | null } | null;
+  readonly limit: {
+    readonly micros: number;
+    readonly period: BudgetLimit['period'];
+    readonly expiresAt: Date | null;
+  } | null;
   /** In the period of the limit; in the current week without one. */
   readonly usedMicros: number;
   /** Held of the budget for requests whose cost is open. */

@@ -1,4 +1,10 @@
-import { type AppUsage, type IntegrationUsage, PENDING_REQUESTS_MAX, type PlanServices, type Usage } from '@svc/contracts';
+import {
+  type AppUsage,
+  type IntegrationUsage,
+  PENDING_REQUESTS_MAX,
+  type PlanServices,
+  type Usage,
+} from '@svc/contracts';
 import type { Knex } from 'knex';
 import { type AppStanding, findAppStanding } from '../app-budgets/index.ts';
 import { NO_SERVICES, readStanding, type WindowUse } from '../reservations/index.ts';

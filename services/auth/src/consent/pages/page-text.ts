@@ -41,7 +41,8 @@ const it = {
     line: 'Quello che l’app consuma conta nei tuoi limiti settimanali e mensili. Raggiunti i limiti si ferma: non paghi nulla in più.',
   },
   budgetTitle: 'Il limite di questa app',
-  budgetAsked: (amount: string, period: BudgetPeriod) => `L’app propone: ${AMOUNTS_IT[period](amount)}. Puoi cambiarlo.`,
+  budgetAsked: (amount: string, period: BudgetPeriod) =>
+    `L’app propone: ${AMOUNTS_IT[period](amount)}. Puoi cambiarlo.`,
   budgetPresent: (amount: string, period: BudgetPeriod) => `Il limite attuale è ${AMOUNTS_IT[period](amount)}.`,
   budgetNone: 'Vuoto: nessun limite proprio, valgono solo quelli del tuo piano.',
   budgetLimit: (currency: string) => `Può usare al massimo (${currency})`,
