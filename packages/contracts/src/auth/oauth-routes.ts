@@ -205,7 +205,12 @@ export const interactionRoutes = {
     caller: 'oauth_public',
     summary: 'Submit the authorize page: approve or deny',
     request: { body: oauthForm(z.object({})) },
-    responses: { 303: { description: "To the app's redirect URI, or back to the authorize page." }, ...refusedForm },
+    responses: {
+      303: { description: "To the app's redirect URI, or back to the authorize page." },
+      200: { description: 'The page again, with the errors.', ...page },
+      503: { description: 'A page that says that nothing has changed.', ...page },
+      ...refusedForm,
+    },
     errors: [],
   }),
 } as const;

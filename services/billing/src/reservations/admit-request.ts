@@ -41,7 +41,7 @@ export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionReques
     if (request.kind === 'delegated') {
       const decision = await admitDelegated(toDelegatedQuestion(request));
       meters.admission(request.kind, decision.verdict);
-      return toDelegatedAdmission(decision);
+      return toDelegatedAdmission(decision, request.hold_micros ?? 0);
     }
     const decision = await admitKeyed(toKeyQuestion(request));
     meters.admission(request.kind, decision.verdict);
@@ -72,7 +72,8 @@ const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   estimateMicros: request.estimate_micros ?? null,
 });
 
-const toDelegatedAdmission = (decision: DelegatedDecision): Admission => {
+/** The hold is told only if it is less than asked for. */
+const toDelegatedAdmission = (decision: DelegatedDecision, askedMicros: number): Admission => {
   const { verdict, resets_at, duplicate_of, duplicate_state, hold_micros } = decision;
   return {
     verdict: toVerdict(verdict),
@@ -80,7 +81,7 @@ const toDelegatedAdmission = (decision: DelegatedDecision): Admission => {
     ...(duplicate_of === null || duplicate_state === null
       ? {}
       : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } }),
-    ...(hold_micros === null ? {} : { hold_micros }),
+    ...(hold_micros === null || hold_micros >= askedMicros ? {} : { hold_micros }),
   };
 };
 
