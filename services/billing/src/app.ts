@@ -6,6 +6,7 @@ import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
 import { planRoutes } from './plans/index.ts';
+import { openReceiptKeys, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
 import {
   createReservationMeters,
   reservationOperatorRoutes,
@@ -57,12 +58,18 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     currency: config.BILLING_CURRENCY,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
   };
+  const receipts = {
+    ...common,
+    issuer: config.PUBLIC_BASE_URL,
+    receiptKeys: openReceiptKeys(config.RECEIPT_KEY_SECRET, Date.now),
+  };
   const payments = await wirePayments(parts);
   return {
     publicApp: createPublicApp(parts, [
       ...planRoutes(parts.offer),
       ...subscriptionRoutes(common),
       ...usageRoutes(common),
+      ...receiptRoutes(receipts),
       ...walletRoutes(common),
       ...payments.bindings,
     ]),
@@ -73,6 +80,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...appBudgetRoutes(common),
       ...subscriptionInternalRoutes(common),
       ...usageInternalRoutes(common),
+      ...receiptInternalRoutes(receipts),
       ...parts.operatorBindings,
       ...payments.internalBindings,
     ]),

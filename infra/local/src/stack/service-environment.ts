@@ -78,7 +78,7 @@ const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.Proc
     case 'auth':
       return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, SIGN_UPS_PER_SOURCE_PER_HOUR };
     case 'billing':
-      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
+      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: secrets.RECEIPT_KEY_SECRET };
     case 'inference-gateway':
       return {
         ROUTES_FILE: routesFile,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorBodySchema, oauthErrorSchema } from '../core/error-body.ts';
+import { jwksSchema } from '../core/jwks.ts';
 import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import * as oauth from './oauth.ts';
@@ -125,7 +126,7 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Get the public signing keys (RFC 7517)',
     request: {},
-    responses: { 200: json('The key set.', oauth.jwksSchema) },
+    responses: { 200: json('The key set.', jwksSchema) },
     errors: [],
   }),
   getOpenidConfiguration: defineRoute({

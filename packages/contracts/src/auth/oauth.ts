@@ -144,11 +144,6 @@ export const revocationRequestSchema = z.object({
   client_secret: z.string().optional(),
 });
 
-/** Key set (RFC 7517 section 5). */
-export const jwksSchema = z
-  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
-  .meta({ id: 'JsonWebKeySet' });
-
 /** Authorization server metadata for stock clients (RFC 8414 section 2). */
 export const authorizationServerMetadataSchema = z
   .looseObject({

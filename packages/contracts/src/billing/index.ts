@@ -5,6 +5,7 @@ export * from './events.ts';
 export * from './holders.ts';
 export * from './internal.ts';
 export * from './plans.ts';
+export * from './receipts.ts';
 export * from './routes.ts';
 export * from './sandbox-payments.ts';
 export * from './subscriptions.ts';

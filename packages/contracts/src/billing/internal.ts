@@ -9,6 +9,7 @@ import {
   settlementsSchema,
 } from './admissions.ts';
 import { appTermsChangeSchema, appTermsListSchema, appTermsSchema } from './app-budgets.ts';
+import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
@@ -90,6 +91,17 @@ export const billingInternalRoutes = {
     request: { body: jsonBody(z.object({ request_ids: z.array(pathIdSchema).min(1).max(100) })) },
     responses: { 200: json('The states.', z.object({ states: z.array(requestStateSchema.nullable()).max(100) })) },
     errors: [],
+  }),
+  signKeyReceipt: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'signKeyReceipt',
+    method: 'POST',
+    path: '/internal/key-receipts',
+    summary: 'Sign the receipt of an API-key request',
+    request: { body: jsonBody(keyReceiptRequestSchema) },
+    responses: { 200: json('The receipt.', receiptSchema) },
+    errors: ['not_found', 'not_settled'],
   }),
   readSubscriptionSnapshots: defineRoute({
     ...internal,

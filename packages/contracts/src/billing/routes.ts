@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { errorBodySchema } from '../core/error-body.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { jwksSchema } from '../core/jwks.ts';
 import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { planSchema } from './plans.ts';
+import { receiptSchema } from './receipts.ts';
 import * as sandboxShapes from './sandbox-payments.ts';
 import * as subscriptions from './subscriptions.ts';
 import {
@@ -136,6 +138,34 @@ const appUsageRoutes = {
     request: { params: requestIdParams },
     responses: { 200: json('The request.', requestUsageSchema) },
     errors: ['not_found'],
+  }),
+} as const;
+
+/** Routes of signed receipts. */
+const receiptRoutes = {
+  getRequestReceipt: defineRoute({
+    ...app,
+    operationId: 'getRequestReceipt',
+    method: 'GET',
+    path: '/v1/integrations/usage/requests/{request_id}/receipt',
+    summary: 'Get the signed receipt of a request',
+    description: 'Names no provider and no model.',
+    request: { params: requestIdParams },
+    responses: { 200: json('The receipt.', receiptSchema) },
+    errors: ['not_found', 'not_settled'],
+  }),
+  getReceiptJwks: defineRoute({
+    ...detail,
+    tag: 'Usage',
+    caller: 'public',
+    operationId: 'getReceiptJwks',
+    method: 'GET',
+    path: '/v1/receipts/jwks',
+    summary: 'Get the public keys of receipts (RFC 7517)',
+    description: 'Keys stay published after their rotation, so that every receipt can be verified later.',
+    request: {},
+    responses: { 200: json('The key set.', jwksSchema) },
+    errors: [],
   }),
 } as const;
 
@@ -283,6 +313,7 @@ const sandboxRoutes = {
 export const billingRoutes = {
   ...subscriptionRoutes,
   ...appUsageRoutes,
+  ...receiptRoutes,
   ...walletRoutes,
   ...paymentRoutes,
   ...sandboxRoutes,

@@ -152,6 +152,7 @@ export const errorCodes = {
     503,
     'The payment provider did not answer. Nothing was charged; try again.',
   ),
+  not_settled: code('billing', 'conflict', 409, 'The cost of the request is not final yet. Try again later.'),
   invalid_signature: code('billing', 'invalid', 400, 'The event is not signed by the payment provider.'),
   insufficient_balance: code('billing', 'limit', 402, 'The wallet does not cover this request.'),
   rate_limit_exceeded: code(

@@ -21,7 +21,14 @@ export type Scope = (typeof scopes)[number];
 export const DEFAULT_SCOPE = 'inference usage:read';
 
 /** Kind of credential that a route requires. `service` routes are internal and name their `callers`. */
-export type CallerKind = 'public' | 'oauth_public' | 'console_session' | 'oauth_access_token' | 'api_key' | 'service';
+export type CallerKind =
+  | 'public'
+  | 'oauth_public'
+  | 'console_session'
+  | 'oauth_access_token'
+  | 'api_key'
+  | 'session_or_api_key'
+  | 'service';
 
 /** Format of a route's errors: ours, RFC 6749's, or the common wire format's. */
 export type ErrorShape = 'detail' | 'oauth' | 'wire';

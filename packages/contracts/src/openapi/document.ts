@@ -27,6 +27,8 @@ const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchem
       return [];
     case 'oauth_access_token':
       return [{ oauth_access_token: wanted }, { dpop_access_token: wanted }];
+    case 'session_or_api_key':
+      return [{ console_session: [] }, { api_key: [] }];
     default:
       return [{ [caller]: [] }];
   }
@@ -118,7 +120,7 @@ const takesInput = ({ request }: RouteDefinition): boolean =>
 /** Groups the codes of a route by status, including those of its kind of caller. */
 const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
   const codes = new Set<ErrorCode>([...route.errors, ...commonErrors]);
-  if (route.caller === 'console_session' || route.caller === 'oauth_access_token') {
+  if (['console_session', 'oauth_access_token', 'session_or_api_key'].includes(route.caller)) {
     codes.add('not_authenticated').add('invalid_token');
   }
   if (route.scopes) codes.add('insufficient_scope');

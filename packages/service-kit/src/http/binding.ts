@@ -56,6 +56,7 @@ interface CallersByKind {
   console_session: ConsoleSessionCaller;
   oauth_access_token: AccessTokenCaller;
   api_key: ApiKeyCaller;
+  session_or_api_key: ConsoleSessionCaller | ApiKeyCaller;
   service: ServiceCaller;
 }
 
