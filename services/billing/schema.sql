@@ -1463,6 +1463,21 @@ CREATE TABLE plans (
 );
 CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
 
+CREATE TABLE request_details (
+  request_id text NOT NULL,
+  service text NOT NULL,
+  input_tokens bigint,
+  output_tokens bigint,
+  cached_input_tokens bigint,
+  audio_ms bigint,
+  provider text,
+  model text,
+  data_zone text,
+  certification text,
+  upstream_request_id text,
+  CONSTRAINT request_details_pkey PRIMARY KEY (request_id)
+);
+
 CREATE TABLE reservations (
   request_id text NOT NULL,
   kind text NOT NULL,

@@ -1,4 +1,5 @@
 import { newId } from '@svc/contracts';
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
@@ -213,4 +214,82 @@ describe('the order of refusals', () => {
     await billing.settle(last.requestId, { outcome: 'settled', cost_micros: 1 });
     expect(await verdict()).toBe('weekly_limit_exceeded');
   });
+});
+
+describe('never exceeded', () => {
+  const PARALLEL = 40;
+
+  test('by forty requests at once that settle at any cost up to their hold', async () => {
+    const { userId } = await billing.subscribe();
+    await setTerms(userId, { budget: week(250) });
+    let admitted = 0;
+    for (let round = 0; round < 4; round += 1) {
+      await Promise.all(
+        Array.from({ length: PARALLEL }, async (_, index) => {
+          const { requestId, verdict } = await admit(userId, 30);
+          if (verdict !== 'admitted') return;
+          admitted += 1;
+          const { used_micros: used, held_micros: held } = await readApp(userId);
+          expect(used + held).toBeLessThanOrEqual(250);
+          await billing.settle(requestId, { outcome: 'settled', cost_micros: 15 + (index % 16) });
+        }),
+      );
+    }
+    const { used_micros } = await readApp(userId);
+    expect(admitted).toBeGreaterThan(5);
+    expect(used_micros).toBeLessThanOrEqual(250);
+    // Nothing smaller than the hold is left over without need.
+    expect(used_micros).toBeGreaterThan(250 - 30);
+  });
+
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant('admit' as const), hold: fc.nat(120), min: fc.nat(120) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const), cost: fc.nat(150) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'uncertain' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 30, 200, 800) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('period' as const), period: fc.constantFrom('week', 'month', 'total') }),
+    },
+  );
+
+  test('by any story of admissions, outcomes, delays and changes of the period, with every counter proven', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (story) => {
+        let now = new Date('2026-10-01T12:00:00Z');
+        await billing.setClock(now);
+        const { userId } = await billing.subscribe('full');
+        let period = 'week';
+        await setTerms(userId, { budget: { limit_micros: 200, period } });
+        const open: string[] = [];
+        for (const act of story) {
+          if (act.do === 'admit') {
+            const { requestId, verdict } = await admit(userId, Math.max(act.hold, act.min), {
+              hold_min_micros: act.min,
+            });
+            if (verdict === 'admitted') open.push(requestId);
+          } else if (act.do === 'wait') {
+            now = new Date(now.getTime() + act.hours * 3_600_000);
+            await billing.setClock(now);
+          } else if (act.do === 'period') {
+            period = act.period;
+            await setTerms(userId, { budget: { limit_micros: 200, period } });
+          } else {
+            const requestId = act.do === 'uncertain' ? open[0] : open.shift();
+            const result =
+              act.do === 'settle'
+                ? { outcome: 'settled', cost_micros: act.cost }
+                : { outcome: act.do === 'release' ? 'released' : 'uncertain' };
+            if (requestId !== undefined) await billing.settle(requestId, result);
+          }
+          const { used_micros: used, held_micros: held } = await readApp(userId);
+          // A longer period finds use that a shorter one allowed, but nothing is added to it.
+          if (period === 'week' && !story.some(({ do: what }) => what === 'period'))
+            expect(used + held).toBeLessThanOrEqual(200);
+          expect(await checkBalances(billing.db)).toEqual([]);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  }, 180_000);
 });

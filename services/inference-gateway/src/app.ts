@@ -10,10 +10,10 @@ import {
   createMetrics,
   createServiceApp,
   createTokenAuthenticators,
-  type TokenAuthenticators,
   type Lifecycle,
   type Logger,
   type Metrics,
+  type TokenAuthenticators,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
@@ -21,8 +21,8 @@ import {
   apiKeyRoutes,
   batchKeyFinds,
   createKeyAuthenticator,
-  KEY_PREFIX,
   createLastUseTracker,
+  KEY_PREFIX,
   startAccessConsumer,
 } from './api-keys/index.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';

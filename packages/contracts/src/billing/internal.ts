@@ -9,9 +9,9 @@ import {
   settlementsSchema,
 } from './admissions.ts';
 import { appTermsChangeSchema, appTermsListSchema, appTermsSchema } from './app-budgets.ts';
-import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
+import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';

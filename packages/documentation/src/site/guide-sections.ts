@@ -17,7 +17,7 @@ export const siteSections: readonly SiteSection[] = [
       'guides/transcribe.md',
       'guides/usage-and-limits.md',
       'guides/budgets.md',
-      'guides/receipts.md',
+      'receipts.md',
       'guides/handle-errors.md',
       'guides/receive-webhooks.md',
       'guides/go-live.md',

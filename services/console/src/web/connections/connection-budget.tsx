@@ -8,7 +8,14 @@ export const ConnectionBudget = ({ budget }: Pick<Connection, 'budget'>): ReactE
   const { messages, formats } = useI18n();
   const { connections } = messages;
   if (budget === null) return undefined;
-  const { limit_micros: limit, used_micros: used, currency, period, resets_at: resetsAt, expires_at: expiresAt } = budget;
+  const {
+    limit_micros: limit,
+    used_micros: used,
+    currency,
+    period,
+    resets_at: resetsAt,
+    expires_at: expiresAt,
+  } = budget;
   const percent = limit === 0 ? 100 : Math.min(100, Math.floor((used / limit) * 100));
   const reset = resetsAt === null ? connections.budgetNoReset : connections.budgetResets(formats.date(resetsAt));
   const end = expiresAt === null ? [] : [connections.budgetUntil(formats.date(expiresAt))];
