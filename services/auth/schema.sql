@@ -305,6 +305,30 @@ CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
 
+CREATE TABLE mails (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  recipient text NOT NULL,
+  locale text NOT NULL,
+  sealed_data bytea,
+  created_at timestamp with time zone NOT NULL,
+  due_at timestamp with time zone,
+  attempts integer DEFAULT 0 NOT NULL,
+  sent_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  error_code text,
+  CONSTRAINT mails_pkey PRIMARY KEY (id),
+  CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT mails_attempts_check CHECK ((attempts >= 0)),
+  CONSTRAINT mails_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text]))),
+  CONSTRAINT mails_states CHECK ((((due_at IS NOT NULL) AND (sealed_data IS NOT NULL) AND (sent_at IS NULL) AND (failed_at IS NULL)) OR ((due_at IS NULL) AND (sealed_data IS NULL) AND ((sent_at IS NULL) <> (failed_at IS NULL)))))
+);
+CREATE INDEX mails_by_age ON mails USING btree (created_at);
+CREATE INDEX mails_by_recipient ON mails USING btree (recipient, created_at);
+CREATE INDEX mails_by_user ON mails USING btree (user_id, kind, created_at);
+CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id uuid NOT NULL,

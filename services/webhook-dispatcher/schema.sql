@@ -1,11 +1,39 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
+CREATE OR REPLACE FUNCTION public.mirror_to_aggregate_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO aggregate_versions AS known (aggregate, version) VALUES (NEW.aggregate, NEW.version)
+    ON CONFLICT (aggregate) DO UPDATE SET version = excluded.version
+    WHERE known.version < excluded.version;
+  RETURN NULL;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.mirror_to_inbox_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO inbox_versions AS known (consumer, aggregate, version)
+    VALUES ('webhook-dispatcher_connections', NEW.aggregate, NEW.version)
+    ON CONFLICT (consumer, aggregate) DO UPDATE SET version = excluded.version
+    WHERE known.version < excluded.version;
+  RETURN NULL;
+END
+$function$
+;
+
 CREATE TABLE aggregate_versions (
   aggregate text NOT NULL,
   version integer NOT NULL,
   CONSTRAINT aggregate_versions_pkey PRIMARY KEY (aggregate),
   CONSTRAINT aggregate_versions_version_check CHECK ((version >= 0))
 );
+CREATE TRIGGER aggregate_versions_mirror AFTER INSERT OR UPDATE OF version ON aggregate_versions FOR EACH ROW EXECUTE FUNCTION mirror_to_inbox_versions();
 
 CREATE TABLE configurations (
   client_id text NOT NULL,
@@ -14,8 +42,12 @@ CREATE TABLE configurations (
   secret_key_id text NOT NULL,
   secret_sealed bytea NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  previous_key_id text,
+  previous_sealed bytea,
+  previous_expires_at timestamp with time zone,
   CONSTRAINT configurations_pkey PRIMARY KEY (client_id),
   CONSTRAINT configurations_generation_check CHECK ((generation >= 1)),
+  CONSTRAINT configurations_previous CHECK ((num_nonnulls(previous_key_id, previous_sealed, previous_expires_at) = ANY (ARRAY[0, 3]))),
   CONSTRAINT configurations_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)))
 );
 
@@ -97,6 +129,7 @@ CREATE TABLE inbox_versions (
   failures integer DEFAULT 0 NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
+CREATE TRIGGER inbox_versions_mirror AFTER INSERT OR UPDATE OF version ON inbox_versions FOR EACH ROW WHEN ((new.consumer = 'webhook-dispatcher_connections'::text)) EXECUTE FUNCTION mirror_to_aggregate_versions();
 
 CREATE TABLE lanes (
   client_id text NOT NULL,
@@ -108,6 +141,7 @@ CREATE TABLE lanes (
   leased_until timestamp with time zone,
   lease_token bigint DEFAULT 0 NOT NULL,
   pace text DEFAULT 'unknown'::text NOT NULL,
+  secret_version integer DEFAULT 1 NOT NULL,
   CONSTRAINT lanes_pkey PRIMARY KEY (client_id),
   CONSTRAINT lanes_blocked CHECK (((blocked_sequence IS NULL) OR ((blocked_sequence = (done_sequence + 1)) AND (due_at IS NULL)))),
   CONSTRAINT lanes_idle CHECK (((due_at IS NULL) OR (done_sequence < last_sequence))),

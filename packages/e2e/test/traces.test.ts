@@ -45,13 +45,13 @@ test.each([
   const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
   const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
 
-  expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admissions'))).toEqual([
+  expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admission-batches'))).toEqual([
     `inference-gateway: ${CHAT}`,
-    'inference-gateway: admitRequest',
-    'billing: POST /internal/admissions',
+    'inference-gateway: admitRequests',
+    'billing: POST /internal/admission-batches',
   ]);
   const admission = trace.find(({ attributes }) => String(attributes['db.query.summary']).startsWith('admit'));
-  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admissions');
+  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admission-batches');
   expect(wayTo(trace, find(trace, 'billing', 'process inference.usage.recorded.v1'))).toEqual([
     `inference-gateway: ${CHAT}`,
     'inference-gateway: send inference.usage.recorded.v1',

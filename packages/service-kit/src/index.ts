@@ -1,4 +1,5 @@
 export { AppError, type AppErrorOptions, invalidField, invalidRequest } from './app-error.ts';
+export { type CheckClientSecret, createClientAuthenticator } from './authentication/client-credentials.ts';
 export { DPOP_ALGORITHMS } from './authentication/proof-of-possession.ts';
 export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
 export { createServiceAuthenticator } from './authentication/service-credential.ts';
@@ -68,7 +69,7 @@ export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
 export { listen } from './lifecycle/listen.ts';
-export { runPeriodically } from './lifecycle/run-periodically.ts';
+export { type PeriodicWork, type PeriodicWorkOptions, runPeriodically } from './lifecycle/run-periodically.ts';
 export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
 export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';

@@ -401,3 +401,24 @@ describe('GET /internal/apps/{client_id}', () => {
     ).toBe(404);
   });
 });
+
+describe('POST /internal/apps/{client_id}/authentications', () => {
+  test('knows the live secrets of an app, deactivated or not, and no others', async () => {
+    const app = await newApp(service, owner, { client_type: 'confidential' });
+    const isAuthentic = async (clientId: string, secret: string) => {
+      const answer = await call(`${service.internalUrl}/internal/apps/${clientId}/authentications`, {
+        token: internalCredential('webhook-dispatcher'),
+        json: { client_secret: secret },
+      });
+      return answer.body;
+    };
+    expect(await isAuthentic(app.clientId, app.secret ?? '')).toEqual({ is_authentic: true });
+    expect(await isAuthentic(app.clientId, 'svc_cs_wrong')).toEqual({ is_authentic: false });
+    expect(await isAuthentic('app_unknown', app.secret ?? '')).toEqual({ is_authentic: false });
+    const url = `${service.url}/v1/integrations/apps/${app.clientId}`;
+    await call(url, { method: 'PATCH', token: owner.token, json: { active: false } });
+    expect(await isAuthentic(app.clientId, app.secret ?? '')).toEqual({ is_authentic: true });
+    await call(url, { method: 'DELETE', token: owner.token });
+    expect(await isAuthentic(app.clientId, app.secret ?? '')).toEqual({ is_authentic: false });
+  });
+});

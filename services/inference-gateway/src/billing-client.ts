@@ -1,4 +1,5 @@
 import {
+  ADMISSIONS_MAX,
   type Admission,
   type AdmissionRequest,
   type HolderRenewal,
@@ -7,8 +8,9 @@ import {
   newId,
   type RequestOutcome,
   type RequestState,
+  type SettlementsRequest,
 } from '@svc/contracts';
-import { AppError, createInternalClient, type Logger } from '@svc/service-kit';
+import { AppError, batchCalls, createInternalClient, type InternalClient, type Logger } from '@svc/service-kit';
 
 /** Questions and reports to billing. */
 export interface BillingClient {
@@ -16,7 +18,7 @@ export interface BillingClient {
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
   /** Asks whether a key may spend anything now. Throws `service_unavailable` if billing gives no answer. */
   readonly keyStanding: (question: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
-  /** Reports an outcome ahead of its fact. Resolves within 300 ms, true if billing has taken it; never rejects. */
+  /** Reports an outcome ahead of its fact. Resolves soon, true if billing has taken it; never rejects. */
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Reads the services of the user's paid period. Throws `service_unavailable` if billing gives no answer. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
@@ -46,6 +48,8 @@ export interface KeyAccount {
   readonly requestId: string;
 }
 
+type Settlement = SettlementsRequest['settlements'][number];
+
 /** Services of a plan. */
 export interface PlanServices {
   readonly chat: boolean;
@@ -62,35 +66,29 @@ export interface BillingClientOptions {
 /** The caller waits for this before it gets the end of its answer. */
 const SETTLEMENT_TIMEOUT_MS = 300;
 
+/**
+ * Calls of one kind under way. Requests that come in the same turn of the event loop share one, and so its cost. An account
+ * whose rows are locked holds up only those that share its call.
+ */
+const CALLS_MAX = 8;
+const WAITING_MAX = 5_000;
+
 /** Leaves time for two more tries before a lease expires. */
 const HOLDER_TIMEOUT_MS = 1_000;
 
 /** Creates the client of billing's internal routes, over connections that it keeps. */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
-  const { logger } = options;
   const client = createInternalClient({ ...options, timeoutMs: options.admissionTimeoutMs });
+  const settle = batchSettlements(client, options.logger);
   return {
-    admit: async (body) => {
-      const call = client.call(internalRoutes.admitRequest, { body, requestId: body.request_id });
-      return (await call.catch(failUnavailable)).body;
-    },
+    admit: batchAdmissions(client),
     keyStanding: async (body, { userId, requestId }) => {
       const params = { svc_user_id: userId };
       const call = client.call(internalRoutes.readKeyStanding, { params, body, requestId });
       // A billing of the previous release has no such route: its admission alone decides.
       return await call.then((answer) => answer.body, admittedIfNotFound);
     },
-    settle: async (requestId, result) => {
-      const body = { settlements: [{ request_id: requestId, result }] };
-      const call = client.call(internalRoutes.settleRequests, { body, requestId, timeoutMs: SETTLEMENT_TIMEOUT_MS });
-      return await call.then(
-        () => true,
-        (error: unknown) => {
-          logger.warn({ request_id: requestId, err: error }, 'an outcome did not reach billing; its fact will');
-          return false;
-        },
-      );
-    },
+    settle: (requestId, result) => settle({ request_id: requestId, result }),
     entitlements: async (userId, requestId) => {
       const params = { svc_user_id: userId };
       const call = client.call(internalRoutes.getEntitlements, { params, requestId });
@@ -115,10 +113,66 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
   };
 };
 
+const batchAdmissions = (client: InternalClient): BillingClient['admit'] => {
+  const admit = batchCalls<AdmissionRequest, Admission | null>({
+    run: async (requests) => {
+      const requestId = requests[0]?.request_id ?? newId('req');
+      const call = client.call(internalRoutes.admitRequests, { body: { requests: [...requests] }, requestId });
+      return (await call.catch(onlyOneByOne(client, requests))).body.decisions;
+    },
+    keyOf: ({ svc_user_id }) => svc_user_id,
+    callsMax: ADMISSIONS_MAX,
+    batchesMax: CALLS_MAX,
+    waitingMax: WAITING_MAX,
+  });
+  return async (request) => {
+    const decision = await admit(request).catch(failUnavailable);
+    return decision ?? failUnavailable(new Error('billing could not decide the request'));
+  };
+};
+
+/** A billing of the previous release decides one request a call. */
+const onlyOneByOne = (client: InternalClient, requests: readonly AdmissionRequest[]) => async (error: unknown) => {
+  if (!isNotFound(error)) throw error;
+  const decisions = await Promise.all(
+    requests.map(async (body) => {
+      const call = client.call(internalRoutes.admitRequest, { body, requestId: body.request_id });
+      return await call.then(
+        (answer) => answer.body,
+        () => null,
+      );
+    }),
+  );
+  return { body: { decisions } };
+};
+
+const batchSettlements = (client: InternalClient, logger: Logger): ((settlement: Settlement) => Promise<boolean>) => {
+  const report = batchCalls<Settlement, boolean>({
+    run: async (settlements) => {
+      const requestId = settlements[0]?.request_id ?? newId('req');
+      const body = { settlements: [...settlements] };
+      await client.call(internalRoutes.settleRequests, { body, requestId, timeoutMs: SETTLEMENT_TIMEOUT_MS });
+      return settlements.map(() => true);
+    },
+    keyOf: ({ request_id }) => request_id,
+    callsMax: ADMISSIONS_MAX,
+    batchesMax: CALLS_MAX,
+    waitingMax: WAITING_MAX,
+  });
+  return (settlement) =>
+    report(settlement).catch((error: unknown) => {
+      const fields = { request_id: settlement.request_id, err: error };
+      logger.warn(fields, 'an outcome did not reach billing; its fact will');
+      return false;
+    });
+};
+
+const isNotFound = (error: unknown): boolean => error instanceof AppError && error.code === 'not_found';
+
 const holderCall = () => ({ requestId: newId('req'), timeoutMs: HOLDER_TIMEOUT_MS });
 
 const admittedIfNotFound = (error: unknown): Admission => {
-  if (error instanceof AppError && error.code === 'not_found') return { verdict: 'admitted' };
+  if (isNotFound(error)) return { verdict: 'admitted' };
   return failUnavailable(error);
 };
 

@@ -154,7 +154,7 @@ const inference: Dashboard = {
             expr: quantile(
               q,
               'service',
-              'http_request_duration_seconds_bucket{service="billing", operation="admitRequest"}',
+              'http_request_duration_seconds_bucket{service="billing", operation=~"admitRequest|admitRequests"}',
             ),
             legend: `p${q * 100}`,
           })),

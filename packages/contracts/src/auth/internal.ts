@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
-import { defineRoute, json } from '../core/route.ts';
+import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { clientIdParams } from './apps.ts';
 
 /** Owner and state of an app, for other services. */
@@ -28,5 +28,19 @@ export const authInternalRoutes = {
     request: { params: clientIdParams },
     responses: { 200: json('The app.', appOwnershipSchema) },
     errors: ['not_found'],
+  }),
+  authenticateApp: defineRoute({
+    operationId: 'authenticateApp',
+    method: 'POST',
+    path: '/internal/apps/{client_id}/authentications',
+    service: 'auth',
+    caller: 'service',
+    callers: ['webhook-dispatcher'],
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'Check the client secret of an app, deactivated or not',
+    request: { params: clientIdParams, body: jsonBody(z.strictObject({ client_secret: z.string() })) },
+    responses: { 200: json('The secret is live or not.', z.object({ is_authentic: z.boolean() })) },
+    errors: [],
   }),
 } as const;

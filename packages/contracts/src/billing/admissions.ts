@@ -95,6 +95,17 @@ export const admissionSchema = z.object({
 
 export type Admission = z.infer<typeof admissionSchema>;
 
+/** Requests that one call decides. */
+export const ADMISSIONS_MAX = 64;
+
+/** Requests to admit or refuse, each for itself. */
+export const admissionsRequestSchema = z.object({
+  requests: z.array(admissionRequestSchema).min(1).max(ADMISSIONS_MAX),
+});
+
+/** The decisions in the order of the requests; null for one that could not be decided. */
+export const admissionsSchema = z.object({ decisions: z.array(admissionSchema.nullable()) });
+
 /** Outcome of a request from the gateway's point of view. */
 export const requestOutcomeSchema = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('settled'), cost_micros: nonNegativeMicrosSchema }),
@@ -111,6 +122,8 @@ export const settlementsRequestSchema = z.object({
     .min(1)
     .max(500),
 });
+
+export type SettlementsRequest = z.infer<typeof settlementsRequestSchema>;
 
 /** State of each request after the report; null for one that billing never admitted. */
 export const settlementsSchema = z.object({

@@ -223,6 +223,12 @@ export const errorCodes = {
   ),
 
   webhook_not_configured: code('webhook-dispatcher', 'conflict', 409, 'The app has no webhook configuration.'),
+  event_not_queued: code(
+    'webhook-dispatcher',
+    'conflict',
+    409,
+    'Only a queued event can be delivered now, and only if no failed one blocks it.',
+  ),
   event_not_failed: code('webhook-dispatcher', 'conflict', 409, 'Only a failed event can be recovered.'),
 } as const satisfies Record<string, ErrorCodeDefinition>;
 

@@ -20,12 +20,16 @@ export type Scope = (typeof scopes)[number];
 /** Scope of authorize and consent requests that name none. */
 export const DEFAULT_SCOPE = 'inference usage:read';
 
-/** Kind of credential that a route requires. `service` routes are internal and name their `callers`. */
+/**
+ * Kind of credential that a route requires. `client_credentials` are an app's id and secret by HTTP Basic. `service` routes
+ * are internal and name their `callers`.
+ */
 export type CallerKind =
   | 'public'
   | 'oauth_public'
   | 'console_session'
   | 'oauth_access_token'
+  | 'client_credentials'
   | 'api_key'
   | 'session_or_api_key'
   | 'service';
@@ -65,6 +69,8 @@ export interface RouteDefinition {
   readonly business?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
+  /** Pages of any origin may call it: preflights are answered, and answers can be read (CORS without credentials). */
+  readonly crossOrigin?: true;
   readonly errorShape: ErrorShape;
   readonly tag: string;
   readonly summary: string;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import {
+  type CallerKind,
   type ErrorCode,
   errorBodySchema,
   errorCodes,
@@ -117,12 +118,18 @@ const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSc
 const takesInput = ({ request }: RouteDefinition): boolean =>
   [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
 
+/** Callers whose missing or refused credential is answered with our own codes. */
+const tokenCallers: readonly CallerKind[] = [
+  'console_session',
+  'oauth_access_token',
+  'client_credentials',
+  'session_or_api_key',
+];
+
 /** Groups the codes of a route by status, including those of its kind of caller. */
 const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
   const codes = new Set<ErrorCode>([...route.errors, ...commonErrors]);
-  if (['console_session', 'oauth_access_token', 'session_or_api_key'].includes(route.caller)) {
-    codes.add('not_authenticated').add('invalid_token');
-  }
+  if (tokenCallers.includes(route.caller)) codes.add('not_authenticated').add('invalid_token');
   if (route.scopes) codes.add('insufficient_scope');
   if (route.business) codes.add('business_account_required');
   if (route.request.params) codes.add('not_found');
@@ -181,6 +188,11 @@ const securitySchemes = (): JsonSchema => ({
     scheme: 'DPoP',
     description:
       'An access token bound to a key (`token_type` DPoP): `Authorization: DPoP <token>`, with a proof for this request in the header `DPoP` (RFC 9449 section 7.1).',
+  },
+  client_credentials: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The `client_id` and `client_secret` of a confidential app.',
   },
   api_key: { type: 'http', scheme: 'bearer', description: 'An API key, from `POST /v1/gateway/keys`.' },
 });

@@ -8,7 +8,6 @@ export const configureWebhookRequestSchema = z
   .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
   .meta({ id: 'WebhookConfigurationRequest' });
 
-/** An app's webhook configuration. */
 export const webhookConfigurationSchema = z
   .object({
     client_id: idSchema('app'),
@@ -20,10 +19,26 @@ export const webhookConfigurationSchema = z
   })
   .meta({ id: 'WebhookConfiguration' });
 
+export type WebhookConfiguration = z.infer<typeof webhookConfigurationSchema>;
+
 /** The new configuration. Its signing secret is shown only once. */
 export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })
   .meta({ id: 'WebhookConfigured' });
+
+/** Rotation of the signing secret. */
+export const rotateWebhookSecretRequestSchema = z
+  .strictObject({
+    overlap_seconds: z.int().min(0).max(604_800).default(86_400).meta({
+      description: 'Seconds for which the previous secret signs as well.',
+    }),
+  })
+  .meta({ id: 'WebhookSecretRotation' });
+
+/** The new secret. It is shown only once. */
+export const webhookSecretRotatedSchema = z
+  .object({ signing_secret: z.string(), previous_expires_at: timestampSchema })
+  .meta({ id: 'WebhookSecretRotated' });
 
 /** `{client_id}` and `{event_id}` in a path. */
 export const webhookEventParams = z.object({ client_id: pathIdSchema, event_id: pathIdSchema });

@@ -1,14 +1,23 @@
-import { z } from 'zod';
 import { clientIdParams } from '../auth/apps.ts';
-import { pageOf, pageQuery } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { pageOf } from '../core/lists.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import {
   configureWebhookRequestSchema,
+  rotateWebhookSecretRequestSchema,
   webhookConfigurationSchema,
   webhookConfiguredSchema,
   webhookEventParams,
+  webhookSecretRotatedSchema,
 } from './configurations.ts';
-import { recoverRequestSchema, testQueuedSchema, webhookEventRecordSchema } from './webhook-events.ts';
+import {
+  listOwnWebhookEventsQuerySchema,
+  listWebhookEventsQuerySchema,
+  ownWebhookEventSchema,
+  recoverRequestSchema,
+  testQueuedSchema,
+  webhookEventDetailSchema,
+  webhookEventRecordSchema,
+} from './webhook-events.ts';
 
 const owner = {
   service: 'webhook-dispatcher',
@@ -40,6 +49,18 @@ export const webhookDispatcherRoutes = {
     responses: { 200: json('The configuration.', webhookConfigurationSchema) },
     errors: ['not_found'],
   }),
+  rotateWebhookSecret: defineRoute({
+    ...owner,
+    operationId: 'rotateWebhookSecret',
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/webhook/rotate-secret',
+    summary: 'Rotate the signing secret',
+    description:
+      'The generation goes on and nothing is cancelled. For `overlap_seconds`, deliveries carry signatures by both secrets.',
+    request: { params: clientIdParams, body: optionalJsonBody(rotateWebhookSecretRequestSchema) },
+    responses: { 200: json('The new secret. It is shown only once.', webhookSecretRotatedSchema) },
+    errors: ['not_found', 'webhook_not_configured'],
+  }),
   testWebhook: defineRoute({
     ...owner,
     operationId: 'testWebhook',
@@ -56,9 +77,44 @@ export const webhookDispatcherRoutes = {
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook/events',
     summary: 'Delivery status, newest first',
-    request: { params: clientIdParams, query: z.object(pageQuery) },
+    request: { params: clientIdParams, query: listWebhookEventsQuerySchema },
     responses: { 200: json('The events.', pageOf(webhookEventRecordSchema)) },
     errors: ['not_found'],
+  }),
+  getWebhookEvent: defineRoute({
+    ...owner,
+    operationId: 'getWebhookEvent',
+    method: 'GET',
+    path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}',
+    summary: 'Get an event with its body and every attempt',
+    request: { params: webhookEventParams },
+    responses: { 200: json('The event.', webhookEventDetailSchema) },
+    errors: ['not_found'],
+  }),
+  deliverWebhookEventNow: defineRoute({
+    ...owner,
+    operationId: 'deliverWebhookEventNow',
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/deliver-now',
+    summary: 'Deliver a queued event now',
+    description: 'Its app’s next event is due at once, so that this one follows in its order.',
+    request: { params: webhookEventParams },
+    responses: { 202: json('The event. This does not prove delivery.', webhookEventRecordSchema) },
+    errors: ['not_found', 'event_not_queued'],
+  }),
+  listOwnWebhookEvents: defineRoute({
+    service: 'webhook-dispatcher',
+    errorShape: 'detail',
+    tag: 'Webhooks',
+    caller: 'client_credentials',
+    operationId: 'listOwnWebhookEvents',
+    method: 'GET',
+    path: '/v1/integrations/webhook/events',
+    summary: 'Fetch the app’s events, ascending by sequence',
+    description: 'For receivers that have missed some. Authenticates the app with its id and secret by HTTP Basic.',
+    request: { query: listOwnWebhookEventsQuerySchema },
+    responses: { 200: json('The events.', pageOf(ownWebhookEventSchema)) },
+    errors: [],
   }),
   recoverWebhookEvent: defineRoute({
     ...owner,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { revocationReasonSchema } from '../auth/connections.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from '../billing/subscriptions.ts';
 import { idSchema } from '../core/ids.ts';
+import { pageQuery } from '../core/lists.ts';
 import { timestampSchema, unixSecondsSchema } from '../core/time.ts';
 
 /** `api_version` of every envelope. */
@@ -9,6 +10,13 @@ export const WEBHOOK_API_VERSION = '2026-10-01';
 
 /** Header with a delivery's signature: `t=<unix seconds>,v1=<hex HMAC-SHA256>`. */
 export const WEBHOOK_SIGNATURE_HEADER = 'x-svc-signature';
+
+/** Headers of a delivery by the Standard Webhooks specification. */
+export const STANDARD_WEBHOOK_HEADERS = {
+  id: 'webhook-id',
+  timestamp: 'webhook-timestamp',
+  signature: 'webhook-signature',
+} as const;
 
 const envelope = <const Name extends string, Data extends z.ZodObject>(name: Name, data: Data) =>
   z.object({
@@ -43,6 +51,14 @@ export const webhookEventStatusSchema = z.enum(['queued', 'delivering', 'deliver
 
 export type WebhookEventStatus = z.infer<typeof webhookEventStatusSchema>;
 
+/** One attempt to deliver an event. */
+const deliveryAttemptSchema = z.object({
+  at: timestampSchema,
+  status_code: z.int().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.int(),
+});
+
 /** A stored event as the app's owner sees it. */
 export const webhookEventRecordSchema = z
   .object({
@@ -55,16 +71,54 @@ export const webhookEventRecordSchema = z
     created: unixSecondsSchema,
     next_attempt_at: timestampSchema.nullable(),
     delivered_at: timestampSchema.nullable(),
-    last_attempt: z
-      .object({
-        at: timestampSchema,
-        status_code: z.int().nullable(),
-        error: z.string().nullable(),
-        duration_ms: z.int(),
-      })
-      .nullable(),
+    last_attempt: deliveryAttemptSchema.nullable(),
   })
   .meta({ id: 'WebhookEventRecord' });
+
+/** A stored event as the app's owner sees it. */
+export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
+
+/** A stored event with its body and every attempt. */
+export const webhookEventDetailSchema = webhookEventRecordSchema
+  .extend({
+    payload: z.string().meta({ description: 'The body as sent.' }),
+    attempt_log: z.array(deliveryAttemptSchema).meta({ description: 'Every attempt, oldest first.' }),
+  })
+  .meta({ id: 'WebhookEventDetail' });
+
+export type WebhookEventDetail = z.infer<typeof webhookEventDetailSchema>;
+
+const sequenceBoundSchema = z.int().min(0);
+
+/** Query of the owner's event list. */
+export const listWebhookEventsQuerySchema = z.object({
+  ...pageQuery,
+  status: webhookEventStatusSchema.optional(),
+  event: z.enum(webhookEventNames).optional(),
+  after_sequence: sequenceBoundSchema.optional(),
+  before_sequence: sequenceBoundSchema.optional(),
+});
+
+/** Query of the app's own event list. */
+export const listOwnWebhookEventsQuerySchema = z.object({
+  after_sequence: sequenceBoundSchema.default(0),
+  limit: pageQuery.limit,
+});
+
+/** A stored event as the app's receiver fetches it. */
+export const ownWebhookEventSchema = webhookEventDetailSchema
+  .pick({
+    event_id: true,
+    event: true,
+    sequence: true,
+    generation: true,
+    created: true,
+    status: true,
+    payload: true,
+  })
+  .meta({ id: 'OwnWebhookEvent' });
+
+export type OwnWebhookEvent = z.infer<typeof ownWebhookEventSchema>;
 
 /** A queued test event. */
 export const testQueuedSchema = z

@@ -12,7 +12,7 @@ const run = promisify(execFile);
  * hold its history, or the packages cannot be had.
  */
 export const checkOutPreviousRelease = async (folder: string): Promise<void> => {
-  const commit = (await readFile(`${ROOT}packages/e2e/test/upgrade/previous-release`, 'utf8')).trim();
+  const commit = await findPreviousRelease(ROOT);
   await mkdir(folder, { recursive: true });
   const archive = `${folder}.tar`;
   await run('git', ['-C', ROOT, 'archive', '--output', archive, commit], { timeout: GIT_TIMEOUT_MS });
@@ -20,4 +20,17 @@ export const checkOutPreviousRelease = async (folder: string): Promise<void> => 
   // This checkout's pnpm: there is none in the folder yet.
   const install = ['install', '--frozen-lockfile', '--prefer-offline', '--prod'];
   await run(`${ROOT}node_modules/.bin/pnpm`, install, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
+};
+
+/**
+ * Returns the last release before this commit: the newest tag `v…` among its ancestors, or the commit named in `previous-release` where no
+ * ancestor has one.
+ */
+const findPreviousRelease = async (repository: string): Promise<string> => {
+  const describe = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
+  try {
+    return (await run('git', ['-C', repository, ...describe], { timeout: GIT_TIMEOUT_MS })).stdout.trim();
+  } catch {
+    return (await readFile(new URL('previous-release', import.meta.url), 'utf8')).trim();
+  }
 };

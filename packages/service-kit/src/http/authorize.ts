@@ -3,6 +3,8 @@ import type { RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, Authenticators, Caller, Presentation } from './binding.ts';
 
+/** Challenge for an app's id and secret (RFC 7617 section 2). */
+export const BASIC_CHALLENGE = 'Basic realm="svc"';
 /** Longer than any token that we issue; a longer credential is not looked at. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
@@ -21,10 +23,7 @@ export const authorize = async (
   const authenticate: Authenticate<Caller> | undefined = authenticators[route.caller];
   if (authenticate === undefined) throw new Error(`there is no authenticator for ${route.caller}`);
   const [scheme, credential] = readCredential(req);
-  // Only access tokens can be bound to a key; anything else is presented as a bearer credential or not at all.
-  if (credential === undefined || (scheme === 'DPoP' && route.caller !== 'oauth_access_token')) {
-    throw missingCredential(route);
-  }
+  if (credential === undefined || !schemesOf(route).includes(scheme)) throw missingCredential(route);
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
   const caller = await authenticate(credential, { scheme, ...requestOf(req) });
   checkInternalCaller(route, caller);
@@ -33,10 +32,19 @@ export const authorize = async (
   return caller;
 };
 
-/** Scheme and credential of the `Authorization` header. */
+const schemes: Readonly<Record<string, Presentation['scheme']>> = { bearer: 'Bearer', dpop: 'DPoP', basic: 'Basic' };
+
+/** Returns the schemes in which a route's credential may come. Only access tokens can be bound to a key. */
+const schemesOf = ({ caller }: RouteDefinition): readonly Presentation['scheme'][] => {
+  if (caller === 'client_credentials') return ['Basic'];
+  return caller === 'oauth_access_token' ? ['Bearer', 'DPoP'] : ['Bearer'];
+};
+
+/** Reads scheme and credential of the `Authorization` header. */
 const readCredential = (req: IncomingMessage): [Presentation['scheme'], string | undefined] => {
-  const [, scheme = '', credential] = /^(bearer|dpop) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
-  return [scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', credential];
+  const [, scheme = '', credential] =
+    /^(bearer|dpop|basic) +(.+)$/i.exec(req.headers.authorization?.trim() ?? '') ?? [];
+  return [schemes[scheme.toLowerCase()] ?? 'Bearer', credential];
 };
 
 const requestOf = (req: IncomingMessage): Omit<Presentation, 'scheme'> => {
@@ -49,10 +57,12 @@ const requestOf = (req: IncomingMessage): Omit<Presentation, 'scheme'> => {
   };
 };
 
-const missingCredential = (route: RouteDefinition): AppError =>
-  route.caller === 'api_key'
-    ? new AppError('invalid_api_key', undefined, { headers: { 'www-authenticate': 'Bearer' } })
-    : new AppError('not_authenticated', undefined, { headers: { 'www-authenticate': 'Bearer' } });
+const missingCredential = (route: RouteDefinition): AppError => {
+  const code = route.caller === 'api_key' ? 'invalid_api_key' : 'not_authenticated';
+  return new AppError(code, undefined, {
+    headers: { 'www-authenticate': route.caller === 'client_credentials' ? BASIC_CHALLENGE : 'Bearer' },
+  });
+};
 
 const refusedCredential = (route: RouteDefinition): AppError =>
   new AppError(route.caller === 'api_key' ? 'invalid_api_key' : 'invalid_token');

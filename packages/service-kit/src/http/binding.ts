@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerKind, InternalCaller, RouteDefinition } from '@svc/contracts';
+import type { CallerKind, InternalCaller, RouteDefinition, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -32,6 +32,12 @@ export interface AccessTokenCaller {
   keyThumbprint?: string;
 }
 
+/** An app that acts for itself. */
+export interface ClientCredentialsCaller {
+  kind: 'client_credentials';
+  clientId: string;
+}
+
 /** The holder of an API key; made by the gateway's own authenticator. */
 export interface ApiKeyCaller {
   kind: 'api_key';
@@ -48,13 +54,20 @@ export interface ServiceCaller {
 }
 
 /** Who calls. */
-export type Caller = PublicCaller | ConsoleSessionCaller | AccessTokenCaller | ApiKeyCaller | ServiceCaller;
+export type Caller =
+  | PublicCaller
+  | ConsoleSessionCaller
+  | AccessTokenCaller
+  | ClientCredentialsCaller
+  | ApiKeyCaller
+  | ServiceCaller;
 
 interface CallersByKind {
   public: PublicCaller;
   oauth_public: PublicCaller;
   console_session: ConsoleSessionCaller;
   oauth_access_token: AccessTokenCaller;
+  client_credentials: ClientCredentialsCaller;
   api_key: ApiKeyCaller;
   session_or_api_key: ConsoleSessionCaller | ApiKeyCaller;
   service: ServiceCaller;
@@ -65,7 +78,7 @@ export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
 
 /** How a credential was presented, for those that are bound to a key and to the request (RFC 9449 section 7.1). */
 export interface Presentation {
-  scheme: 'Bearer' | 'DPoP';
+  scheme: 'Bearer' | 'DPoP' | 'Basic';
   method: string;
   /** The request's path, without its query. */
   path: string;
@@ -138,18 +151,24 @@ export type CheckedRequest = Omit<
   caller: Caller;
 };
 
+/** Answers a request whose path, query, headers or body are invalid; undefined: with the 422 of the contract. */
+export type AnswerInvalid = (issues: readonly ValidationIssue[], req: IncomingMessage) => ReplyContent | undefined;
+
 /** A contract route and what answers it. */
 export interface Binding {
   route: RouteDefinition;
   handle: (request: CheckedRequest) => Promise<Reply>;
+  answerInvalid?: AnswerInvalid | undefined;
 }
 
 /** Binds a contract route to its handler, typed by the contract. */
 export const bind = <R extends RouteDefinition>(
   route: R,
   handler: (context: RequestContext<R>) => Promise<Reply>,
+  answerInvalid?: AnswerInvalid,
 ): Binding => ({
   route,
+  answerInvalid,
   // The factory calls this only with what it has parsed by this route's own schemas, and with the caller its kind demands.
   handle: (request) => handler(request as unknown as RequestContext<R>),
 });

@@ -1,14 +1,21 @@
 import { internalRoutes } from '@svc/contracts';
-import { AppError, type Binding, bind } from '@svc/service-kit';
+import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import { appFact } from './app.ts';
+import { isLiveSecret } from './client-secret.ts';
 import { findAppById } from './queries.ts';
+import { listSecrets } from './secret-queries.ts';
 
-/** Serves what other services may ask about apps. */
-export const appInternalRoutes = (deps: { database: Executor }): Binding[] => [
+/** Routes about apps for other services. */
+export const appInternalRoutes = ({ database, clock }: { database: Executor; clock: Clock }): Binding[] => [
   bind(internalRoutes.getAppOwnership, async ({ params }) => {
-    const app = await findAppById(deps.database, params.client_id);
+    const app = await findAppById(database, params.client_id);
     if (app === undefined) throw new AppError('not_found');
     return { status: 200, body: appFact(app) };
+  }),
+  bind(internalRoutes.authenticateApp, async ({ params, body }) => {
+    const app = await findAppById(database, params.client_id);
+    const secrets = app === undefined ? [] : await listSecrets(database, params.client_id);
+    return { status: 200, body: { is_authentic: isLiveSecret(secrets, body.client_secret, clock()) } };
   }),
 ];

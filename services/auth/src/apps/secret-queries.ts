@@ -1,5 +1,6 @@
-import { snakeKeys } from '../key-case.ts';
-import type { Transaction } from '../transact.ts';
+import { camelKeys, snakeKeys } from '../key-case.ts';
+import type { Executor, Transaction } from '../transact.ts';
+import type { StoredSecret } from './client-secret.ts';
 
 /** Stores the digest of a new current secret. */
 export const insertSecret = async (
@@ -7,6 +8,14 @@ export const insertSecret = async (
   secret: { digest: Buffer; clientId: string; createdAt: Date },
 ): Promise<void> => {
   await trx('app_secrets').insert(snakeKeys({ ...secret, expiresAt: null }));
+};
+
+/** Lists the secrets of an app, deactivated or not. A deleted app has none. */
+export const listSecrets = async (executor: Executor, clientId: string): Promise<StoredSecret[]> => {
+  const rows = await executor('app_secrets')
+    .where({ client_id: clientId })
+    .select<{ digest: Buffer; expires_at: Date | null }[]>('digest', 'expires_at');
+  return rows.map(camelKeys);
 };
 
 /** Ends the current secret at an instant, and those before it at once. */

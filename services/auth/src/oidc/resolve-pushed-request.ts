@@ -7,8 +7,8 @@ const URN = 'urn:ietf:params:oauth:request_uri:';
 const DETAILS = 'authorization_details';
 /** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
 const PARAMETERS = [
-  ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type'],
-  ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt', DETAILS],
+  ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type', 'response_mode'],
+  ...['state', 'scope', 'locale', 'ui_locales', 'dpop_jkt', 'prompt', 'resource'],
 ];
 
 /**
@@ -30,10 +30,10 @@ export const resolvePushedRequest = async (
 export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {
   const query = new URLSearchParams({ client_id: clientId });
   for (const name of PARAMETERS) {
-    const value = parameters[name];
-    if (typeof value === 'string') query.set(name, value);
-    // The library has parsed this one.
-    else if (name === DETAILS && value !== undefined) query.set(name, JSON.stringify(value));
+    for (const value of [parameters[name]].flat()) if (typeof value === 'string') query.append(name, value);
   }
+  // The library has parsed this one.
+  const details = parameters[DETAILS];
+  if (details !== undefined) query.set(DETAILS, JSON.stringify(details));
   return query;
 };

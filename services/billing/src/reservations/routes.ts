@@ -1,5 +1,5 @@
-import { internalRoutes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { type Admission, type AdmissionRequest, internalRoutes } from '@svc/contracts';
+import { type Binding, bind, type Logger } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
 import { readKeyStanding } from './read-key-standing.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
@@ -10,6 +10,10 @@ export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonl
   const settle = createSettlement(deps);
   return [
     bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
+    bind(internalRoutes.admitRequests, async ({ body }) => ({
+      status: 200,
+      body: { decisions: await decideAll(body.requests, admit, deps.logger) },
+    })),
     bind(internalRoutes.readKeyStanding, async ({ params, body }) => ({
       status: 200,
       body: await readKeyStanding(deps.database, params.svc_user_id, body),
@@ -22,4 +26,18 @@ export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonl
       };
     }),
   ];
+};
+
+/** Decides requests side by side. Throws the failure if none could be decided, as when the database is away. */
+const decideAll = async (
+  requests: readonly AdmissionRequest[],
+  admit: (request: AdmissionRequest) => Promise<Admission>,
+  logger: Logger,
+): Promise<(Admission | null)[]> => {
+  const outcomes = await Promise.allSettled(requests.map(admit));
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+  const [first] = failures;
+  if (first !== undefined && failures.length === requests.length) throw first.reason;
+  for (const { reason } of failures) logger.error({ err: reason }, 'a request could not be decided');
+  return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null));
 };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Admission,
   type AdmissionRequest,
-  admissionRequestSchema,
+  admissionsRequestSchema,
   holderRenewalSchema,
   internalRoutes,
   type RequestOutcome,
@@ -80,11 +80,12 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
   if (req.headers.authorization !== `Bearer ${TOKEN}`) return send(res, 401, {});
   const text = Buffer.concat(chunks).toString();
   const path = req.url ?? '';
-  if (path === '/internal/admissions') {
-    billing.waiting += 1;
+  if (path === internalRoutes.admitRequests.path) {
+    const { requests } = admissionsRequestSchema.parse(JSON.parse(text));
+    billing.waiting += requests.length;
     await billing.hold?.();
-    billing.waiting -= 1;
-    return send(res, 200, admit(billing, admissionRequestSchema.parse(JSON.parse(text))));
+    billing.waiting -= requests.length;
+    return send(res, 200, { decisions: requests.map((request) => admit(billing, request)) });
   }
   if (path === '/internal/settlements') {
     await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));

@@ -1,68 +1,86 @@
 import type { Knex } from 'knex';
 import type { SecretBox } from '../signatures/index.ts';
-import type { Configuration } from './configuration.ts';
-import { listConfigurations } from './queries.ts';
+import { listConfigurations, type VersionedConfiguration } from './queries.ts';
 
-/** Where an app's events go, and with which secret they are signed. */
+/** The destination of an app's events and the secrets that sign them. */
 export interface DeliveryTarget {
   readonly clientId: string;
   readonly generation: number;
+  readonly secretVersion: number;
   readonly url: string;
   readonly secret: string;
+  /** Secret before the last rotation. */
+  readonly previous: { readonly secret: string; readonly expiresAt: Date } | undefined;
 }
 
-/** Finds the targets of apps, each in one given generation. */
 export interface DeliveryTargets {
-  /** The target, where it is remembered. */
   recall(request: GenerationOfApp): DeliveryTarget | undefined;
-  /** One entry per request, in order; undefined where that generation is over, or its secret cannot be opened. */
+  /** Returns one entry for each request, in order: undefined if the generation is over or its secret cannot be opened. */
   find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;
 }
 
-/** A generation is written once, so what was read of it stays true. */
+/** Within a generation a cached target stays valid until the secret is rotated. */
 export interface GenerationOfApp {
   readonly clientId: string;
   readonly generation: number;
+  readonly secretVersion: number;
 }
 
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
-/** Reads targets, and remembers the newest of them. `onUnreadable` is told of secrets that no configured key opens. */
+/** Reads targets and caches the newest of them. Calls `onUnreadable` for secrets that no configured key opens. */
 export const createDeliveryTargets = (
   database: Knex,
   secretBox: SecretBox,
   onUnreadable: (clientId: string, error: unknown) => void,
 ): DeliveryTargets => {
-  const remembered = new Map<string, DeliveryTarget>();
-  const remember = (target: DeliveryTarget) => {
-    remembered.delete(target.clientId);
-    remembered.set(target.clientId, target);
-    const oldest = remembered.keys().next();
-    if (remembered.size > REMEMBERED_MAX && oldest.done !== true) remembered.delete(oldest.value);
+  const cached = new Map<string, DeliveryTarget>();
+  const cache = (target: DeliveryTarget) => {
+    cached.delete(target.clientId);
+    cached.set(target.clientId, target);
+    const oldest = cached.keys().next();
+    if (cached.size > CACHED_MAX && oldest.done !== true) cached.delete(oldest.value);
   };
-  const open = (configuration: Configuration) => {
-    const { clientId, generation, url, secret } = configuration;
+  const open = (configuration: VersionedConfiguration) => {
     try {
-      remember({ clientId, generation, url, secret: secretBox.open(secret, { clientId, generation }) });
+      cache(openTarget(configuration, secretBox));
     } catch (error) {
-      onUnreadable(clientId, error);
+      onUnreadable(configuration.clientId, error);
     }
   };
-  const recall = ({ clientId, generation }: GenerationOfApp) => {
-    const target = remembered.get(clientId);
-    return target?.generation === generation ? target : undefined;
+  const recall = ({ clientId, generation, secretVersion }: GenerationOfApp) => {
+    const target = cached.get(clientId);
+    const isCurrent = target?.generation === generation && target.secretVersion >= secretVersion;
+    return isCurrent ? target : undefined;
   };
   return {
     recall,
     async find(requests) {
-      const missing = requests.filter((request) => recall(request) === undefined);
-      if (missing.length > 0) {
-        const configurations = await listConfigurations(database, [
-          ...new Set(missing.map(({ clientId }) => clientId)),
-        ]);
-        for (const configuration of configurations) open(configuration);
+      const missing = new Set<string>();
+      for (const request of requests) if (recall(request) === undefined) missing.add(request.clientId);
+      if (missing.size > 0) {
+        for (const configuration of await listConfigurations(database, [...missing])) open(configuration);
       }
       return requests.map(recall);
     },
+  };
+};
+
+const openTarget = (configuration: VersionedConfiguration, secretBox: SecretBox): DeliveryTarget => {
+  const { clientId, generation, url, keyId, sealed, secretVersion } = configuration;
+  const { previousKeyId, previousSealed, previousExpiresAt } = configuration;
+  const owner = { clientId, generation };
+  const hasPrevious = previousKeyId !== null && previousSealed !== null && previousExpiresAt !== null;
+  return {
+    ...owner,
+    secretVersion,
+    url,
+    secret: secretBox.open({ keyId, sealed }, owner),
+    previous: hasPrevious
+      ? {
+          secret: secretBox.open({ keyId: previousKeyId, sealed: previousSealed }, owner),
+          expiresAt: previousExpiresAt,
+        }
+      : undefined,
   };
 };

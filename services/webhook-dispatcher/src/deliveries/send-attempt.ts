@@ -1,4 +1,5 @@
-import { WEBHOOK_SIGNATURE_HEADER } from '@svc/contracts';
+import type { Clock } from '@svc/service-kit';
+import type { DeliveryTarget } from '../configurations/index.ts';
 import {
   type AllowTargets,
   checkDestination,
@@ -7,45 +8,45 @@ import {
   type PinnedAgent,
   parseDestination,
 } from '../destinations/index.ts';
-import { signBody } from '../signatures/index.ts';
+import { signDelivery } from '../signatures/index.ts';
 import { describeFailure } from './describe-failure.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 
-/** One HTTP request to be made. */
 export interface AttemptRequest {
   readonly url: string;
   readonly secret: string;
+  readonly previous: DeliveryTarget['previous'];
+  readonly eventId: string;
   readonly body: Buffer;
 }
 
-/** What an attempt came to. The answer's text is never kept. */
+/** Result of an attempt. The body of the answer is never kept. */
 export interface AttemptResult {
   readonly isDelivered: boolean;
   readonly at: Date;
   readonly durationMs: number;
   readonly statusCode: number | null;
-  /** A short cause; null when delivered. */
+  /** A fixed word for the cause; null if delivered. */
   readonly error: string | null;
-  /** What the receiver asked for with 429 or 503. */
+  /** Delay that the receiver asked for with a 429 or 503. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** What attempts need from outside. */
 export interface AttemptDeps {
   readonly agent: PinnedAgent;
   readonly lookup: Lookup;
   readonly allowTargets: AllowTargets;
-  readonly clock: () => Date;
+  readonly clock: Clock;
 }
 
-/** From the look-up to the answer's last byte. */
+/** From the DNS look-up to the last byte of the answer. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 const USER_AGENT = 'svc-webhooks/1';
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 
 /**
- * Makes one attempt: look-up, check, connection to a checked address, signed POST. Throws only `stopping`'s reason: everything
- * else that can go wrong is a result.
+ * Makes one attempt: DNS look-up, check of the addresses, connection to a checked address, signed POST. Every failure is a
+ * result. Throws only the reason of `stopping`.
  */
 export const sendAttempt = async (
   attempt: AttemptRequest,
@@ -66,15 +67,17 @@ export const sendAttempt = async (
   try {
     const destination = parseDestination(attempt.url, deps.allowTargets);
     const checked = await checkDestination(destination, { lookup: deps.lookup, signal });
-    const unixSeconds = Math.floor(deps.clock().getTime() / 1_000);
-    const signature = signBody(attempt.secret, attempt.body, unixSeconds);
+    const now = deps.clock();
+    const { eventId, body, secret, previous } = attempt;
+    const secrets = previous !== undefined && previous.expiresAt > now ? [secret, previous.secret] : [secret];
+    const unixSeconds = Math.floor(now.getTime() / 1_000);
     const headers = {
       host: destination.authority,
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      [WEBHOOK_SIGNATURE_HEADER]: signature,
+      ...signDelivery({ eventId, body, unixSeconds, secrets }),
     };
-    const { statusCode, retryAfter } = await deps.agent.post(checked, { headers, body: attempt.body }, signal);
+    const { statusCode, retryAfter } = await deps.agent.post(checked, { headers, body }, signal);
     if (statusCode >= 200 && statusCode < 300) return result(statusCode, null);
     const asksForTime = RETRY_AFTER_STATUSES.includes(statusCode);
     return result(statusCode, 'unexpected_status', asksForTime ? parseRetryAfter(retryAfter, deps.clock()) : undefined);
@@ -87,7 +90,7 @@ export const sendAttempt = async (
   }
 };
 
-/** One signal for both ends of an attempt's time; composed signals cost more than the request's own work. */
+/** Returns one signal for time-out and stop. A signal composed by `AbortSignal.any` costs more than the request's own work. */
 const limitTime = (milliseconds: number, stopping: AbortSignal) => {
   const ending = new AbortController();
   let isOver = false;

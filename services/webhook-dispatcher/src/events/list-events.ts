@@ -1,23 +1,27 @@
+import type { WebhookEventRecord } from '@svc/contracts';
 import { invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import type { EventRecord } from './event.ts';
-import { findEventState, listEventRecords } from './queries.ts';
+import { type EventFilter, findEventState, listEventRecords } from './queries.ts';
 
-/** One page of an app's events. */
 export interface EventPage {
-  readonly records: readonly EventRecord[];
-  readonly hasMore: boolean;
+  readonly data: readonly WebhookEventRecord[];
+  readonly has_more: boolean;
 }
 
-/** Reads a page, newest first, from behind the event `after`. Throws a 422 fault where the app has no such event. */
-export const listEvents = async (
-  database: Knex,
-  { clientId, limit, after }: { clientId: string; limit: number; after?: string | undefined },
-): Promise<EventPage> => {
+/** Selection of a page of an app's events. */
+export interface EventSelection extends Omit<EventFilter, 'eventId'> {
+  /** Id of the last event of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** Returns a page of the app's events, newest first, from behind the event `after`. Throws a 422 fault if there is no such event. */
+export const listEvents = async (database: Knex, { after, ...filter }: EventSelection): Promise<EventPage> => {
+  const { clientId, limit, belowSequence = Number.MAX_SAFE_INTEGER } = filter;
   const last = after === undefined ? undefined : await findEventState(database, clientId, after);
   if (after !== undefined && last === undefined) {
     throw invalidField(['query', 'after'], 'value_error', 'Value error, there is no such event');
   }
-  const records = await listEventRecords(database, { clientId, belowSequence: last?.sequence, limit: limit + 1 });
-  return { records: records.slice(0, limit), hasMore: records.length > limit };
+  const below = Math.min(belowSequence, last?.sequence ?? belowSequence);
+  const records = await listEventRecords(database, { ...filter, belowSequence: below, limit: limit + 1 });
+  return { data: records.slice(0, limit), has_more: records.length > limit };
 };

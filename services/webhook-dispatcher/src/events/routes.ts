@@ -2,21 +2,20 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { AuthClient } from '../auth-client.ts';
-import { toWireRecord } from './event.ts';
+import { deliverNow } from './deliver-now.ts';
+import { getEvent } from './get-event.ts';
 import { listEvents } from './list-events.ts';
-import type { LocalWorker } from './local-worker.ts';
+import { listOwnEvents } from './list-own-events.ts';
 import { queueTestEvent } from './queue-test-event.ts';
 import { recoverEvent } from './recover-event.ts';
-import type { StoreDeps } from './store-events.ts';
+import type { LocalWorker, StoreDeps } from './store-events.ts';
 
-/** What the routes need. */
 export interface EventRoutesDeps extends StoreDeps {
   readonly database: Knex;
   readonly auth: AuthClient;
   readonly worker: LocalWorker;
 }
 
-/** Binds the routes of events. */
 export const eventRoutes = (deps: EventRoutesDeps): Binding[] => {
   const { database, auth, worker } = deps;
   return [
@@ -29,15 +28,33 @@ export const eventRoutes = (deps: EventRoutesDeps): Binding[] => {
     bind(routes.listWebhookEvents, async ({ params, query, caller, requestId, signal }) => {
       const clientId = params.client_id;
       await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
-      const { records, hasMore } = await listEvents(database, { clientId, limit: query.limit, after: query.after });
-      return { status: 200, body: { data: records.map(toWireRecord), has_more: hasMore } };
+      const { limit, after, status, event, after_sequence: aboveSequence, before_sequence: belowSequence } = query;
+      const page = await listEvents(database, { clientId, limit, after, status, event, aboveSequence, belowSequence });
+      return { status: 200, body: page };
+    }),
+    bind(routes.getWebhookEvent, async ({ params, caller, requestId, signal }) => {
+      const { client_id: clientId, event_id: eventId } = params;
+      await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
+      return { status: 200, body: await getEvent(database, { clientId, eventId }) };
+    }),
+    bind(routes.deliverWebhookEventNow, async ({ params, caller, requestId, signal }) => {
+      const { client_id: clientId, event_id: eventId } = params;
+      await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
+      const record = await deliverNow(database, { clientId, eventId });
+      worker.hint();
+      return { status: 202, body: record };
+    }),
+    bind(routes.listOwnWebhookEvents, async ({ query, caller }) => {
+      const { after_sequence: afterSequence, limit } = query;
+      const page = await listOwnEvents(database, { clientId: caller.clientId, afterSequence, limit });
+      return { status: 200, body: page };
     }),
     bind(routes.recoverWebhookEvent, async ({ params, body, caller, requestId, signal }) => {
       const { client_id: clientId, event_id: eventId } = params;
       await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
       const record = await recoverEvent(database, { clientId, eventId, action: body.action });
       worker.hint();
-      return { status: 200, body: toWireRecord(record) };
+      return { status: 200, body: record };
     }),
   ];
 };

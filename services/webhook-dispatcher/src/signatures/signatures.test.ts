@@ -1,8 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { parseEncryptionKeys } from './encryption-keys.ts';
 import { createSecretBox, newSigningSecret } from './secret-box.ts';
-import { signBody } from './sign-body.ts';
+import { signDelivery } from './sign-delivery.ts';
 
 const owner = { clientId: 'app_one', generation: 3 };
 const keyText = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -12,14 +13,26 @@ describe('the signature', () => {
     const secret = newSigningSecret();
     const body = Buffer.from('{"è":"\\u0000 é"}', 'utf8');
     const expected = createHmac('sha256', Buffer.from(secret)).update(`1790000000.${body.toString()}`).digest('hex');
-    expect(signBody(secret, body, 1_790_000_000)).toBe(`t=1790000000,v1=${expected}`);
+    const headers = signDelivery({ eventId: 'evt_1', body, unixSeconds: 1_790_000_000, secrets: [secret] });
+    expect(headers['x-svc-signature']).toBe(`t=1790000000,v1=${expected}`);
+  });
+
+  test.each([0, 1])('of each secret verifies with the Standard Webhooks library (secret %i)', (index) => {
+    const secrets = [newSigningSecret(), newSigningSecret()];
+    const body = Buffer.from('{"event":"integration.test"}');
+    const unixSeconds = Math.floor(Date.now() / 1_000);
+    const headers = signDelivery({ eventId: 'evt_1', body, unixSeconds, secrets });
+    const verifier = new Webhook(secrets[index] ?? '');
+    expect(verifier.verify(body.toString(), headers)).toEqual({ event: 'integration.test' });
+    expect(() => verifier.verify(`${body} `, headers)).toThrow();
+    expect(headers['x-svc-signature']?.split(',')).toHaveLength(3);
   });
 });
 
 describe('secrets at rest', () => {
   const [first, second] = [keyText('first'), keyText('second')];
 
-  test('open again, and never look the same twice', () => {
+  test('open again, and differ each time', () => {
     const box = createSecretBox(parseEncryptionKeys([first]));
     const secret = newSigningSecret();
     const [one, other] = [box.seal(secret, owner), box.seal(secret, owner)];
@@ -40,7 +53,7 @@ describe('secrets at rest', () => {
     }
   });
 
-  test('survive a rotation as long as the old key is there', () => {
+  test('survive a key rotation while the old key is configured', () => {
     const sealed = createSecretBox(parseEncryptionKeys([first])).seal('whsec_x', owner);
     const rotated = createSecretBox(parseEncryptionKeys([second, first]));
     expect(rotated.currentKeyId).toBe('second');
@@ -52,7 +65,7 @@ describe('secrets at rest', () => {
 describe('encryption keys', () => {
   const bytes = randomBytes(32);
 
-  test('are taken in base64, base64url and hex, with an id of their own or a derived one', () => {
+  test('are accepted in base64, base64url and hex, with a given or derived id', () => {
     const forms = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
     const [plain, url, hex] = forms.map((form) => parseEncryptionKeys([form])[0]);
     expect(plain?.key.equals(bytes)).toBe(true);
@@ -61,11 +74,14 @@ describe('encryption keys', () => {
     expect(parseEncryptionKeys([`k1:${forms[0]}`])[0].id).toBe('k1');
   });
 
-  test.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])('%j is refused, unquoted', (entry) => {
-    expect(() => parseEncryptionKeys([entry])).toThrow(/^expected/);
-  });
+  test.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])(
+    '%j is refused without a quote of the entry',
+    (entry) => {
+      expect(() => parseEncryptionKeys([entry])).toThrow(/^expected/);
+    },
+  );
 
-  test('need different ids', () => {
+  test('must have different ids', () => {
     expect(() => parseEncryptionKeys([`a:${bytes.toString('hex')}`, `a:${bytes.toString('base64')}`])).toThrow(
       'different',
     );

@@ -1,7 +1,8 @@
-import { type AuthorizeQuery, type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
+import { type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { ConnectionRecord } from '../../connections/index.ts';
 import { readBudgetProposal } from '../budget-proposal.ts';
+import type { AskedQuery } from './asked-query.ts';
 import type { PageContext } from './page-context.ts';
 
 /** The limit that the consent page shows first. */
@@ -18,7 +19,7 @@ type KnownBudget = Pick<ConnectionRecord, 'budgetLimitMicros' | 'budgetPeriod' |
 /** Returns the connection's present limit, else the app's proposal. */
 export const budgetForm = (
   { currency }: { readonly currency: string },
-  query: AuthorizeQuery,
+  query: Pick<AskedQuery, 'authorization_details'>,
   connection: KnownBudget | undefined,
 ): BudgetForm => {
   const present = connection?.endedAt === null ? toLimit(connection) : undefined;

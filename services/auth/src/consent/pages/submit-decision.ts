@@ -7,12 +7,14 @@ import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../
 import { later } from '../../time.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
 import { insertDeniedForm, isDeniedForm } from '../denied-form-queries.ts';
+import { toAuthorizeRequest } from './asked-query.ts';
 import { readBudgetFields } from './budget-form.ts';
 import { FORM_MS, type FormContext } from './form-token.ts';
 import { decidedPage, unavailablePage } from './message-pages.ts';
 import { createPageContext } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
-import { backToAuthorize, type ReadForm, readForm, seeOther } from './read-form.ts';
+import { backToAuthorize, type ReadForm, readForm } from './read-form.ts';
+import { seeOther } from './see-other.ts';
 import { judgeQuery, showConsent } from './show-authorize-page.ts';
 
 /** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
@@ -23,7 +25,7 @@ export const submitDecision = async (
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { form, fields } = read;
-  const decision = { request: toRequest(form), state: form.query.state };
+  const decision = { request: toAuthorizeRequest(form.query, form.isPushed), state: form.query.state };
   const budget = readBudgetFields(fields);
   if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
@@ -45,15 +47,6 @@ const askAgain = async (
   const context = createPageContext(deps, { ...form, app, session });
   return await showConsent(deps, { context, session, judged, typedLimit: fields.get('limit') ?? '' });
 };
-
-const toRequest = ({ query, isPushed }: FormContext) => ({
-  clientId: query.client_id,
-  redirectUri: query.redirect_uri,
-  scope: query.scope,
-  codeChallenge: query.code_challenge,
-  dpopThumbprint: query.dpop_jkt,
-  isPushed,
-});
 
 /** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */
 const denyForGood = async (

@@ -1,0 +1,212 @@
+import { createHmac } from 'node:crypto';
+import { newId } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  call,
+  type Dispatcher,
+  newOwner,
+  type Owner,
+  startDispatcher,
+  startWorld,
+  type World,
+} from './support/dispatcher.ts';
+import type { Received } from './support/receiver.ts';
+
+let world: World;
+let dispatcher: Dispatcher;
+/** A second replica, with a cache of its own. */
+let replica: Dispatcher;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await startWorld();
+  // The first retry comes after an hour: only deliver-now can be faster.
+  const env = { WEBHOOK_BACKOFF_BASE_MS: '3600000' };
+  dispatcher = await startDispatcher(world, { env });
+  replica = await startDispatcher(world, { env });
+});
+afterAll(async () => {
+  await dispatcher?.stop();
+  await replica?.stop();
+  await world?.stop();
+});
+beforeEach(async () => {
+  owner = await newOwner(world);
+  world.receiver.next.length = 0;
+  world.receiver.otherwise = 204;
+});
+
+const configure = async (): Promise<string> => {
+  const answer = await call(dispatcher, owner, ['PUT', '', { url: world.receiver.url }]);
+  return answer.body.signing_secret;
+};
+const queueTest = async (by = dispatcher): Promise<string> => (await call(by, owner, ['POST', '/test'])).body.event_id;
+const get = async (path: string) => await call(dispatcher, owner, ['GET', path]);
+const untilStatus = (eventId: string, status: string) =>
+  waitFor(async () => (await get(`/events/${eventId}`)).body.status === status);
+const untilAttempts = (eventId: string, count: number) =>
+  waitFor(async () => (await get(`/events/${eventId}`)).body.attempts === count);
+const received = (): Received[] =>
+  world.receiver.received.filter(({ event }) => event.integration_id === owner.clientId);
+
+/** Says which of two secrets signed a delivery, in both formats. */
+const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, string>>): string[][] => {
+  const own = String(headers['x-svc-signature']);
+  const time = String(headers['webhook-timestamp']);
+  const standard = String(headers['webhook-signature']).split(' ');
+  const names = Object.keys(secrets);
+  return [
+    names.filter((name) => {
+      const digest = createHmac('sha256', secrets[name] ?? '')
+        .update(`${time}.${raw}`)
+        .digest('hex');
+      return own.split(',').includes(`v1=${digest}`);
+    }),
+    names.filter((name) => {
+      const key = Buffer.from((secrets[name] ?? '').replace('whsec_', ''), 'base64');
+      const input = `${headers['webhook-id']}.${time}.${raw}`;
+      return standard.includes(`v1,${createHmac('sha256', key).update(input).digest('base64')}`);
+    }),
+  ];
+};
+
+describe('rotate-secret', () => {
+  test('returns 409 without a webhook, and 422 for an overlap beyond seven days', async () => {
+    const unconfigured = await call(dispatcher, owner, ['POST', '/rotate-secret', {}]);
+    expect(unconfigured).toMatchObject({ status: 409, body: { detail: { code: 'webhook_not_configured' } } });
+    const long = await call(dispatcher, owner, ['POST', '/rotate-secret', { overlap_seconds: 604_801 }]);
+    expect(long).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'overlap_seconds'] }] } });
+  });
+
+  test('signs with both secrets during the overlap on every replica, and keeps generation and events', async () => {
+    const old = await configure();
+    world.receiver.otherwise = 500;
+    const waiting = await queueTest();
+    await untilAttempts(waiting, 1);
+    const before = Date.now();
+    const rotated = await call(dispatcher, owner, ['POST', '/rotate-secret', undefined]);
+    expect(rotated).toMatchObject({ status: 200, body: { signing_secret: expect.stringMatching(/^whsec_/) } });
+    const overlapMs = Date.parse(rotated.body.previous_expires_at) - before;
+    expect(Math.round(overlapMs / 3_600_000)).toBe(24);
+    expect((await get('')).body).toMatchObject({ generation: 1 });
+    expect((await get(`/events/${waiting}`)).body).toMatchObject({ status: 'queued', generation: 1 });
+    world.receiver.otherwise = 204;
+    await call(dispatcher, owner, ['POST', `/events/${waiting}/deliver-now`]);
+    await untilStatus(waiting, 'delivered');
+    for (const by of [dispatcher, replica]) await untilStatus(await queueTest(by), 'delivered');
+    const secrets = { old, new: rotated.body.signing_secret };
+    const after = received().slice(1);
+    expect(after.map((delivery) => signers(delivery, secrets))).toEqual(
+      after.map(() => [
+        ['old', 'new'],
+        ['old', 'new'],
+      ]),
+    );
+  });
+
+  test('signs with the new secret alone when the overlap is 0, also on a replica that had cached the old one', async () => {
+    const old = await configure();
+    for (const by of [dispatcher, replica]) await untilStatus(await queueTest(by), 'delivered');
+    const { body } = await call(dispatcher, owner, ['POST', '/rotate-secret', { overlap_seconds: 0 }]);
+    for (const by of [replica, dispatcher]) await untilStatus(await queueTest(by), 'delivered');
+    const after = received().slice(2);
+    const secrets = { old, new: body.signing_secret };
+    expect(after.map((delivery) => signers(delivery, secrets))).toEqual(after.map(() => [['new'], ['new']]));
+  });
+});
+
+describe('deliver-now', () => {
+  test('delivers a queued event at once whose next attempt is an hour away', async () => {
+    await configure();
+    world.receiver.next.push(500);
+    const eventId = await queueTest();
+    await untilAttempts(eventId, 1);
+    const answer = await call(dispatcher, owner, ['POST', `/events/${eventId}/deliver-now`]);
+    expect(answer).toMatchObject({ status: 202, body: { event_id: eventId } });
+    await untilStatus(eventId, 'delivered');
+    expect((await get(`/events/${eventId}`)).body.attempts).toBe(2);
+  });
+
+  test('returns 409 for a delivered event, and for a queued one behind a failed one', async () => {
+    await configure();
+    const done = await queueTest();
+    await untilStatus(done, 'delivered');
+    world.receiver.otherwise = 500;
+    const failed = await queueTest();
+    await untilAttempts(failed, 1);
+    await world.database.knex('events').where({ event_id: failed }).update({ attempts_in_round: 7, attempts: 7 });
+    await call(dispatcher, owner, ['POST', `/events/${failed}/deliver-now`]);
+    await untilStatus(failed, 'failed');
+    const blocked = await queueTest();
+    for (const eventId of [done, failed, blocked]) {
+      const answer = await call(dispatcher, owner, ['POST', `/events/${eventId}/deliver-now`]);
+      expect(answer).toMatchObject({ status: 409, body: { detail: { code: 'event_not_queued' } } });
+    }
+  });
+});
+
+describe('the event list and detail', () => {
+  test('filters by status, event and sequence', async () => {
+    await configure();
+    const ids = [await queueTest(), await queueTest(), await queueTest()];
+    for (const eventId of ids) await untilStatus(eventId, 'delivered');
+    world.receiver.otherwise = 500;
+    const queued = await queueTest();
+    await untilAttempts(queued, 1);
+    const sequences = async (query: string) =>
+      (await get(`/events?${query}`)).body.data.map(({ sequence }: { sequence: number }) => sequence);
+    expect(await sequences('status=delivered')).toEqual([3, 2, 1]);
+    expect(await sequences('status=queued')).toEqual([4]);
+    expect(await sequences('event=integration.test&after_sequence=1&before_sequence=4')).toEqual([3, 2]);
+    expect(await sequences('event=subscription.updated')).toEqual([]);
+    expect((await get('/events?status=lost')).status).toBe(422);
+  });
+
+  test('shows the body as sent and every attempt, oldest first', async () => {
+    await configure();
+    world.receiver.next.push(503);
+    const eventId = await queueTest();
+    await untilAttempts(eventId, 1);
+    await call(dispatcher, owner, ['POST', `/events/${eventId}/deliver-now`]);
+    await untilStatus(eventId, 'delivered');
+    const { body } = await get(`/events/${eventId}`);
+    expect(body.payload).toBe(received()[0]?.raw.toString());
+    expect(body.attempt_log).toMatchObject([
+      { status_code: 503, error: 'unexpected_status' },
+      { status_code: 204, error: null },
+    ]);
+    expect(body.last_attempt).toEqual(body.attempt_log[1]);
+    expect((await get(`/events/${newId('evt')}`)).status).toBe(404);
+  });
+});
+
+describe("the receiver's own list", () => {
+  const fetchOwn = async (query: string, authorization?: string) => {
+    const response = await fetch(`${dispatcher.url}/v1/integrations/webhook/events?${query}`, {
+      headers: authorization === undefined ? {} : { authorization },
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: answers of several shapes.
+    return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  };
+  const basic = (secret: string) => `Basic ${Buffer.from(`${owner.clientId}:${secret}`).toString('base64')}`;
+
+  test('returns the app its events with their bodies, ascending, page by page', async () => {
+    await configure();
+    world.standIns.clientSecrets.set(owner.clientId, 'svc_cs_right');
+    for (let count = 0; count < 3; count += 1) await untilStatus(await queueTest(), 'delivered');
+    const first = await fetchOwn('limit=2', basic('svc_cs_right'));
+    expect(first).toMatchObject({ status: 200, body: { has_more: true, data: [{ sequence: 1 }, { sequence: 2 }] } });
+    const rest = await fetchOwn('after_sequence=2', basic('svc_cs_right'));
+    expect(rest.body).toMatchObject({ has_more: false, data: [{ sequence: 3, status: 'delivered', generation: 1 }] });
+    expect(rest.body.data[0].payload).toBe(received()[2]?.raw.toString());
+  });
+
+  test('refuses a missing or wrong secret with 401 and a Basic challenge', async () => {
+    world.standIns.clientSecrets.set(owner.clientId, 'svc_cs_right');
+    for (const authorization of [undefined, `Bearer ${owner.token}`, basic('svc_cs_wrong'), 'Basic %%%']) {
+      const answer = await fetchOwn('', authorization);
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="svc"']);
+    }
+  });
+});
