@@ -49,7 +49,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('runs the whole product', () => {
-    const expected = [...serviceNames, 'ingress', 'nats', 'postgres', 'sandbox-provider'];
+    const expected = [...serviceNames, 'ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'];
     const migrated = [...serviceNames.filter((name) => name !== 'console'), 'broker'];
     const migrations = migrated.map((name) => `migrate-${name}`);
     expect(Object.keys(services).toSorted()).toEqual([...expected, ...migrations].toSorted());
@@ -104,10 +104,14 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  test('is reached from this machine alone, through the ingress', () => {
+  test('is reached from this machine alone, through the ingress, and so is the inbox of its mails', () => {
     const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map((port) => `${name} ${port}`));
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
-    expect(published).toEqual(['ingress 127.0.0.1:${PORT:-8080}:8080']);
+    expect(published).toEqual([
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
+      'sandbox-mail 127.0.0.1:${SANDBOX_MAIL_PORT:-8025}:9200',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
+      'ingress 127.0.0.1:${PORT:-8080}:8080',
+    ]);
   });
 });
 

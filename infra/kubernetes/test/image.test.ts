@@ -95,7 +95,7 @@ test('the steps of the Dockerfile make what runs as an unprivileged user from fi
 const runStep = ({ directory, command }: { directory: string; command: string }): void => {
   // The base image brings npm and this brings the package manager; here both are there, in the same versions.
   if (command.startsWith('npm install --global pnpm@')) return;
-  execFileSync('/bin/sh', ['-c', command.replaceAll(/(?<=\s)\/(app|deployed)\b/g, `${root}/$1`)], {
+  execFileSync('/bin/sh', ['-c', command.replaceAll(/(?<=\s)\/(app|deployed|state)\b/g, `${root}/$1`)], {
     cwd: join(root, directory),
     env: {
       ...process.env,
