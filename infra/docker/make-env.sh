@@ -9,7 +9,7 @@ for name in SANDBOX_PROVIDER_KEY POSTGRES_PASSWORD AUTH_DATABASE_PASSWORD \
   BILLING_DATABASE_PASSWORD INFERENCE_GATEWAY_DATABASE_PASSWORD WEBHOOK_DISPATCHER_DATABASE_PASSWORD; do
   echo "$name=$(hex)"
 done
-for name in AUTH_ENCRYPTION_KEY WEBHOOK_ENCRYPTION_KEY API_KEY_PEPPER; do
+for name in AUTH_ENCRYPTION_KEY WEBHOOK_ENCRYPTION_KEY API_KEY_PEPPER RECEIPT_KEY_SECRET; do
   echo "$name=$(base64_key)"
 done
 # Users of NATS; the server reads values from its environment as configuration, where a leading digit makes a number.
@@ -17,7 +17,7 @@ for user in auth billing inference-gateway webhook-dispatcher operator; do
   echo "$(echo "$user" | tr 'a-z-' 'A-Z_')_NATS_PASSWORD=nats_$(hex)"
 done
 # A caller presents its token; the services that accept it are given its digest.
-for caller in inference-gateway webhook-dispatcher operator; do
+for caller in auth inference-gateway webhook-dispatcher operator; do
   name=$(echo "$caller" | tr 'a-z-' 'A-Z_')_API_TOKEN
   secret=$(hex)
   echo "$name=$caller:$secret"

@@ -253,8 +253,13 @@ CREATE TABLE connections (
   last_grant_id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
   ended_at timestamp with time zone,
+  is_paused boolean DEFAULT false NOT NULL,
+  budget_limit_micros bigint,
+  budget_period text,
+  budget_expires_at timestamp with time zone,
   CONSTRAINT connections_pkey PRIMARY KEY (user_id, client_id),
   CONSTRAINT connections_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT connections_budget CHECK (((budget_limit_micros IS NULL) = (budget_period IS NULL))) NOT VALID,
   CONSTRAINT connections_version_check CHECK ((version > 0))
 );
 CREATE INDEX connections_by_app ON connections USING btree (client_id, user_id);

@@ -23,7 +23,7 @@ CREATE OR REPLACE FUNCTION public.admit_delegated(p_request_id text, p_svc_user_
 AS $function$
   SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state
     FROM admit_delegated_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_client_id], ARRAY[p_service],
-      ARRAY[p_estimate_micros], ARRAY[p_idempotency_key], NULL, p_past_due_grace) AS a
+      ARRAY[p_estimate_micros], ARRAY[p_idempotency_key], NULL, NULL, NULL, p_past_due_grace) AS a
 $function$
 ;
 
@@ -31,13 +31,14 @@ CREATE OR REPLACE FUNCTION public.admit_delegated_many(p_request_ids text[], p_s
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
  LANGUAGE sql
 AS $function$
-  SELECT * FROM admit_delegated_requests(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates,
-    p_idempotency_keys, NULL, p_past_due_grace)
+  SELECT a.place, a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state
+    FROM admit_delegated_requests(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys,
+      NULL, NULL, NULL, p_past_due_grace) AS a
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_delegated_requests(p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[], p_idempotency_keys text[], p_holder_ids text[], p_past_due_grace interval)
- RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text)
+CREATE OR REPLACE FUNCTION public.admit_delegated_requests(p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[], p_idempotency_keys text[], p_holder_ids text[], p_holds bigint[], p_hold_mins bigint[], p_past_due_grace interval)
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, duplicate_of text, duplicate_state text, hold_micros bigint)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
@@ -46,35 +47,58 @@ AS $function$
 DECLARE
   q record;
   at timestamptz;
-  week timestamptz;
-  month timestamptz;
+  a record;
+  b app_budgets%ROWTYPE;
+  budget_verdict text;
+  hold bigint;
 BEGIN
   FOR q IN
     SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys,
-        p_holder_ids)
-      WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, holder_id, place)
+        p_holder_ids, p_holds, p_hold_mins)
+      WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, holder_id, hold,
+        hold_min, place)
     ORDER BY t.svc_user_id, t.place
   LOOP
     FOR attempt IN 1..10 LOOP
       at := billing_now();
+      b := NULL;
+      budget_verdict := NULL;
+      -- Gateways of the previous release tell no highest cost.
+      hold := coalesce(q.hold, q.estimate);
       -- Once it has the lock, PostgreSQL checks the conditions again on the row as it is then. A refusal takes no lock.
-      SELECT a.week_start, a.month_start INTO week, month
-        FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
-        WHERE a.svc_user_id = q.svc_user_id AND status_admits(a.status, a.past_due_since, p_past_due_grace, at)
+      SELECT v.week_start, v.week_end, v.month_start, v.month_end, v.has_app_budgets INTO a
+        FROM accounts AS v JOIN plans AS p ON p.id = v.plan_id
+        WHERE v.svc_user_id = q.svc_user_id AND status_admits(v.status, v.past_due_since, p_past_due_grace, at)
           AND CASE q.service WHEN 'chat' THEN p.includes_chat ELSE p.includes_audio_transcription END
-          AND at < a.week_end AND a.week_used_micros < p.weekly_limit_micros
-          AND at < a.month_end AND a.month_used_micros < p.monthly_limit_micros
-          AND a.pending < 2
-        FOR NO KEY UPDATE OF a;
-      IF FOUND THEN
+          AND at < v.week_end AND v.week_used_micros < p.weekly_limit_micros
+          AND at < v.month_end AND v.month_used_micros < p.monthly_limit_micros
+          AND v.pending < 2
+        FOR NO KEY UPDATE OF v;
+      IF FOUND AND a.has_app_budgets THEN
+        -- No lock: a budget changes only under that of its account.
+        SELECT * INTO b FROM app_budgets AS v WHERE v.svc_user_id = q.svc_user_id AND v.client_id = q.client_id;
+        b := with_current_budget_window(b, a.week_start, a.month_start);
+        budget_verdict := CASE WHEN b.is_paused THEN 'connection_paused'
+          ELSE app_budget_verdict(b, coalesce(q.hold_min, hold), at) END;
+        -- The clock was read before the lock was there, but the request comes after the limit.
+        at := greatest(at, b.limited_since + interval '1 microsecond');
+        hold := least(hold, b.limit_micros - b.used_micros - b.uncertain_micros - b.held_micros);
+      END IF;
+      IF a.week_start IS NOT NULL AND budget_verdict IS NULL THEN
         INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash,
-            estimate_micros, holder_id, week_start, month_start, created_at)
+            estimate_micros, budget_micros, holder_id, week_start, month_start, created_at)
           VALUES (q.request_id, 'delegated', q.svc_user_id, q.client_id, q.service,
-            sha256(convert_to(q.idempotency_key, 'UTF8')), q.estimate, q.holder_id, week, month, at)
+            sha256(convert_to(q.idempotency_key, 'UTF8')), q.estimate, hold, q.holder_id, a.week_start, a.month_start, at)
           ON CONFLICT DO NOTHING;
         IF FOUND THEN
-          UPDATE accounts SET pending = pending + 1 WHERE svc_user_id = q.svc_user_id;
+          UPDATE accounts AS v SET pending = v.pending + 1 WHERE v.svc_user_id = q.svc_user_id;
+          IF b.limit_micros IS NOT NULL THEN
+            UPDATE app_budgets AS v SET window_start = b.window_start, used_micros = b.used_micros,
+                held_micros = b.held_micros + hold, uncertain_micros = b.uncertain_micros
+              WHERE v.svc_user_id = q.svc_user_id AND v.client_id = q.client_id;
+          END IF;
           verdict := 'admitted';
+          hold_micros := hold;
           EXIT;
         END IF;
       END IF;
@@ -82,6 +106,13 @@ BEGIN
         INTO verdict, resets_at, duplicate_of, duplicate_state
         FROM refuse_delegated(q.request_id, q.svc_user_id, q.client_id, q.service, q.idempotency_key,
           p_past_due_grace, at) AS r;
+      IF verdict = 'admitted' THEN
+        SELECT v.budget_micros INTO hold_micros FROM reservations AS v WHERE v.request_id = q.request_id;
+      ELSIF verdict IS NULL AND budget_verdict IS NOT NULL THEN
+        verdict := budget_verdict;
+        resets_at := CASE WHEN verdict = 'app_limit_exceeded' THEN
+          CASE b.period WHEN 'week' THEN a.week_end WHEN 'month' THEN a.month_end END END;
+      END IF;
       EXIT WHEN verdict IS NOT NULL;
       PERFORM roll_account_windows(q.svc_user_id, at);
     END LOOP;
@@ -94,6 +125,7 @@ BEGIN
     resets_at := NULL;
     duplicate_of := NULL;
     duplicate_state := NULL;
+    hold_micros := NULL;
   END LOOP;
 END $function$
 ;
@@ -317,10 +349,62 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.app_budget_verdict(b app_budgets, p_hold bigint, p_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT CASE
+    WHEN p_at >= b.expires_at THEN 'app_budget_expired'
+    WHEN b.used_micros + b.uncertain_micros + p_hold > b.limit_micros THEN 'app_limit_exceeded'
+    WHEN b.used_micros + b.uncertain_micros + b.held_micros + p_hold > b.limit_micros THEN 'app_requests_pending'
+  END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.app_window_use(p_svc_user_id text, p_client_id text, p_period text, p_starts_at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT coalesce(sum(CASE
+      WHEN d.day > w.first_day THEN d.cost_micros
+      WHEN p_period = 'week' THEN d.week_first_micros
+      ELSE d.month_first_micros
+    END), 0)::bigint
+  FROM (SELECT (p_starts_at AT TIME ZONE 'UTC')::date AS first_day) AS w
+    JOIN usage_days AS d ON d.svc_user_id = p_svc_user_id AND d.client_id = p_client_id AND d.day >= w.first_day
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.billing_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
 AS $function$ SELECT clock_timestamp() $function$
+;
+
+CREATE OR REPLACE FUNCTION public.book_app_budget(r reservations, p_state text, p_cost bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  hold bigint := coalesce(r.budget_micros, r.estimate_micros);
+  before bigint := CASE r.state WHEN 'settled' THEN hold ELSE 0 END;
+  settled bigint := CASE p_state WHEN 'settled' THEN least(r.budget_micros, p_cost) ELSE 0 END - before;
+BEGIN
+  UPDATE app_budgets AS b SET
+      used_micros = b.used_micros + CASE WHEN w.is_current THEN settled ELSE 0 END,
+      held_micros = b.held_micros - CASE WHEN w.is_current AND r.state = 'reserved' THEN hold ELSE 0 END,
+      uncertain_micros = b.uncertain_micros + CASE WHEN w.is_current THEN
+        CASE p_state WHEN 'uncertain' THEN hold ELSE 0 END - CASE r.state WHEN 'uncertain' THEN hold ELSE 0 END ELSE 0 END,
+      total_used_micros = b.total_used_micros + CASE WHEN r.created_at > b.limited_since THEN settled ELSE 0 END
+    FROM (
+      SELECT v.client_id, CASE v.period WHEN 'week' THEN v.window_start = r.week_start
+        WHEN 'month' THEN v.window_start = r.month_start ELSE r.created_at > v.limited_since END AS is_current
+      FROM app_budgets AS v WHERE v.svc_user_id = r.svc_user_id AND v.client_id = r.client_id AND v.limit_micros IS NOT NULL
+    ) AS w
+    WHERE b.svc_user_id = r.svc_user_id AND b.client_id = w.client_id;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.book_delegated_use(r reservations, p_state text, p_cost bigint, p_currency text)
@@ -332,11 +416,13 @@ DECLARE
   -- Against the caps counts the cost, or the estimate while the outcome is uncertain.
   counted bigint := CASE p_state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(p_cost, 0) END
     - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END;
+  is_budgeted boolean;
 BEGIN
   UPDATE accounts AS a SET pending = a.pending - (r.state = 'reserved')::int,
       week_used_micros = a.week_used_micros + CASE a.week_start WHEN r.week_start THEN counted ELSE 0 END,
       month_used_micros = a.month_used_micros + CASE a.month_start WHEN r.month_start THEN counted ELSE 0 END
-    WHERE a.svc_user_id = r.svc_user_id;
+    WHERE a.svc_user_id = r.svc_user_id RETURNING a.has_app_budgets INTO is_budgeted;
+  IF is_budgeted THEN PERFORM book_app_budget(r, p_state, p_cost); END IF;
   PERFORM ledger_post(CASE r.state WHEN 'settled' THEN 'usage_adjustment' ELSE 'usage' END, r.request_id, r.svc_user_id,
     p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
 END $function$
@@ -388,27 +474,29 @@ CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status t
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-    DECLARE
-      at timestamptz := billing_now();
-      week record;
-      month record;
-    BEGIN
-      SELECT * INTO week FROM weekly_window(p_anchor, at);
-      SELECT * INTO month FROM monthly_window(p_anchor, p_interval, p_period_start, p_period_end, at);
-      INSERT INTO accounts AS a (svc_user_id, status, plan_id, past_due_since, anchor, interval, period_start, period_end,
-          week_start, week_end, month_start, month_end)
-        VALUES (p_svc_user_id, p_status, p_plan_id, p_past_due_since, p_anchor, p_interval, p_period_start, p_period_end,
-          week.starts_at, week.ends_at, month.starts_at, month.ends_at)
-        ON CONFLICT (svc_user_id) DO UPDATE SET
-          status = p_status, plan_id = p_plan_id, past_due_since = p_past_due_since,
-          anchor = p_anchor, interval = p_interval, period_start = p_period_start, period_end = p_period_end,
-          week_start = CASE WHEN a.anchor = p_anchor THEN a.week_start ELSE week.starts_at END,
-          week_end = CASE WHEN a.anchor = p_anchor THEN a.week_end ELSE week.ends_at END,
-          week_used_micros = CASE WHEN a.anchor = p_anchor THEN a.week_used_micros ELSE 0 END,
-          month_start = CASE WHEN a.anchor = p_anchor THEN greatest(a.month_start, month.starts_at) ELSE month.starts_at END,
-          month_end = CASE WHEN a.anchor = p_anchor AND a.month_start > month.starts_at THEN a.month_end ELSE month.ends_at END,
-          month_used_micros = CASE WHEN a.anchor = p_anchor AND a.month_start >= month.starts_at THEN a.month_used_micros ELSE 0 END;
-    END $function$
+DECLARE
+  at timestamptz := billing_now();
+  week record;
+  month record;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('app_budgets ' || p_svc_user_id, 0));
+  SELECT * INTO week FROM weekly_window(p_anchor, at);
+  SELECT * INTO month FROM monthly_window(p_anchor, p_interval, p_period_start, p_period_end, at);
+  INSERT INTO accounts AS a (svc_user_id, status, plan_id, past_due_since, anchor, interval, period_start, period_end,
+      week_start, week_end, month_start, month_end, has_app_budgets)
+    VALUES (p_svc_user_id, p_status, p_plan_id, p_past_due_since, p_anchor, p_interval, p_period_start, p_period_end,
+      week.starts_at, week.ends_at, month.starts_at, month.ends_at,
+      EXISTS (SELECT FROM app_budgets AS b WHERE b.svc_user_id = p_svc_user_id))
+    ON CONFLICT (svc_user_id) DO UPDATE SET
+      status = p_status, plan_id = p_plan_id, past_due_since = p_past_due_since,
+      anchor = p_anchor, interval = p_interval, period_start = p_period_start, period_end = p_period_end,
+      week_start = CASE WHEN a.anchor = p_anchor THEN a.week_start ELSE week.starts_at END,
+      week_end = CASE WHEN a.anchor = p_anchor THEN a.week_end ELSE week.ends_at END,
+      week_used_micros = CASE WHEN a.anchor = p_anchor THEN a.week_used_micros ELSE 0 END,
+      month_start = CASE WHEN a.anchor = p_anchor THEN greatest(a.month_start, month.starts_at) ELSE month.starts_at END,
+      month_end = CASE WHEN a.anchor = p_anchor AND a.month_start > month.starts_at THEN a.month_end ELSE month.ends_at END,
+      month_used_micros = CASE WHEN a.anchor = p_anchor AND a.month_start >= month.starts_at THEN a.month_used_micros ELSE 0 END;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.give_up_requests(p_request_ids text[])
@@ -523,6 +611,33 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.list_app_standings(p_svc_user_id text, p_client_ids text[])
+ RETURNS TABLE(client_id text, is_paused boolean, limit_micros bigint, period text, expires_at timestamp with time zone, used_micros bigint, held_micros bigint, resets_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+  a accounts%ROWTYPE;
+BEGIN
+  SELECT * INTO a FROM accounts AS v WHERE v.svc_user_id = p_svc_user_id;
+  a := with_current_windows(a, billing_now());
+  RETURN QUERY
+    SELECT asked.client_id, coalesce(w.is_paused, false), w.limit_micros, w.period, w.expires_at,
+      CASE WHEN w.limit_micros IS NULL THEN app_window_use(p_svc_user_id, asked.client_id, 'week', a.week_start)
+        ELSE w.used_micros END,
+      CASE WHEN w.limit_micros IS NULL THEN 0 ELSE w.held_micros + w.uncertain_micros END,
+      CASE w.period WHEN 'week' THEN a.week_end WHEN 'month' THEN a.month_end END
+    FROM (
+      SELECT unnest(p_client_ids) AS client_id
+      UNION ALL
+      SELECT v.client_id FROM app_budgets AS v WHERE p_client_ids IS NULL AND v.svc_user_id = p_svc_user_id
+    ) AS asked
+    LEFT JOIN app_budgets AS b ON b.svc_user_id = p_svc_user_id AND b.client_id = asked.client_id
+    CROSS JOIN LATERAL with_current_budget_window(b, a.week_start, a.month_start) AS w
+    ORDER BY asked.client_id;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.monthly_anniversary(p_anchor timestamp with time zone, p_months integer)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -600,6 +715,9 @@ BEGIN
       THEN 'subscription_inactive'
     WHEN NOT CASE p_service WHEN 'chat' THEN plan.includes_chat ELSE plan.includes_audio_transcription END
       THEN 'subscription_service_not_included'
+    WHEN a.has_app_budgets AND EXISTS (SELECT FROM app_budgets AS b
+        WHERE b.svc_user_id = p_svc_user_id AND b.client_id = p_client_id AND b.is_paused)
+      THEN 'connection_paused'
     WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
     WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
     WHEN a.pending >= 2 THEN 'subscription_requests_pending'
@@ -643,6 +761,66 @@ BEGIN
   UPDATE accounts SET week_start = a.week_start, week_end = a.week_end, week_used_micros = a.week_used_micros,
       month_start = a.month_start, month_end = a.month_end, month_used_micros = a.month_used_micros
     WHERE svc_user_id = p_svc_user_id;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.set_app_budget(p_svc_user_id text, p_client_id text, p_sets_limit boolean, p_limit bigint, p_period text, p_expires_at timestamp with time zone, p_paused boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+DECLARE
+  at timestamptz;
+  a accounts%ROWTYPE;
+  b app_budgets%ROWTYPE;
+  period_before text;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('app_budgets ' || p_svc_user_id, 0));
+  SELECT * INTO a FROM accounts AS v WHERE v.svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+  at := billing_now();
+  a := with_current_windows(a, at);
+  DELETE FROM app_budgets AS v WHERE v.svc_user_id = p_svc_user_id AND v.client_id = p_client_id RETURNING * INTO b;
+  period_before := b.period;
+  b.svc_user_id := p_svc_user_id;
+  b.client_id := p_client_id;
+  b.is_paused := coalesce(p_paused, b.is_paused, false);
+  IF p_sets_limit THEN
+    b.limit_micros := p_limit;
+    b.period := p_period;
+    b.expires_at := p_expires_at;
+    b.limited_since := CASE WHEN p_limit IS NOT NULL THEN coalesce(b.limited_since, at) END;
+  END IF;
+  IF b.limit_micros IS NULL THEN
+    b.window_start := '-infinity';
+    b.used_micros := 0;
+    b.held_micros := 0;
+    b.uncertain_micros := 0;
+    b.total_used_micros := 0;
+  ELSIF b.period IS DISTINCT FROM period_before THEN
+    b.total_used_micros := CASE WHEN period_before IS NULL THEN 0 ELSE b.total_used_micros END;
+    b.window_start := coalesce(CASE b.period WHEN 'week' THEN a.week_start WHEN 'month' THEN a.month_start
+      ELSE b.limited_since END, '-infinity');
+    b.used_micros := CASE b.period WHEN 'week' THEN app_window_use(p_svc_user_id, p_client_id, 'week', a.week_start)
+      WHEN 'month' THEN app_window_use(p_svc_user_id, p_client_id, 'month', a.month_start)
+      ELSE b.total_used_micros END;
+    SELECT coalesce(sum(r.hold) FILTER (WHERE r.state = 'reserved'), 0),
+        coalesce(sum(r.hold) FILTER (WHERE r.state = 'uncertain'), 0)
+      INTO b.held_micros, b.uncertain_micros
+      FROM (
+        SELECT v.*, coalesce(v.budget_micros, v.estimate_micros) AS hold FROM reservations AS v
+          WHERE v.state = 'reserved' AND v.svc_user_id = p_svc_user_id AND v.client_id = p_client_id
+        UNION ALL
+        SELECT v.*, coalesce(v.budget_micros, v.estimate_micros) FROM reservations AS v
+          WHERE v.state = 'uncertain' AND v.svc_user_id = p_svc_user_id AND v.client_id = p_client_id
+      ) AS r
+      WHERE CASE b.period WHEN 'week' THEN r.week_start = b.window_start WHEN 'month' THEN r.month_start = b.window_start
+        ELSE r.created_at > b.limited_since END;
+  END IF;
+  IF b.limit_micros IS NOT NULL OR b.is_paused THEN
+    INSERT INTO app_budgets SELECT b.*;
+  END IF;
+  UPDATE accounts AS v SET has_app_budgets = EXISTS (SELECT FROM app_budgets AS o WHERE o.svc_user_id = p_svc_user_id)
+    WHERE v.svc_user_id = p_svc_user_id;
 END $function$
 ;
 
@@ -707,6 +885,8 @@ BEGIN
   END IF;
   UPDATE reservations AS v SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
       written_off_micros = written_off,
+      budget_micros = CASE WHEN r.kind = 'delegated' AND step.state = 'settled' THEN least(r.budget_micros, step.cost)
+        ELSE r.budget_micros END,
       uncertain_at = CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END,
       ended_at = CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END,
       adjusted_at = CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END
@@ -932,22 +1112,29 @@ CREATE OR REPLACE FUNCTION public.usage_days_follow()
  SET enable_hashjoin TO 'on'
  SET enable_indexscan TO 'off'
 AS $function$
-    BEGIN
-      IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
-      MERGE INTO usage_days AS d USING (
-        SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service,
-            sum((n.state = 'settled')::int - (o.state = 'settled')::int) AS requests,
-            sum(coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0)) AS cost_micros
+BEGIN
+  IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
+  MERGE INTO usage_days AS d USING (
+    SELECT c.svc_user_id, c.day, c.client_id, c.service, sum(c.requests) AS requests, sum(c.cost_micros) AS cost_micros,
+        sum(CASE (c.week_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS week_first_micros,
+        sum(CASE (c.month_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS month_first_micros
+      FROM (
+        SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service, n.week_start,
+            n.month_start, (n.state = 'settled')::int - (o.state = 'settled')::int AS requests,
+            coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0) AS cost_micros
           FROM after_change AS n JOIN before_change AS o USING (request_id)
-          WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)
-          GROUP BY 1, 2, 3, 4) AS change
-        ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
-        WHEN MATCHED AND (change.requests <> 0 OR change.cost_micros <> 0) THEN
-          UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros
-        WHEN NOT MATCHED THEN
-          INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros);
-      RETURN NULL;
-    END $function$
+          WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)) AS c
+      GROUP BY 1, 2, 3, 4) AS change
+    ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
+    WHEN MATCHED AND (change.requests <> 0 OR change.cost_micros <> 0) THEN
+      UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros,
+        week_first_micros = d.week_first_micros + change.week_first_micros,
+        month_first_micros = d.month_first_micros + change.month_first_micros
+    WHEN NOT MATCHED THEN
+      INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros,
+        change.week_first_micros, change.month_first_micros);
+  RETURN NULL;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.wallet_credit(p_svc_user_id text, p_amount_micros bigint, p_currency text, p_reference text)
@@ -1009,6 +1196,25 @@ AS $function$
     $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.with_current_budget_window(b app_budgets, p_week_start timestamp with time zone, p_month_start timestamp with time zone)
+ RETURNS app_budgets
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+  starts_at timestamptz := CASE b.period WHEN 'week' THEN p_week_start WHEN 'month' THEN p_month_start
+    ELSE b.limited_since END;
+BEGIN
+  IF b.window_start <> starts_at THEN
+    b.window_start := starts_at;
+    b.used_micros := 0;
+    b.held_micros := 0;
+    b.uncertain_micros := 0;
+  END IF;
+  RETURN b;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.with_current_key_windows(k key_budgets, p_at timestamp with time zone)
  RETURNS key_budgets
  LANGUAGE plpgsql
@@ -1063,8 +1269,34 @@ CREATE TABLE accounts (
   month_end timestamp with time zone NOT NULL,
   month_used_micros bigint DEFAULT 0 NOT NULL,
   pending integer DEFAULT 0 NOT NULL,
+  has_app_budgets boolean DEFAULT false NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (svc_user_id),
   CONSTRAINT accounts_sound CHECK (account_is_sound(anchor, "interval", period_start, period_end, week_used_micros, month_used_micros, pending))
+) WITH (fillfactor=50);
+
+CREATE TABLE app_budgets (
+  svc_user_id text NOT NULL,
+  client_id text NOT NULL,
+  is_paused boolean NOT NULL,
+  limit_micros bigint,
+  period text,
+  expires_at timestamp with time zone,
+  limited_since timestamp with time zone,
+  window_start timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+  used_micros bigint DEFAULT 0 NOT NULL,
+  held_micros bigint DEFAULT 0 NOT NULL,
+  uncertain_micros bigint DEFAULT 0 NOT NULL,
+  total_used_micros bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT app_budgets_pkey PRIMARY KEY (svc_user_id, client_id),
+  CONSTRAINT app_budgets_check CHECK (((limit_micros IS NULL) = (period IS NULL))),
+  CONSTRAINT app_budgets_check1 CHECK (((limit_micros IS NULL) = (limited_since IS NULL))),
+  CONSTRAINT app_budgets_check2 CHECK (((expires_at IS NULL) OR (limit_micros IS NOT NULL))),
+  CONSTRAINT app_budgets_held_micros_check CHECK ((held_micros >= 0)),
+  CONSTRAINT app_budgets_limit_micros_check CHECK ((limit_micros >= 0)),
+  CONSTRAINT app_budgets_period_check CHECK ((period = ANY (ARRAY['week'::text, 'month'::text, 'total'::text]))),
+  CONSTRAINT app_budgets_total_used_micros_check CHECK ((total_used_micros >= 0)),
+  CONSTRAINT app_budgets_uncertain_micros_check CHECK ((uncertain_micros >= 0)),
+  CONSTRAINT app_budgets_used_micros_check CHECK ((used_micros >= 0))
 ) WITH (fillfactor=50);
 
 CREATE TABLE checkout_sessions (
@@ -1231,6 +1463,21 @@ CREATE TABLE plans (
 );
 CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
 
+CREATE TABLE request_details (
+  request_id text NOT NULL,
+  service text NOT NULL,
+  input_tokens bigint,
+  output_tokens bigint,
+  cached_input_tokens bigint,
+  audio_ms bigint,
+  provider text,
+  model text,
+  data_zone text,
+  certification text,
+  upstream_request_id text,
+  CONSTRAINT request_details_pkey PRIMARY KEY (request_id)
+);
+
 CREATE TABLE reservations (
   request_id text NOT NULL,
   kind text NOT NULL,
@@ -1252,6 +1499,7 @@ CREATE TABLE reservations (
   holder_id text,
   reported_micros bigint,
   written_off_micros bigint DEFAULT 0 NOT NULL,
+  budget_micros bigint,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
   CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))
@@ -1321,6 +1569,8 @@ CREATE TABLE usage_days (
   service text NOT NULL,
   requests integer NOT NULL,
   cost_micros bigint NOT NULL,
+  week_first_micros bigint DEFAULT 0 NOT NULL,
+  month_first_micros bigint DEFAULT 0 NOT NULL,
   CONSTRAINT usage_days_pkey PRIMARY KEY (svc_user_id, day, client_id, service),
   CONSTRAINT usage_days_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT usage_days_requests_check CHECK ((requests >= 0))

@@ -9,9 +9,12 @@ const schemas: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['subscriptionStatusSchema', contract.subscriptionStatusSchema],
   ['planReferenceSchema', contract.planReferenceSchema],
   ['capabilitiesSchema', contract.capabilitiesSchema],
-  ['usageSchema', contract.usageSchema],
+  ['usageSchema', contract.integrationUsageSchema],
   ['requestUsageSchema', contract.requestUsageSchema],
   ['tokenResponseSchema', contract.tokenResponseSchema],
+  ['receiptSchema', contract.receiptSchema],
+  ['delegatedReceiptClaimsSchema', contract.delegatedReceiptClaimsSchema],
+  ['keyReceiptClaimsSchema', contract.keyReceiptClaimsSchema],
   ['webhookEventSchema', contract.webhookEventSchema],
 ];
 
@@ -22,6 +25,8 @@ const calledRoutes = {
   transcriptions: routes.createDelegatedTranscription,
   usage: routes.getIntegrationUsage,
   requestUsage: routes.getRequestUsage,
+  requestReceipt: routes.getRequestReceipt,
+  receiptKeys: routes.getReceiptJwks,
 };
 
 /**
@@ -29,6 +34,7 @@ const calledRoutes = {
  * request.
  */
 const RETRYABLE: readonly string[] = [
+  'app_requests_pending',
   'request_timeout',
   'service_unavailable',
   'subscription_requests_pending',

@@ -40,7 +40,9 @@ const renderNode = (node: JsonNode, render: Render): string => {
   if (Array.isArray(node['enum'])) return `z.enum([${node['enum'].map(literal).join(', ')}])`;
   if (Array.isArray(node['oneOf'])) return renderUnion(node['oneOf'].map(asNode), render);
   if (Array.isArray(node['anyOf'])) return renderAlternatives(node['anyOf'].map(asNode), render);
-  switch (node['type']) {
+  const { type } = node;
+  if (Array.isArray(type)) return `${render({ ...node, type: type.find((name) => name !== 'null') })}.nullable()`;
+  switch (type) {
     case 'object':
       return renderObject(node, render);
     case 'array':

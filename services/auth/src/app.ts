@@ -21,6 +21,7 @@ import {
   findConnectedApps,
   startSuspensions,
 } from './apps/index.ts';
+import { createBillingClient } from './billing-client.ts';
 import { type Config, mailSettings, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import {
@@ -28,6 +29,7 @@ import {
   createFormTokens,
   createPushedMarks,
   pageRoutes,
+  readBudgetProposal,
   refuseUnknownPushedRequest,
 } from './consent/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
@@ -87,7 +89,13 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     ]),
     keys: deps.keys,
     stop: async () => {
-      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop(), mailer.stop()]);
+      await Promise.all([
+        deps.keys.stop(),
+        suspensions.stop(),
+        housekeeping.stop(),
+        mailer.stop(),
+        deps.billing.close(),
+      ]);
     },
   };
 };
@@ -161,6 +169,9 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     publicBaseUrl,
     newId,
     issuer: publicBaseUrl,
+    currency: config.BILLING_CURRENCY,
+    areDetailsReadable: (text: string | undefined) => readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
+    billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),

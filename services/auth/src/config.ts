@@ -1,4 +1,4 @@
-import { commonSettings, setting } from '@svc/service-kit';
+import { callingSettings, commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 import type { MailTransportOptions } from './mail/index.ts';
 import type { SsoSettings } from './sso/index.ts';
@@ -9,6 +9,16 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 export const configSchema = z
   .object({
     ...commonSettings,
+    ...callingSettings,
+    BILLING_CURRENCY: setting.string({
+      description: 'Currency of plans and budgets, as billing has it.',
+      pattern: /^[A-Z]{3}$/,
+      expected: 'an ISO 4217 code in upper case',
+      default: 'EUR',
+    }),
+    BILLING_INTERNAL_URL: setting.url({
+      description: "Billing's internal listener: budgets and pauses of connections.",
+    }),
     AUTH_ENCRYPTION_KEY: setting.string({
       description:
         'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',

@@ -206,6 +206,8 @@ describe('connections', () => {
           scope: 'inference usage:read',
           connected_at: expect.any(String),
           last_used_at: null,
+          budget: null,
+          paused: false,
         },
       ],
     });

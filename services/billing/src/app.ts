@@ -2,9 +2,11 @@ import type { RequestListener } from 'node:http';
 import { routesOf } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
+import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
 import { planRoutes } from './plans/index.ts';
+import { openReceiptKeys, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
 import {
   createReservationMeters,
   reservationOperatorRoutes,
@@ -56,12 +58,18 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     currency: config.BILLING_CURRENCY,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
   };
+  const receipts = {
+    ...common,
+    issuer: config.PUBLIC_BASE_URL,
+    receiptKeys: openReceiptKeys(config.RECEIPT_KEY_SECRET, Date.now),
+  };
   const payments = await wirePayments(parts);
   return {
     publicApp: createPublicApp(parts, [
       ...planRoutes(parts.offer),
       ...subscriptionRoutes(common),
       ...usageRoutes(common),
+      ...receiptRoutes(receipts),
       ...walletRoutes(common),
       ...payments.bindings,
     ]),
@@ -69,8 +77,10 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...reservationRoutes(common),
       ...reservationOperatorRoutes(common),
       ...holderRoutes(common),
+      ...appBudgetRoutes(common),
       ...subscriptionInternalRoutes(common),
       ...usageInternalRoutes(common),
+      ...receiptInternalRoutes(receipts),
       ...parts.operatorBindings,
       ...payments.internalBindings,
     ]),

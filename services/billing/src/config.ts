@@ -25,6 +25,13 @@ export const configSchema = z
       expected: 'an ISO 4217 code in upper case',
       default: 'EUR',
     }),
+    RECEIPT_KEY_SECRET: setting.string({
+      description:
+        'Makes the keys that sign receipts, a new one every 90 days. The same for all replicas; another one makes issued receipts unverifiable.',
+      pattern: /^[A-Za-z0-9+/]{43}=$/,
+      expected: '32 random bytes in base64',
+      secret: true,
+    }),
     NODE_ENV: setting.string({
       description: 'With `production`, PAYMENTS must be set.',
       optional: true,

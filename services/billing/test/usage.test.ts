@@ -14,13 +14,22 @@ const NOTHING = {
   ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: false, audio_transcription: false } },
 };
 
+/** Own use of an app without a budget that has used nothing. */
+const NO_BUDGET = {
+  ...{ paused: false, used_micros: 0, held_micros: 0, limit_micros: null, period: null },
+  ...{ resets_at: null, expires_at: null },
+};
+
 describe('usage', () => {
   test('is empty without a subscription, for the owner and for an app', async () => {
     const userId = newId('usr');
     const token = await billing.tokens.consoleSession({ userId });
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body).toEqual(NOTHING);
     const accessToken = await billing.tokens.accessToken({ userId });
-    expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual(NOTHING);
+    expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual({
+      ...NOTHING,
+      app: NO_BUDGET,
+    });
   });
   test('tells windows, caps and places, the same to the owner and to an app', async () => {
     const { userId, token } = await billing.subscribe();
@@ -39,7 +48,10 @@ describe('usage', () => {
     };
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body).toEqual(expected);
     const accessToken = await billing.tokens.accessToken({ userId, scope: 'usage:read' });
-    expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual(expected);
+    expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual({
+      ...expected,
+      app: NO_BUDGET,
+    });
     await billing.setClock('2026-10-08T12:00:00Z');
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body.weekly).toEqual({
       ...{ used_percent: 0, used_micros: 0, limit_micros: 1000, resets_at: '2026-10-15T12:00:00.000Z' },

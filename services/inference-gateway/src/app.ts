@@ -5,6 +5,7 @@ import { type Consumer, inboxRoutes, outboxRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
   type Authenticate,
+  type Authenticators,
   createInternalApp,
   createMetrics,
   createServiceApp,
@@ -12,6 +13,7 @@ import {
   type Lifecycle,
   type Logger,
   type Metrics,
+  type TokenAuthenticators,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
@@ -20,6 +22,7 @@ import {
   batchKeyFinds,
   createKeyAuthenticator,
   createLastUseTracker,
+  KEY_PREFIX,
   startAccessConsumer,
 } from './api-keys/index.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
@@ -110,7 +113,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...apiKeyRoutes(keys.deps),
       ...usageRoutes({ database: connections.database, billing: deps.billing }),
     ],
-    authenticate: { ...tokenAuthenticators(connections, options), api_key: keys.authenticate },
+    authenticate: authenticators(tokenAuthenticators(connections, options), keys.authenticate),
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
   });
@@ -131,6 +134,14 @@ const tokenAuthenticators = ({ revocations }: Connections, { config, clock, logg
     clock: () => new Date(clock()),
     logger,
   });
+
+/** Keys have a prefix that no session token can have. */
+const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKeyCaller>): Authenticators => ({
+  ...tokens,
+  api_key: apiKey,
+  session_or_api_key: (credential, presentation) =>
+    credential.startsWith(KEY_PREFIX) ? apiKey(credential) : tokens.console_session(credential, presentation),
+});
 
 const openApiKeys = (
   life: Lifecycle,
@@ -193,6 +204,7 @@ const openInference = (
     },
     streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
     ingressRegion: config.INGRESS_REGION,
+    manageUrl: `${config.PUBLIC_BASE_URL}/connections`,
     json,
     requestMemory: openTextMemory(),
     answerMemory: openTextMemory(),

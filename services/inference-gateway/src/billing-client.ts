@@ -31,7 +31,15 @@ export interface BillingClient {
   readonly renewHolder: (holderId: string, renewal: HolderRenewal) => Promise<void>;
   /** Ends the lease of this process. Throws AppError. */
   readonly endHolder: (holderId: string) => Promise<void>;
+  /** Signs the receipt of an API-key request. Throws `not_found`, `not_settled` or `service_unavailable`. */
+  readonly signReceipt: (owner: ReceiptOwner, requestId: string) => Promise<string>;
   readonly close: () => Promise<void>;
+}
+
+/** An account, and one of its keys if only requests of that key may be read. */
+export interface ReceiptOwner {
+  readonly userId: string;
+  readonly keyId: string | null;
 }
 
 /** The account of a key, and the request that names the call in logs. */
@@ -95,6 +103,11 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
     },
     endHolder: async (holder_id) => {
       await client.call(internalRoutes.endHolder, { params: { holder_id }, ...holderCall() });
+    },
+    signReceipt: async ({ userId, keyId }, requestId) => {
+      const body = { request_id: requestId, svc_user_id: userId, key_id: keyId };
+      const call = client.call(internalRoutes.signKeyReceipt, { body });
+      return (await call.catch(keepReceiptRefusal)).body.receipt;
     },
     close: () => client.close(),
   };
@@ -160,6 +173,13 @@ const holderCall = () => ({ requestId: newId('req'), timeoutMs: HOLDER_TIMEOUT_M
 
 const admittedIfNotFound = (error: unknown): Admission => {
   if (isNotFound(error)) return { verdict: 'admitted' };
+  return failUnavailable(error);
+};
+
+const keepReceiptRefusal = (error: unknown): never => {
+  if (error instanceof AppError && (error.code === 'not_found' || error.code === 'not_settled')) {
+    throw new AppError(error.code);
+  }
   return failUnavailable(error);
 };
 

@@ -10,7 +10,7 @@ import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';
 import type { UsageWriter } from './usage-records/index.ts';
 
-/** What both kinds of inference work with. */
+/** Dependencies of both kinds of inference. */
 export interface InferenceDeps extends UpstreamDeps {
   readonly billing: BillingClient;
   readonly holder: Pick<Holder, 'id' | 'follow'>;
@@ -20,6 +20,8 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly streams: OpenStreams;
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
+  /** Page of the console on which users change the budgets of their apps. */
+  readonly manageUrl: string;
   readonly json: JsonTasks<typeof jsonTasks>;
   /** Memory of requests. */
   readonly requestMemory: TextMemory;

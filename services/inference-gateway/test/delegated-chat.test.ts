@@ -127,6 +127,45 @@ describe('the estimate of a request', () => {
   });
 });
 
+describe("the hold of an app's budget", () => {
+  const holdsOf = async (more: object) => {
+    await (await ask('Hello', more)).text();
+    const admission = gateway.billing.admissions.at(-1);
+    if (admission?.kind !== 'delegated') throw new Error('no admission');
+    return { hold: admission.hold_micros ?? 0, holdMin: admission.hold_min_micros };
+  };
+  const outputPrice = (tokens: number): number => costOfTokens(PRICE, { input: 0, output: tokens });
+
+  test('is the highest cost; without an output limit of the caller, that of 256 tokens is of use', async () => {
+    const limited = await holdsOf({ max_tokens: 1_000 });
+    expect(limited.holdMin).toBeUndefined();
+    expect(limited.hold).toBeGreaterThanOrEqual(outputPrice(1_000));
+    const { hold, holdMin = 0 } = await holdsOf({});
+    expect(hold - holdMin).toBe(outputPrice(4_096 - 256));
+  });
+
+  test.each([false, true])('limits the output where it covers less than the default (stream: %s)', async (stream) => {
+    gateway.billing.decide = (request) => ({
+      verdict: 'admitted',
+      ...(request.kind === 'delegated' ? { hold_micros: (request.hold_min_micros ?? 0) + outputPrice(44) } : {}),
+    });
+    const answer = await ask(`[[echo]] ${'word '.repeat(1_000)}`, { stream });
+    await answer.text();
+    const { output_tokens } = await recordOf(idOf(answer));
+    expect(output_tokens).toBe(300);
+  });
+
+  test('leaves the request as it came where it covers the default', async () => {
+    gateway.billing.decide = (request) => ({
+      verdict: 'admitted',
+      ...(request.kind === 'delegated' ? { hold_micros: request.hold_micros } : {}),
+    });
+    const answer = await ask('[[completion_tokens=5000]]');
+    await answer.text();
+    expect(await recordOf(idOf(answer))).toMatchObject({ output_tokens: 5_000 });
+  });
+});
+
 describe('success: stream', () => {
   test('chunks under the public identity, [DONE] last, usage not shown unless asked for', async () => {
     const answer = await ask('Hello [[chunks=5]]', { stream: true });
@@ -274,6 +313,10 @@ describe('refused by billing', () => {
     ['subscription_inactive', 402],
     ['subscription_service_not_included', 403],
     ['subscription_requests_pending', 429],
+    ['connection_paused', 403],
+    ['app_budget_expired', 402],
+    ['app_limit_exceeded', 402],
+    ['app_requests_pending', 429],
   ] as const)('%s', async (verdict, status) => {
     gateway.provider.resetCounts();
     gateway.billing.decide = () => ({ verdict, resets_at });
@@ -284,6 +327,16 @@ describe('refused by billing', () => {
     expect(answer.headers.get('retry-after')).toBe(status === 429 ? '1' : null);
     expect(gateway.provider.counts().requests).toBe(0);
   });
+
+  test.each(['connection_paused', 'app_budget_expired', 'app_limit_exceeded'] as const)(
+    'names the page that lifts %s',
+    async (verdict) => {
+      gateway.billing.decide = () => ({ verdict });
+      const { detail } = await json(await ask('Hello'));
+      expect(detail.manage_url).toBe(`${gateway.tokens.publicBaseUrl}/connections`);
+      expect(detail.resets_at).toBe(verdict === 'app_limit_exceeded' ? null : undefined);
+    },
+  );
 
   test('a duplicate tells of the first request', async () => {
     const first = { request_id: `req_${'0'.repeat(26)}`, state: 'reserved' as const };

@@ -80,7 +80,9 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   stops.push(nats.stop);
   const internalToken = `inference-gateway:${randomBytes(24).toString('hex')}`;
   const dispatcherToken = `webhook-dispatcher:${randomBytes(24).toString('hex')}`;
-  const tokens = { INTERNAL_API_TOKENS: `${internalToken},${dispatcherToken}`, INTERNAL_API_TOKEN: internalToken };
+  const authToken = `auth:${randomBytes(24).toString('hex')}`;
+  const accepted = [internalToken, dispatcherToken, authToken].join(',');
+  const tokens = { INTERNAL_API_TOKENS: accepted, INTERNAL_API_TOKEN: internalToken };
   let started = 0;
   const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
     started += 1;
@@ -126,17 +128,23 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
       const main = isBundled
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
-      const own =
-        service === 'billing'
-          ? { PAYMENTS: 'sandbox' }
-          : service === 'webhook-dispatcher'
-            ? { INTERNAL_API_TOKEN: dispatcherToken }
-            : {};
+      const own = ownSettings({ authToken, dispatcherToken })[service];
       const urls = { DATABASE_URL: databaseUrl, NATS_URL: natsUrlOf(service) };
       return await startService(main, { ...own, ...env, ...urls }, launch);
     },
   };
 };
+
+/** Settings of single services. Auth asks billing for nothing but budgets. */
+const ownSettings = (tokens: {
+  readonly authToken: string;
+  readonly dispatcherToken: string;
+}): Readonly<Record<ServiceName, Readonly<Record<string, string>>>> => ({
+  auth: { INTERNAL_API_TOKEN: tokens.authToken, BILLING_INTERNAL_URL: 'http://127.0.0.1:1' },
+  billing: { PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: randomBytes(32).toString('base64') },
+  'inference-gateway': {},
+  'webhook-dispatcher': { INTERNAL_API_TOKEN: tokens.dispatcherToken },
+});
 
 /** Starts NATS with the users of production. */
 const startBroker = async (storeDir: string) => {

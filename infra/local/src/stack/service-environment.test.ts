@@ -15,6 +15,7 @@ const secrets: Secrets = {
   AUTH_ENCRYPTION_KEY: 'auth-key',
   WEBHOOK_ENCRYPTION_KEY: 'webhook-key',
   API_KEY_PEPPER: 'pepper',
+  RECEIPT_KEY_SECRET: 'receipts',
   SANDBOX_PROVIDER_KEY: 'sandbox-key',
   POSTGRES_PASSWORD: 'pg',
   AUTH_DATABASE_PASSWORD: 'a',

@@ -87,7 +87,7 @@ const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.Proc
         EMAIL_VERIFICATION: 'optional',
       };
     case 'billing':
-      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
+      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: secrets.RECEIPT_KEY_SECRET };
     case 'inference-gateway':
       return {
         ROUTES_FILE: routesFile,

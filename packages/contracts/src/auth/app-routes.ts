@@ -11,7 +11,7 @@ import {
   secretRotatedSchema,
   updateAppRequestSchema,
 } from './apps.ts';
-import { connectionAuditEntrySchema, connectionSchema } from './connections.ts';
+import { connectionAuditEntrySchema, connectionSchema, updateConnectionRequestSchema } from './connections.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
@@ -114,6 +114,17 @@ export const connectionRoutes = {
     request: {},
     responses: { 200: json("The user's connections.", listOf(connectionSchema)) },
     errors: [],
+  }),
+  updateConnection: defineRoute({
+    ...connections,
+    operationId: 'updateConnection',
+    method: 'PATCH',
+    path: '/v1/integrations/connections/{client_id}',
+    summary: "Set or remove an app's budget, and pause or resume the app",
+    description: 'Holds for the next request of the app. Changing the limit forgets no use.',
+    request: { params: clientIdParams, body: jsonBody(updateConnectionRequestSchema) },
+    responses: { 200: json('The connection.', connectionSchema) },
+    errors: ['not_found'],
   }),
   deleteConnection: defineRoute({
     ...connections,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { appBudgetSchema, appTermsChangeSchema } from '../billing/app-budgets.ts';
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 
@@ -10,10 +11,15 @@ export const connectionSchema = z
     scope: z.string(),
     connected_at: timestampSchema,
     last_used_at: timestampSchema.nullable(),
+    budget: appBudgetSchema.nullable(),
+    paused: z.boolean(),
   })
   .meta({ id: 'Connection' });
 
 export type Connection = z.infer<typeof connectionSchema>;
+
+/** Change of a connection: its budget (null removes it) and its pause. What is absent stays. */
+export const updateConnectionRequestSchema = appTermsChangeSchema.strict().meta({ id: 'UpdateConnectionRequest' });
 
 /** Reason for the end of a connection. */
 export const revocationReasonSchema = z.enum(['user_disconnected', 'app_suspended']);

@@ -1,5 +1,6 @@
 export * from './accounts.ts';
 export * from './apps.ts';
+export * from './authorization-details.ts';
 export * from './connections.ts';
 export * from './events.ts';
 export * from './internal.ts';

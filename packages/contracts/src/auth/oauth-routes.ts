@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorBodySchema, oauthErrorSchema } from '../core/error-body.ts';
+import { jwksSchema } from '../core/jwks.ts';
 import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import * as oauth from './oauth.ts';
@@ -131,7 +132,7 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Get the public signing keys (RFC 7517)',
     request: {},
-    responses: { 200: json('The key set.', oauth.jwksSchema) },
+    responses: { 200: json('The key set.', jwksSchema) },
     errors: [],
   }),
   getOpenidConfiguration: defineRoute({
@@ -227,7 +228,12 @@ export const interactionRoutes = {
     caller: 'oauth_public',
     summary: 'Submit the authorize page: approve or deny',
     request: { body: oauthForm(z.object({})) },
-    responses: { 303: { description: "To the app's redirect URI, or back to the authorize page." }, ...refusedForm },
+    responses: {
+      303: { description: "To the app's redirect URI, or back to the authorize page." },
+      200: { description: 'The page again, with the errors.', ...page },
+      503: { description: 'A page that says that nothing has changed.', ...page },
+      ...refusedForm,
+    },
     errors: [],
   }),
 } as const;

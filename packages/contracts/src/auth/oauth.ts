@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { budgetLimitSchema } from '../billing/app-budgets.ts';
 import { idSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
 import { DEFAULT_SCOPE, scopes } from '../core/route.ts';
 import { localeSchema } from './accounts.ts';
+import { authorizationDetailsSchema } from './authorization-details.ts';
 
 const clientIdSchema = z.string().min(1).max(128);
 const redirectUriSchema = z.string().min(1).max(URL_CHARACTERS_MAX);
@@ -10,8 +12,15 @@ const stateSchema = z.string().min(16).max(512);
 /** Base64url of a SHA-256 digest (RFC 7636 section 4.2). */
 const codeChallengeSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 const scopeSchema = z.string().max(256);
+const AUTHORIZATION_DETAILS_CHARACTERS_MAX = 1_024;
 /** Thumbprint of the key that the code will be bound to (RFC 9449 section 10). */
 const dpopThumbprintSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+
+/** JSON of RFC 9396 section 2. Malformed details are an error that the app is told of, so any text is taken. */
+const authorizationDetailsTextSchema = z
+  .string()
+  .max(AUTHORIZATION_DETAILS_CHARACTERS_MAX)
+  .meta({ description: 'JSON: a list of at most one `inference_budget`, which the user may change.' });
 
 /** Query of the authorize page. */
 export const authorizeQuerySchema = z.object({
@@ -29,6 +38,7 @@ export const authorizeQuerySchema = z.object({
     .optional()
     .meta({ description: 'Languages by preference (OpenID Connect Core 3.1.2.1).' }),
   dpop_jkt: dpopThumbprintSchema.optional(),
+  authorization_details: authorizationDetailsTextSchema.optional(),
   resource: z
     .array(z.string())
     .max(8)
@@ -55,6 +65,10 @@ export const consentRequestSchema = z
     state: stateSchema,
     approved: z.boolean(),
     dpop_jkt: dpopThumbprintSchema.optional(),
+    budget: budgetLimitSchema
+      .nullable()
+      .optional()
+      .meta({ description: "Limit of the app's use of the plan; null for none. If absent, a present limit stays." }),
   })
   .meta({ id: 'ConsentRequest' });
 
@@ -111,6 +125,9 @@ export const tokenResponseSchema = z
     expires_in: z.int(),
     scope: z.string(),
     svc_user_id: idSchema('usr'),
+    authorization_details: authorizationDetailsSchema.optional().meta({
+      description: 'The granted budget (RFC 9396 section 7); absent without one.',
+    }),
   })
   .meta({ id: 'TokenResponse' });
 
@@ -130,6 +147,7 @@ export const pushedRequestSchema = z
     resource: z.array(z.string()).nullish(),
     prompt: z.string().nullish(),
     dpop_jkt: z.string().nullish(),
+    authorization_details: authorizationDetailsTextSchema.nullish(),
   })
   .meta({ id: 'PushedAuthorizationRequest' });
 
@@ -145,11 +163,6 @@ export const revocationRequestSchema = z.object({
   client_id: z.string().optional(),
   client_secret: z.string().optional(),
 });
-
-/** Key set (RFC 7517 section 5). */
-export const jwksSchema = z
-  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
-  .meta({ id: 'JsonWebKeySet' });
 
 /** Authorization server metadata for stock clients (RFC 8414 section 2). */
 export const authorizationServerMetadataSchema = z

@@ -18,6 +18,12 @@ export const delegatedAdmissionRequestSchema = z.object({
   client_id: idSchema('app'),
   service: delegatedServiceSchema,
   estimate_micros: nonNegativeMicrosSchema.meta({ description: 'Cost charged if the outcome stays unknown.' }),
+  hold_micros: nonNegativeMicrosSchema.optional().meta({
+    description: "Highest cost, held of the app's budget; the estimate if absent.",
+  }),
+  hold_min_micros: nonNegativeMicrosSchema.optional().meta({
+    description: 'Smallest hold that is of use, if the gateway can limit the output; `hold_micros` if absent.',
+  }),
   idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
@@ -70,6 +76,10 @@ export const admissionSchema = z.object({
     'weekly_limit_exceeded',
     'monthly_limit_exceeded',
     'subscription_requests_pending',
+    'connection_paused',
+    'app_budget_expired',
+    'app_limit_exceeded',
+    'app_requests_pending',
     'duplicate_request',
     'insufficient_balance',
     'rate_limit_exceeded',
@@ -78,6 +88,9 @@ export const admissionSchema = z.object({
   resets_at: timestampSchema.optional(),
   duplicate_of: z.object({ request_id: idSchema('req'), state: reservationStateSchema }).optional(),
   rate_limit: rateLimitStateSchema.optional(),
+  hold_micros: nonNegativeMicrosSchema.optional().meta({
+    description: "Hold of an admitted delegated request: less than asked for if the app's budget covers no more.",
+  }),
 });
 
 export type Admission = z.infer<typeof admissionSchema>;

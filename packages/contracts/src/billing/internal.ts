@@ -10,8 +10,10 @@ import {
   settlementsRequestSchema,
   settlementsSchema,
 } from './admissions.ts';
+import { appTermsChangeSchema, appTermsListSchema, appTermsSchema } from './app-budgets.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
+import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
@@ -19,6 +21,7 @@ import { refundRequestSchema, refundSchema } from './wallets.ts';
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
 const holderParams = z.object({ holder_id: z.uuid() });
 const accountParams = z.object({ svc_user_id: pathIdSchema });
+const accountAppParams = accountParams.extend({ client_id: pathIdSchema });
 
 /** Internal routes of the billing service. */
 export const billingInternalRoutes = {
@@ -104,6 +107,17 @@ export const billingInternalRoutes = {
     responses: { 200: json('The states.', z.object({ states: z.array(requestStateSchema.nullable()).max(100) })) },
     errors: [],
   }),
+  signKeyReceipt: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'signKeyReceipt',
+    method: 'POST',
+    path: '/internal/key-receipts',
+    summary: 'Sign the receipt of an API-key request',
+    request: { body: jsonBody(keyReceiptRequestSchema) },
+    responses: { 200: json('The receipt.', receiptSchema) },
+    errors: ['not_found', 'not_settled'],
+  }),
   readSubscriptionSnapshots: defineRoute({
     ...internal,
     callers: ['webhook-dispatcher'],
@@ -127,6 +141,29 @@ export const billingInternalRoutes = {
     description: 'For dispatchers and billing services of the previous release, which have no other way.',
     request: { params: accountParams },
     responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
+    errors: [],
+  }),
+  changeAppTerms: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'changeAppTerms',
+    method: 'PATCH',
+    path: '/internal/accounts/{svc_user_id}/apps/{client_id}/terms',
+    summary: "Set an app's budget, and pause or resume its use of the plan",
+    description: 'Holds from the next admission on. Repeating it changes nothing.',
+    request: { params: accountAppParams, body: jsonBody(appTermsChangeSchema) },
+    responses: { 200: json('The terms.', appTermsSchema) },
+    errors: [],
+  }),
+  listAppTerms: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'listAppTerms',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/app-terms',
+    summary: 'List the apps that have a budget or are paused',
+    request: { params: accountParams },
+    responses: { 200: json('The terms.', appTermsListSchema) },
     errors: [],
   }),
   refundTopUp: defineRoute({

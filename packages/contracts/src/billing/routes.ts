@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { errorBodySchema } from '../core/error-body.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { jwksSchema } from '../core/jwks.ts';
 import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { planSchema } from './plans.ts';
+import { receiptSchema } from './receipts.ts';
 import * as sandboxShapes from './sandbox-payments.ts';
 import * as subscriptions from './subscriptions.ts';
 import {
+  integrationUsageSchema,
   requestIdParams,
   requestUsageSchema,
   usageHistoryQuerySchema,
@@ -126,9 +129,9 @@ const appUsageRoutes = {
     operationId: 'getIntegrationUsage',
     method: 'GET',
     path: '/v1/integrations/usage',
-    summary: 'Get shared limits and usage',
+    summary: "Get shared limits and usage, and the app's own budget",
     request: {},
-    responses: { 200: json('The usage.', usageSchema) },
+    responses: { 200: json('The usage.', integrationUsageSchema) },
     errors: [],
   }),
   getRequestUsage: defineRoute({
@@ -141,6 +144,34 @@ const appUsageRoutes = {
     request: { params: requestIdParams },
     responses: { 200: json('The request.', requestUsageSchema) },
     errors: ['not_found'],
+  }),
+} as const;
+
+/** Routes of signed receipts. */
+const receiptRoutes = {
+  getRequestReceipt: defineRoute({
+    ...app,
+    operationId: 'getRequestReceipt',
+    method: 'GET',
+    path: '/v1/integrations/usage/requests/{request_id}/receipt',
+    summary: 'Get the signed receipt of a request',
+    description: 'Names no provider and no model.',
+    request: { params: requestIdParams },
+    responses: { 200: json('The receipt.', receiptSchema) },
+    errors: ['not_found', 'not_settled'],
+  }),
+  getReceiptJwks: defineRoute({
+    ...detail,
+    tag: 'Usage',
+    caller: 'public',
+    operationId: 'getReceiptJwks',
+    method: 'GET',
+    path: '/v1/receipts/jwks',
+    summary: 'Get the public keys of receipts (RFC 7517)',
+    description: 'Keys stay published after their rotation, so that every receipt can be verified later.',
+    request: {},
+    responses: { 200: json('The key set.', jwksSchema) },
+    errors: [],
   }),
 } as const;
 
@@ -288,6 +319,7 @@ const sandboxRoutes = {
 export const billingRoutes = {
   ...subscriptionRoutes,
   ...appUsageRoutes,
+  ...receiptRoutes,
   ...walletRoutes,
   ...paymentRoutes,
   ...sandboxRoutes,

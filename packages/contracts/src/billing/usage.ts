@@ -3,6 +3,7 @@ import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { PENDING_REQUESTS_MAX } from '../core/limits.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
+import { appUsageSchema } from './app-budgets.ts';
 import { planReferenceSchema, planServicesSchema } from './plans.ts';
 import { subscriptionStatusSchema } from './subscriptions.ts';
 
@@ -28,6 +29,11 @@ export const usageSchema = z
   .meta({ id: 'Usage' });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** Shared limits and usage of an account, and the app's own use of it. */
+export const integrationUsageSchema = usageSchema.extend({ app: appUsageSchema }).meta({ id: 'IntegrationUsage' });
+
+export type IntegrationUsage = z.infer<typeof integrationUsageSchema>;
 
 /** States of a reservation. */
 export const reservationStateSchema = z.enum(['reserved', 'settled', 'released', 'uncertain']);

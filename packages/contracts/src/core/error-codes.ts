@@ -107,6 +107,25 @@ export const errorCodes = {
     429,
     'Two requests of this account are already pending. Wait before retrying.',
   ),
+  connection_paused: code('billing', 'forbidden', 403, 'The user has paused the app; see `manage_url`.'),
+  app_limit_exceeded: code(
+    'billing',
+    'limit',
+    402,
+    'What is left of the app’s budget does not cover this request. It resets at `resets_at`; the user can change it at `manage_url`.',
+  ),
+  app_requests_pending: code(
+    'billing',
+    'limit',
+    429,
+    'Running requests hold what is left of the app’s budget. Wait for the time in `Retry-After`.',
+  ),
+  app_budget_expired: code(
+    'billing',
+    'limit',
+    402,
+    'The app’s budget has expired; the user can renew it at `manage_url`.',
+  ),
   subscription_service_not_included: code('billing', 'forbidden', 403, 'The plan does not include this service.'),
   subscription_already_active: code(
     'billing',
@@ -133,6 +152,7 @@ export const errorCodes = {
     503,
     'The payment provider did not answer. Nothing was charged; try again.',
   ),
+  not_settled: code('billing', 'conflict', 409, 'The cost of the request is not final yet. Try again later.'),
   invalid_signature: code('billing', 'invalid', 400, 'The event is not signed by the payment provider.'),
   insufficient_balance: code('billing', 'limit', 402, 'The wallet does not cover this request.'),
   rate_limit_exceeded: code(

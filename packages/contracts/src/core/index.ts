@@ -2,6 +2,7 @@ export * from './error-body.ts';
 export * from './error-codes.ts';
 export * from './event.ts';
 export * from './ids.ts';
+export * from './jwks.ts';
 export * from './limits.ts';
 export * from './lists.ts';
 export * from './money.ts';

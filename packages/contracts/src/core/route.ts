@@ -31,6 +31,7 @@ export type CallerKind =
   | 'oauth_access_token'
   | 'client_credentials'
   | 'api_key'
+  | 'session_or_api_key'
   | 'service';
 
 /** Format of a route's errors: ours, RFC 6749's, or the common wire format's. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { receiptSchema } from '../billing/receipts.ts';
+import { requestIdParams } from '../billing/usage.ts';
 import { wireErrorSchema } from '../core/error-body.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf } from '../core/lists.ts';
@@ -35,6 +37,10 @@ const admissionErrors = [
   'weekly_limit_exceeded',
   'monthly_limit_exceeded',
   'subscription_requests_pending',
+  'connection_paused',
+  'app_budget_expired',
+  'app_limit_exceeded',
+  'app_requests_pending',
   'duplicate_request',
 ] as const;
 const upstreamErrors = ['upstream_error', 'upstream_unavailable', 'upstream_timeout_uncertain'] as const;
@@ -201,6 +207,18 @@ const keyRoutes = {
     request: { query: gatewayUsageQuerySchema },
     responses: { 200: json('The records.', pageOf(gatewayUsageRecordSchema)) },
     errors: [],
+  }),
+  getGatewayReceipt: defineRoute({
+    ...console,
+    caller: 'session_or_api_key',
+    operationId: 'getGatewayReceipt',
+    method: 'GET',
+    path: '/v1/gateway/usage/{request_id}/receipt',
+    summary: 'Get the signed receipt of a request',
+    description: 'An API key reads the receipts of its own requests.',
+    request: { params: requestIdParams },
+    responses: { 200: json('The receipt.', receiptSchema) },
+    errors: ['not_found', 'not_settled', 'invalid_api_key'],
   }),
 } as const;
 

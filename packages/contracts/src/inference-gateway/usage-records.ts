@@ -55,6 +55,18 @@ export const usageFactSchema = z.object({
   input_tokens: z.int().min(0).nullable(),
   output_tokens: z.int().min(0).nullable(),
   audio_ms: z.int().min(0).nullable(),
+  cached_input_tokens: z.int().min(0).nullable().optional(),
+  served_by: z
+    .object({
+      provider: z.string(),
+      model: z.string().nullable(),
+      data_zone: z.string(),
+      certification: z.string().nullable(),
+      upstream_request_id: z.string().nullable(),
+    })
+    .nullable()
+    .optional()
+    .meta({ description: 'For receipts; of API-key requests alone, as apps learn no provider.' }),
   finished_at: timestampSchema,
 });
 

@@ -28,6 +28,8 @@ const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchem
       return [];
     case 'oauth_access_token':
       return [{ oauth_access_token: wanted }, { dpop_access_token: wanted }];
+    case 'session_or_api_key':
+      return [{ console_session: [] }, { api_key: [] }];
     default:
       return [{ [caller]: [] }];
   }
@@ -117,7 +119,12 @@ const takesInput = ({ request }: RouteDefinition): boolean =>
   [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
 
 /** Callers whose missing or refused credential is answered with our own codes. */
-const tokenCallers: readonly CallerKind[] = ['console_session', 'oauth_access_token', 'client_credentials'];
+const tokenCallers: readonly CallerKind[] = [
+  'console_session',
+  'oauth_access_token',
+  'client_credentials',
+  'session_or_api_key',
+];
 
 /** Groups the codes of a route by status, including those of its kind of caller. */
 const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {

@@ -16,6 +16,8 @@ export const siteSections: readonly SiteSection[] = [
       'guides/stream.md',
       'guides/transcribe.md',
       'guides/usage-and-limits.md',
+      'guides/budgets.md',
+      'receipts.md',
       'guides/handle-errors.md',
       'guides/receive-webhooks.md',
       'guides/go-live.md',

@@ -43,10 +43,24 @@ export interface ConnectedUser {
   readonly tokens: TokenSet;
 }
 
+/** A limit of the app's use of the user's plan, as the app proposes it. The user may change or remove it. */
+export interface BudgetProposal {
+  /** In millionths of the currency. */
+  readonly limitMicros: number;
+  readonly currency: string;
+  readonly period: 'week' | 'month' | 'total';
+  readonly expiresAt?: Date | undefined;
+}
+
+export interface BeginOptions {
+  readonly locale?: 'it' | 'en' | undefined;
+  readonly budget?: BudgetProposal | undefined;
+}
+
 /** OAuth 2.0 authorization code flow with PKCE (RFC 6749, RFC 7636, RFC 9207). */
 export interface Connector {
   /** Starts a flow. Throws `ConnectError` with reason `unavailable` if the service cannot be reached. */
-  begin(options?: { locale?: 'it' | 'en' | undefined }): Promise<ConnectStart>;
+  begin(options?: BeginOptions): Promise<ConnectStart>;
   /**
    * Finishes a flow. `callbackUrl` is the address the browser returned to; a path with its query is enough. Delete the
    * stored `session` before the call: a flow can be finished only once. Throws `ConnectError`.
@@ -69,7 +83,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
   const configure = lazily(() => discover(issuer, options));
 
   return {
-    begin: ({ locale } = {}) => guarded(async () => begin(await configure(), { redirectUri, options, locale })),
+    begin: (asked = {}) => guarded(async () => begin(await configure(), { redirectUri, options, asked })),
     finish: (callbackUrl, session) =>
       guarded(async () => {
         const callback = readCallback(callbackUrl, redirectUri);
@@ -90,7 +104,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
 
 const begin = async (
   configuration: oauth.Configuration,
-  { redirectUri, options, locale }: { redirectUri: URL; options: ConnectorOptions; locale: string | undefined },
+  { redirectUri, options, asked }: { redirectUri: URL; options: ConnectorOptions; asked: BeginOptions },
 ): Promise<ConnectStart> => {
   const session = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
   const url = oauth.buildAuthorizationUrl(configuration, {
@@ -100,10 +114,23 @@ const begin = async (
     state: session.state,
     code_challenge: await oauth.calculatePKCECodeChallenge(session.codeVerifier),
     code_challenge_method: 'S256',
-    ...(locale === undefined ? {} : { locale }),
+    ...(asked.locale === undefined ? {} : { locale: asked.locale }),
+    ...(asked.budget === undefined ? {} : { authorization_details: toDetails(asked.budget) }),
   });
   return { url: url.href, session };
 };
+
+/** RFC 9396 section 2. */
+const toDetails = ({ limitMicros, currency, period, expiresAt }: BudgetProposal): string =>
+  JSON.stringify([
+    {
+      type: 'inference_budget',
+      limit_micros: limitMicros,
+      currency,
+      period,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
+    },
+  ]);
 
 const refresh = async (configuration: oauth.Configuration, old: TokenSet, askedAtMs: number): Promise<TokenSet> => {
   try {

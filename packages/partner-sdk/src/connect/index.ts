@@ -2,6 +2,8 @@ export { tokenResponseSchema } from '../generated/contract.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
 export { ConnectionEndedError } from './connection-ended-error.ts';
 export {
+  type BeginOptions,
+  type BudgetProposal,
   type ConnectedUser,
   type Connector,
   type ConnectorOptions,

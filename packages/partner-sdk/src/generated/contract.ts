@@ -13,6 +13,8 @@ export const routePaths = {
   transcriptions: '/v1/integrations/inference/audio/transcriptions',
   usage: '/v1/integrations/usage',
   requestUsage: '/v1/integrations/usage/requests/{request_id}',
+  requestReceipt: '/v1/integrations/usage/requests/{request_id}/receipt',
+  receiptKeys: '/v1/receipts/jwks',
 } as const;
 
 export const serviceErrorCodes = {
@@ -33,7 +35,12 @@ export const serviceErrorCodes = {
   weekly_limit_exceeded: { status: 402, retry: false },
   monthly_limit_exceeded: { status: 402, retry: false },
   subscription_requests_pending: { status: 429, retry: true },
+  connection_paused: { status: 403, retry: false },
+  app_limit_exceeded: { status: 402, retry: false },
+  app_requests_pending: { status: 429, retry: true },
+  app_budget_expired: { status: 402, retry: false },
   subscription_service_not_included: { status: 403, retry: false },
+  not_settled: { status: 409, retry: false },
   duplicate_request: { status: 409, retry: false },
   subscription_transcription_not_configured: { status: 503, retry: false },
   upstream_error: { status: 502, retry: true },
@@ -70,6 +77,15 @@ export const usageSchema = z.object({
   pending_requests: z.int().min(0),
   max_pending_requests: z.int(),
   services: servicesSchema,
+  app: z.object({
+    paused: z.boolean(),
+    used_micros: z.int().min(0),
+    held_micros: z.int().min(0),
+    limit_micros: z.int().min(0).nullable(),
+    period: z.enum(['week', 'month', 'total']).nullable(),
+    resets_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+  }),
 });
 
 export const requestUsageSchema = z.object({
@@ -87,6 +103,56 @@ export const tokenResponseSchema = z.object({
   expires_in: z.int(),
   scope: z.string(),
   svc_user_id: z.string().min(1).max(255),
+  authorization_details: z.array(z.object({
+    type: z.literal('inference_budget'),
+    limit_micros: z.int().min(0),
+    currency: z.string().min(1).max(255),
+    period: z.enum(['week', 'month', 'total']),
+    expires_at: z.iso.datetime().optional(),
+  })).optional(),
+});
+
+export const receiptSchema = z.object({ receipt: z.string() });
+
+export const delegatedReceiptClaimsSchema = z.object({
+  iss: z.string(),
+  iat: z.int(),
+  request_id: z.string().min(1).max(255),
+  sub: z.string().min(1).max(255),
+  service: z.string().nullable(),
+  outcome: z.enum(['settled', 'estimated', 'released']),
+  cost_micros: z.int().min(0),
+  currency: z.string().min(1).max(255),
+  input_tokens: z.int().min(0).nullable(),
+  output_tokens: z.int().min(0).nullable(),
+  cached_input_tokens: z.int().min(0).nullable(),
+  audio_seconds: z.number().optional(),
+  created_at: z.iso.datetime(),
+  settled_at: z.iso.datetime(),
+  client_id: z.string().min(1).max(255),
+});
+
+export const keyReceiptClaimsSchema = z.object({
+  iss: z.string(),
+  iat: z.int(),
+  request_id: z.string().min(1).max(255),
+  sub: z.string().min(1).max(255),
+  service: z.string().nullable(),
+  outcome: z.enum(['settled', 'estimated', 'released']),
+  cost_micros: z.int().min(0),
+  currency: z.string().min(1).max(255),
+  input_tokens: z.int().min(0).nullable(),
+  output_tokens: z.int().min(0).nullable(),
+  cached_input_tokens: z.int().min(0).nullable(),
+  audio_seconds: z.number().optional(),
+  created_at: z.iso.datetime(),
+  settled_at: z.iso.datetime(),
+  key_id: z.string().min(1).max(255),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  data_zone: z.string().nullable(),
+  certification: z.string().nullable(),
+  upstream_request_id: z.string().nullable(),
 });
 
 export const webhookEventSchema = z.discriminatedUnion('event', [

@@ -5,4 +5,6 @@ export const paths = {
   ...routePaths,
   requestUsage: (requestId: string): string =>
     routePaths.requestUsage.replace('{request_id}', encodeURIComponent(requestId)),
+  requestReceipt: (requestId: string): string =>
+    routePaths.requestReceipt.replace('{request_id}', encodeURIComponent(requestId)),
 } as const;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { capabilitiesSchema, requestUsageSchema, usageSchema } from '../generated/contract.ts';
+import { capabilitiesSchema, receiptSchema, requestUsageSchema, usageSchema } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
 import { type ChatCompletion, type ChatRequest, chatCompletionSchema } from './chat.ts';
@@ -65,6 +65,8 @@ export interface SvcClient {
   usage(options?: CallOptions): Promise<Usage>;
   /** Returns state and cost of one request. */
   requestUsage(requestId: string, options?: CallOptions): Promise<RequestUsage>;
+  /** The signed receipt of a request; `not_settled` (409) while its cost is open. `verifyReceipt` reads it. */
+  requestReceipt(requestId: string, options?: CallOptions): Promise<string>;
 }
 
 /**
@@ -87,6 +89,8 @@ export const createSvcClient = (options: SvcClientOptions): SvcClient => {
     capabilities: (call = {}) => read(transport, paths.capabilities, capabilitiesSchema, call),
     usage: (call = {}) => read(transport, paths.usage, usageSchema, call),
     requestUsage: (requestId, call = {}) => read(transport, paths.requestUsage(requestId), requestUsageSchema, call),
+    requestReceipt: async (requestId, call = {}) =>
+      (await read(transport, paths.requestReceipt(requestId), receiptSchema, call)).receipt,
   };
 };
 

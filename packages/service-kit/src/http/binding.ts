@@ -68,6 +68,7 @@ interface CallersByKind {
   readonly oauth_access_token: AccessTokenCaller;
   readonly client_credentials: ClientCredentialsCaller;
   readonly api_key: ApiKeyCaller;
+  readonly session_or_api_key: ConsoleSessionCaller | ApiKeyCaller;
   readonly service: ServiceCaller;
 }
 

@@ -13,7 +13,7 @@ import { lockConnection, updateConnection } from './queries.ts';
 export const addGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
-  { userId, clientId, scope, now }: Omit<Consent, 'origin'>,
+  { userId, clientId, scope, now }: Omit<Consent, 'origin' | 'budget'>,
 ): Promise<GrantRecord | undefined> => {
   const cutoff = await findCutoff(trx, clientId);
   const connection = await lockConnection(trx, { userId, clientId });

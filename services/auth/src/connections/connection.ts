@@ -1,3 +1,4 @@
+import type { BudgetLimit } from '@svc/contracts';
 import { DAY_MS } from '../time.ts';
 
 /** A user's connection to an app, as stored. The row outlives the connection, so that the versions of its facts keep growing. */
@@ -11,7 +12,21 @@ export interface ConnectionRecord {
   readonly lastGrantId: string;
   readonly version: number;
   readonly endedAt: Date | null;
+  readonly isPaused: boolean;
+  /** The budget as billing holds it, which also counts its use. All three are null without one. */
+  readonly budgetLimitMicros: number | null;
+  readonly budgetPeriod: BudgetLimit['period'] | null;
+  readonly budgetExpiresAt: Date | null;
 }
+
+/** Returns the columns of a budget. */
+export const budgetColumns = (
+  budget: BudgetLimit | null,
+): Pick<ConnectionRecord, 'budgetLimitMicros' | 'budgetPeriod' | 'budgetExpiresAt'> => ({
+  budgetLimitMicros: budget?.limit_micros ?? null,
+  budgetPeriod: budget?.period ?? null,
+  budgetExpiresAt: budget?.expires_at == null ? null : new Date(budget.expires_at),
+});
 
 /** The permission that one consent gave. */
 export interface GrantRecord {

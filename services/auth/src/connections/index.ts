@@ -1,13 +1,13 @@
 export { addGrant } from './add-grant.ts';
 export { type Origin, originOf } from './audit.ts';
 export { deleteAuditEntriesBefore } from './audit-queries.ts';
-export { GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';
+export { type ConnectionRecord, GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';
+export type { ConnectedApp } from './describe-connections.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';
 export { endConnectionsOfUser } from './end-user-connections.ts';
 export { deleteGrantsExpiredBefore, type GrantJson, grantJson } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
-export type { ConnectedApp } from './list-connections.ts';
 export { openGrant } from './open-grant.ts';
-export { countStandingConnections } from './queries.ts';
+export { type BudgetJson, budgetJson, countStandingConnections, findConnection } from './queries.ts';
 export { connectionRoutes } from './routes.ts';

@@ -1,10 +1,11 @@
-import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
+import { type AppTermsChange, authEvents, type BudgetLimit, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
 import {
+  budgetColumns,
   type ConnectionRecord,
   GRANT_UNUSED_MS,
   GRANTS_PER_CONNECTION_MAX,
@@ -15,14 +16,20 @@ import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
 import { insertConnection, lockConnection, updateConnection } from './queries.ts';
 
-/** What a consent allows, and when. */
 export interface Consent {
   readonly userId: string;
   readonly clientId: string;
   readonly scope: string;
   readonly now: Date;
-  /** Where it was given. */
+  /** Limit of the app's use of the plan; null removes it, undefined leaves it as it is. */
+  readonly budget: BudgetLimit | null | undefined;
   readonly origin: Origin;
+}
+
+/** A grant, and what billing must be told before it is committed. */
+export interface OpenedGrant {
+  readonly grant: GrantRecord;
+  readonly termsChange: AppTermsChange | undefined;
 }
 
 /**
@@ -33,11 +40,12 @@ export const openGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
   consent: Consent,
-): Promise<GrantRecord> => {
+): Promise<OpenedGrant> => {
   const { userId, clientId, scope, now } = consent;
   const cutoff = await findCutoff(trx, clientId);
   const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
-  const connection = await connect(deps, trx, { ...consent, grantId: grant.id, cutoff });
+  const connected = await connect(deps, trx, { ...consent, grantId: grant.id, cutoff });
+  const { connection } = connected;
   await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
   const isAgain = connection.connectedAt < now;
   const action = isAgain ? 'consented_again' : 'connected';
@@ -55,7 +63,14 @@ export const openGrant = async (
     },
   });
   await endSurplus(trx, connection);
-  return grant;
+  return { grant, termsChange: termsChangeOf(consent, connected) };
+};
+
+/** Billing need not know of a limit that was not there and is not set. */
+const termsChangeOf = ({ budget }: Consent, { hadLimit, isResumed }: Connected): AppTermsChange | undefined => {
+  const isSet = budget !== undefined && (budget !== null || hadLimit);
+  if (!isSet && !isResumed) return undefined;
+  return { ...(isSet ? { budget } : {}), ...(isResumed ? { paused: false } : {}) };
 };
 
 /** Ends the oldest grants beyond the limit; the connection remembers their last use. */
@@ -82,12 +97,15 @@ interface Connecting extends Consent {
   readonly cutoff: string | undefined;
 }
 
-const connect = async (
-  deps: { newId: typeof newId },
-  trx: Transaction,
-  input: Connecting,
-): Promise<ConnectionRecord> => {
-  const { userId, clientId, scope, now, grantId, cutoff } = input;
+interface Connected {
+  readonly connection: ConnectionRecord;
+  /** The app was paused, and is connected anew. */
+  readonly isResumed: boolean;
+  readonly hadLimit: boolean;
+}
+
+const connect = async (deps: { newId: typeof newId }, trx: Transaction, input: Connecting): Promise<Connected> => {
+  const { userId, clientId, scope, now, grantId, cutoff, budget } = input;
   const first: ConnectionRecord = {
     userId,
     clientId,
@@ -97,18 +115,26 @@ const connect = async (
     lastGrantId: grantId,
     version: 1,
     endedAt: null,
+    isPaused: false,
+    ...budgetColumns(budget ?? null),
   };
   const known = await lockConnection(trx, { userId, clientId });
-  if (known === undefined && (await insertConnection(trx, first))) return first;
+  if (known === undefined && (await insertConnection(trx, first))) {
+    return { connection: first, isResumed: false, hadLimit: false };
+  }
   const before = known ?? (await lockConnection(trx, { userId, clientId }));
   if (before === undefined) throw new Error('a connection vanished while it was made');
   const isAgain = before.endedAt === null && !isCutOff(before.lastGrantId, cutoff);
   const ended = isAgain ? before : await settleEnd(deps, trx, { connection: before, now });
-  const after: ConnectionRecord = isAgain
-    ? { ...ended, scope, lastGrantId: grantId, version: ended.version + 1 }
-    : { ...first, version: ended.version + 1 };
+  const { budgetLimitMicros, budgetPeriod, budgetExpiresAt } = ended;
+  const after: ConnectionRecord = {
+    ...(isAgain ? { ...ended, scope, lastGrantId: grantId } : first),
+    version: ended.version + 1,
+    // A limit outlives its connection: a total goes on counting when the app is connected again.
+    ...(budget === undefined ? { budgetLimitMicros, budgetPeriod, budgetExpiresAt } : budgetColumns(budget)),
+  };
   await updateConnection(trx, after);
-  return after;
+  return { connection: after, isResumed: !isAgain && ended.isPaused, hadLimit: budgetLimitMicros !== null };
 };
 
 /** A suspension that has not come to this connection yet ends it now, so that the facts keep their order. */

@@ -1,3 +1,4 @@
+import type { BudgetLimit } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { ConnectionRecord } from './connection.ts';
@@ -26,6 +27,20 @@ export const lockConnection = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
+/** Budget of the connection behind a grant, as `budgetJson` reads it. */
+export interface BudgetJson {
+  readonly limit_micros: number;
+  readonly period: BudgetLimit['period'];
+  readonly expires_at: string | null;
+}
+
+/** Returns SQL for the budget of the connection that the grant of this id belongs to; null without one. */
+export const budgetJson = (grantId: string): string => `(
+  SELECT json_build_object('limit_micros', b.budget_limit_micros, 'period', b.budget_period, 'expires_at', b.budget_expires_at)
+  FROM grants AS g JOIN connections AS b ON b.user_id = g.user_id AND b.client_id = g.client_id
+  WHERE g.id = ${grantId} AND b.budget_limit_micros IS NOT NULL
+)`;
+
 /** Stores a first connection; false where another transaction has just done so. */
 export const insertConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<boolean> => {
   const rows = await trx('connections')
@@ -43,17 +58,21 @@ export const updateConnection = async (trx: Transaction, connection: ConnectionR
     .update(snakeKeys(connection));
 };
 
-/** The standing connections of a user, newest first, with the last use of any of their grants. */
-export const listStandingConnections = async (executor: Executor, userId: string): Promise<ConnectionRecord[]> => {
+/** Lists the standing connections of a user, to all apps or to one, newest first, with the last use of any of their grants. */
+export const listStandingConnections = async (
+  executor: Executor,
+  userId: string,
+  clientId: string | null = null,
+): Promise<ConnectionRecord[]> => {
   const result: { rows: Row[] } = await executor.raw(
     `SELECT c.*, greatest(c.last_used_at, g.last_used_at) AS last_used_at
      FROM connections c
      LEFT JOIN LATERAL (
        SELECT max(last_used_at) AS last_used_at FROM grants WHERE user_id = c.user_id AND client_id = c.client_id
      ) g ON true
-     WHERE c.user_id = ? AND ${STANDING}
+     WHERE c.user_id = :userId AND (:clientId::text IS NULL OR c.client_id = :clientId) AND ${STANDING}
      ORDER BY c.connected_at DESC, c.client_id`,
-    [userId],
+    { userId, clientId },
   );
   return result.rows.map(camelKeys);
 };

@@ -2,11 +2,11 @@ import { type newId, routes } from '@svc/contracts';
 import { type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
 import { originOf } from './audit.ts';
+import { changeTerms } from './change-terms.ts';
 import { endConnection } from './end-connection.ts';
 import { listConnectionAudit } from './list-connection-audit.ts';
 import { type ListConnectionsDeps, listConnections } from './list-connections.ts';
 
-/** What the connection endpoints need. */
 export interface ConnectionRoutesDeps extends ListConnectionsDeps {
   readonly transact: Transact;
   readonly clock: Clock;
@@ -18,6 +18,10 @@ export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
   bind(routes.listConnections, async ({ caller }) => ({
     status: 200,
     body: { data: await listConnections(deps, caller.userId) },
+  })),
+  bind(routes.updateConnection, async ({ caller, params, body }) => ({
+    status: 200,
+    body: await changeTerms(deps, { userId: caller.userId, clientId: params.client_id }, body),
   })),
   bind(routes.deleteConnection, async ({ caller, params, clientAddress }) => {
     const key = { userId: caller.userId, clientId: params.client_id };

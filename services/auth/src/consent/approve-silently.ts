@@ -12,7 +12,7 @@ import { approvalRedirect, type DecideConsentDeps, type Decision } from './decid
  */
 export const approveSilently = async (
   deps: DecideConsentDeps,
-  { userId, sessionId, request, state }: Omit<Decision, 'origin'>,
+  { userId, sessionId, request, state }: Omit<Decision, 'origin' | 'budget'>,
 ): Promise<{ redirectTo: string } | { error: 'login_required' | 'consent_required' }> => {
   const code = newOpaqueValue('authorization_code');
   const error = await deps.transact(async (trx) => {

@@ -15,13 +15,14 @@ export interface AuthorizeRequest {
   readonly isPushed: boolean;
 }
 
-/** Why a request cannot be asked of anybody. */
+/** Reasons to refuse a request before the user sees it. */
 export type AuthorizeFault =
   | 'unknown_app'
   | 'app_inactive'
   | 'pushed_request_required'
   | 'redirect_uri_not_registered'
-  | 'unknown_scope';
+  | 'unknown_scope'
+  | 'invalid_authorization_details';
 
 /** A request of a known, active app that may get its answer at the named redirect URI, or what is wrong with it. */
 export type JudgedAuthorizeRequest =
@@ -50,6 +51,7 @@ export const judgeAuthorizeRequest = (
 };
 
 const messages = {
+  invalid_authorization_details: ['authorization_details', 'Value error, malformed'],
   unknown_app: ['client_id', 'Value error, there is no such app'],
   redirect_uri_not_registered: ['redirect_uri', 'Value error, not registered for this app'],
   unknown_scope: ['scope', 'Value error, names a scope that does not exist'],

@@ -1,6 +1,7 @@
-import type { newId } from '@svc/contracts';
+import type { BudgetLimit, newId } from '@svc/contracts';
 import { AppError, type Clock } from '@svc/service-kit';
 import { addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
+import type { BillingClient } from '../billing-client.ts';
 import { type Origin, openGrant } from '../connections/index.ts';
 import { issueCode, newOpaqueValue } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';
@@ -13,6 +14,7 @@ export interface DecideConsentDeps {
   readonly clock: Clock;
   readonly newId: typeof newId;
   readonly publicBaseUrl: string;
+  readonly billing: Pick<BillingClient, 'changeTerms'>;
 }
 
 /** A decision of a signed-in person. */
@@ -21,6 +23,8 @@ export interface Decision {
   readonly sessionId: string;
   readonly request: AuthorizeRequest;
   readonly state: string;
+  /** Limit of the app's use of the plan; null for none, undefined to leave it as it is. */
+  readonly budget: BudgetLimit | null | undefined;
   readonly origin: Origin;
 }
 
@@ -30,13 +34,14 @@ export class DecidedBefore extends Error {
 }
 
 /**
- * Approves: creates connection, grant, code and fact in one transaction. Returns the redirect for the browser (RFC 6749
- * section 4.1.2, RFC 9207). Throws as `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, and
- * DecidedBefore if this code exists.
+ * Approves: creates connection, grant, code and fact in one transaction. Billing has the budget before it commits, so that the
+ * first request is held to it. Returns the redirect for the browser (RFC 6749 section 4.1.2, RFC 9207). Throws as
+ * `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, `service_unavailable` if billing gives no answer,
+ * and DecidedBefore if this code exists.
  */
 export const approve = async (
   deps: DecideConsentDeps,
-  { userId, sessionId, request, state, origin }: Decision,
+  { userId, sessionId, request, state, budget, origin }: Decision,
   code: string = newOpaqueValue('authorization_code'),
 ): Promise<string> => {
   await deps.transact(async (trx) => {
@@ -44,10 +49,11 @@ export const approve = async (
     if (!(await holdSession(trx, { userId, sessionId }))) throw new AppError('invalid_token');
     const { app, scopes } = checkAuthorizeRequest(held, request, 'body');
     const now = deps.clock();
-    const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, origin };
-    const grant = await openGrant(deps, trx, consent);
+    const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, budget, origin };
+    const { grant, termsChange } = await openGrant(deps, trx, consent);
     const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id, now });
     if (!isNew) throw new DecidedBefore();
+    if (termsChange !== undefined) await deps.billing.changeTerms(consent, termsChange);
   });
   return approvalRedirect(deps, { request, state, code });
 };

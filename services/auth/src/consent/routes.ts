@@ -13,7 +13,8 @@ export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
   bind(routes.decideConsent, async ({ body, caller, clientAddress }) => {
     const origin = originOf(clientAddress, 'console');
     const { userId, sessionId } = caller;
-    const decision = { userId, sessionId, request: toRequest(body), state: body.state, origin };
+    const { state, budget } = body;
+    const decision = { userId, sessionId, request: toRequest(body), state, budget, origin };
     const redirectTo = body.approved ? await approve(deps, decision) : await deny(deps, decision);
     return { status: 200, body: { redirect_to: redirectTo } };
   }),

@@ -11,6 +11,8 @@ import { OAUTH_PATH } from './server-metadata.ts';
 
 export interface LibraryProviderDeps extends AdapterDeps {
   readonly resource: string;
+  /** Says whether the `authorization_details` of a request can be read. */
+  readonly areDetailsReadable: (text: string | undefined) => boolean;
 }
 
 /** Creates the library's provider; only its token, revocation and pushed-request endpoints are ever called. */
@@ -33,7 +35,13 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   extraClientMetadata: { properties: EXTRA_CLIENT_METADATA, validator: () => undefined },
   responseTypes: ['code'],
   scopes: [...scopes],
-  extraParams: ['locale'],
+  extraParams: {
+    locale: null,
+    // RFC 9396 section 5. The person decides on the authorize page, which reads them again.
+    authorization_details: (_ctx, value) => {
+      if (!deps.areDetailsReadable(value)) throw new errors.InvalidAuthorizationDetails('malformed');
+    },
+  },
   pkce: { required: () => true },
   // Enables refresh tokens, which the handlers issue with every code.
   issueRefreshToken: async () => true,

@@ -4,6 +4,7 @@ import { digestOpaqueValue } from './opaque-value.ts';
 import { takePushedRequest } from './pushed-request-queries.ts';
 
 const URN = 'urn:ietf:params:oauth:request_uri:';
+const DETAILS = 'authorization_details';
 /** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
 const PARAMETERS = [
   ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type', 'response_mode'],
@@ -31,5 +32,8 @@ export const pushedQuery = (clientId: string, parameters: Readonly<Record<string
   for (const name of PARAMETERS) {
     for (const value of [parameters[name]].flat()) if (typeof value === 'string') query.append(name, value);
   }
+  // The library has parsed this one.
+  const details = parameters[DETAILS];
+  if (details !== undefined) query.set(DETAILS, JSON.stringify(details));
   return query;
 };

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '@svc/contracts';
+import { INFERENCE_BUDGET, type Scope, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
 
 /** Path of the authorization server below the issuer. */
@@ -27,6 +27,8 @@ export const serverMetadata = (issuer: string) => ({
   scopes_supported: SCOPES,
   // RFC 9449 section 5.1.
   dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+  // RFC 9396 section 10.
+  authorization_details_types_supported: [INFERENCE_BUDGET],
   subject_types_supported: ['public'],
   ui_locales_supported: ['it', 'en'],
   prompt_values_supported: ['none', 'create'],

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { idPattern } from '@svc/contracts';
+import { INFERENCE_BUDGET, type InferenceBudget, idPattern } from '@svc/contracts';
 import type { Clock, Logger } from '@svc/service-kit';
 import { errors, Provider, type TokenEndpointGrantContext } from 'oidc-provider';
 import { validateDpop } from 'oidc-provider/lib/helpers/grants.js';
 import type { OauthClient } from '../apps/index.ts';
-import type { GrantRecord } from '../connections/index.ts';
+import type { BudgetJson, GrantRecord } from '../connections/index.ts';
 import { later, SECOND_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { type AccessTokenDeps, signAccessToken } from './access-token.ts';
@@ -31,6 +31,8 @@ export interface TokenEndpointDeps extends AccessTokenDeps, EndGrantDeps {
   readonly logger: Logger;
   readonly readState: (question: TokenQuestion) => Promise<TokenState>;
   readonly exchange: (exchange: Exchange) => Promise<ExchangeOutcome>;
+  /** Currency of budgets. */
+  readonly currency: string;
   /** Counts grants that end because a code or refresh token was used again. */
   readonly reuses: { readonly inc: () => void };
 }
@@ -113,6 +115,7 @@ const redeemCode = async (deps: TokenEndpointDeps, ctx: Context, { code }: Token
   await issue(deps, ctx, {
     presented: { kind: 'authorization_code', digest: digestOpaqueValue(value) },
     grant: code.grant,
+    budget: code.budget,
     scope: code.grant.scope,
     generation: 0,
     // RFC 9449 section 5: a confidential client proves itself by its secret, so its refresh tokens need no key.
@@ -134,6 +137,7 @@ const refresh = async (deps: TokenEndpointDeps, ctx: Context, { refreshToken: to
   await issue(deps, ctx, {
     presented: { kind: 'refresh_token', digest: digestOpaqueValue(value) },
     grant: token.grant,
+    budget: token.budget,
     scope: narrowScope(token.grant.scope, ctx.oidc.params.scope),
     generation: token.generation + 1,
     refreshJkt: token.jkt,
@@ -181,6 +185,7 @@ const narrowScope = (granted: string, requested: string | undefined): string => 
 interface Issue {
   readonly presented: Omit<Presented, 'grantId'>;
   readonly grant: GrantRecord;
+  readonly budget: BudgetJson | null;
   readonly scope: string;
   readonly generation: number;
   /** Thumbprint of the key that the new refresh token is bound to. */
@@ -207,8 +212,17 @@ const issue = async (deps: TokenEndpointDeps, ctx: Context, input: Issue): Promi
     scope,
     token_type: proof === undefined ? 'Bearer' : 'DPoP',
     svc_user_id: grant.userId,
+    // RFC 9396 section 7.
+    ...(input.budget === null ? {} : { authorization_details: [toDetails(deps, input.budget)] }),
   };
 };
+
+const toDetails = ({ currency }: TokenEndpointDeps, { expires_at, ...budget }: BudgetJson): InferenceBudget => ({
+  type: INFERENCE_BUDGET,
+  ...budget,
+  currency,
+  ...(expires_at === null ? {} : { expires_at: new Date(expires_at).toISOString() }),
+});
 
 /** The library takes proofs that were made up to five minutes before or after its clock. */
 const PROOF_SECONDS = 300;

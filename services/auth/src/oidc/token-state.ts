@@ -1,6 +1,6 @@
 import { runPrepared } from '@svc/database';
 import { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient } from '../apps/index.ts';
-import { type GrantJson, type GrantRecord, grantJson } from '../connections/index.ts';
+import { type BudgetJson, budgetJson, type GrantJson, type GrantRecord, grantJson } from '../connections/index.ts';
 import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 
@@ -14,6 +14,7 @@ export interface TokenQuestion {
 /** An authorization code, used or not, with its grant. */
 export interface PresentedCode {
   readonly grant: GrantRecord;
+  readonly budget: BudgetJson | null;
   readonly redirectUri: string;
   readonly codeChallenge: string;
   /** Thumbprint of the key that it is bound to. */
@@ -25,6 +26,7 @@ export interface PresentedCode {
 /** A refresh token, used or not, with its grant. */
 export interface PresentedRefreshToken {
   readonly grant: GrantRecord;
+  readonly budget: BudgetJson | null;
   readonly generation: number;
   /** Thumbprint of the key that it is bound to. */
   readonly jkt: string | null;
@@ -64,12 +66,12 @@ const READ_TOKEN_STATES = {
   name: 'read_token_states',
   text: `SELECT ${oauthClientJson('asked.client_id')} AS client, (
     SELECT json_build_object(
-      'grant', ${grantJson('c.grant_id')}, 'redirect_uri', c.redirect_uri, 'code_challenge', c.code_challenge,
+      'grant', ${grantJson('c.grant_id')}, 'budget', ${budgetJson('c.grant_id')}, 'redirect_uri', c.redirect_uri, 'code_challenge', c.code_challenge,
       'dpop_jkt', c.dpop_jkt, 'expires_at', c.expires_at, 'consumed_at', c.consumed_at
     ) FROM authorization_codes c WHERE c.digest = asked.code
   ) AS code, (
     SELECT json_build_object(
-      'grant', ${grantJson('t.grant_id')}, 'generation', t.generation, 'jkt', t.jkt,
+      'grant', ${grantJson('t.grant_id')}, 'budget', ${budgetJson('t.grant_id')}, 'generation', t.generation, 'jkt', t.jkt,
       'issued_at', t.issued_at, 'expires_at', t.expires_at,
       'use', refresh_use(t.digest, asked.client_id)
     ) FROM refresh_tokens t WHERE t.digest = asked.refresh_token

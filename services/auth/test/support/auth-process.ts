@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, internalCredentials, waitFor } from '@svc/testing';
+import { freePort, internalCredential, internalCredentials, waitFor } from '@svc/testing';
 
 /** The service as its own process, as it runs in production; it comes back at the same address. */
 export interface AuthProcess {
@@ -31,6 +31,8 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     NATS_URL: options.natsUrl,
     PUBLIC_BASE_URL: url,
     INTERNAL_API_TOKENS: internalCredentials,
+    INTERNAL_API_TOKEN: internalCredential('auth'),
+    BILLING_INTERNAL_URL: 'http://127.0.0.1:1',
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'error',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { type Clock, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
-import { freePort, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
+import { freePort, internalCredential, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
@@ -61,6 +61,8 @@ const startOn = async (
     NATS_URL: 'nats://127.0.0.1:1',
     PUBLIC_BASE_URL: url,
     INTERNAL_API_TOKENS: internalCredentials,
+    INTERNAL_API_TOKEN: internalCredential('auth'),
+    BILLING_INTERNAL_URL: 'http://127.0.0.1:1',
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',

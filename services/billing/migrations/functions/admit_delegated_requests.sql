@@ -1,43 +1,70 @@
 -- Decides on delegated requests, each as if it came alone. An admitted request takes one of the account's two places until
--- it is settled. Asking again for a known request id answers the same and takes no second place.
+-- it is settled, and holds its highest cost of the app's budget. `p_holds` are those costs; where a caller sets no output limit,
+-- `p_hold_mins` are smaller, and the request holds what the budget has left. Asking again for a known request id answers the
+-- same and takes no second place.
 -- Accounts are locked in the order of their ids.
 CREATE OR REPLACE FUNCTION admit_delegated_requests(
   p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[],
-  p_idempotency_keys text[], p_holder_ids text[], p_past_due_grace interval
-) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, duplicate_of text, duplicate_state text)
+  p_idempotency_keys text[], p_holder_ids text[], p_holds bigint[], p_hold_mins bigint[], p_past_due_grace interval
+) RETURNS TABLE (
+  place bigint, verdict text, resets_at timestamptz, duplicate_of text, duplicate_state text, hold_micros bigint
+)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '1s' AS $$
 DECLARE
   q record;
   at timestamptz;
-  week timestamptz;
-  month timestamptz;
+  a record;
+  b app_budgets%ROWTYPE;
+  budget_verdict text;
+  hold bigint;
 BEGIN
   FOR q IN
     SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys,
-        p_holder_ids)
-      WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, holder_id, place)
+        p_holder_ids, p_holds, p_hold_mins)
+      WITH ORDINALITY AS t (request_id, svc_user_id, client_id, service, estimate, idempotency_key, holder_id, hold,
+        hold_min, place)
     ORDER BY t.svc_user_id, t.place
   LOOP
     FOR attempt IN 1..10 LOOP
       at := billing_now();
+      b := NULL;
+      budget_verdict := NULL;
+      -- Gateways of the previous release tell no highest cost.
+      hold := coalesce(q.hold, q.estimate);
       -- Once it has the lock, PostgreSQL checks the conditions again on the row as it is then. A refusal takes no lock.
-      SELECT a.week_start, a.month_start INTO week, month
-        FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
-        WHERE a.svc_user_id = q.svc_user_id AND status_admits(a.status, a.past_due_since, p_past_due_grace, at)
+      SELECT v.week_start, v.week_end, v.month_start, v.month_end, v.has_app_budgets INTO a
+        FROM accounts AS v JOIN plans AS p ON p.id = v.plan_id
+        WHERE v.svc_user_id = q.svc_user_id AND status_admits(v.status, v.past_due_since, p_past_due_grace, at)
           AND CASE q.service WHEN 'chat' THEN p.includes_chat ELSE p.includes_audio_transcription END
-          AND at < a.week_end AND a.week_used_micros < p.weekly_limit_micros
-          AND at < a.month_end AND a.month_used_micros < p.monthly_limit_micros
-          AND a.pending < 2
-        FOR NO KEY UPDATE OF a;
-      IF FOUND THEN
+          AND at < v.week_end AND v.week_used_micros < p.weekly_limit_micros
+          AND at < v.month_end AND v.month_used_micros < p.monthly_limit_micros
+          AND v.pending < 2
+        FOR NO KEY UPDATE OF v;
+      IF FOUND AND a.has_app_budgets THEN
+        -- No lock: a budget changes only under that of its account.
+        SELECT * INTO b FROM app_budgets AS v WHERE v.svc_user_id = q.svc_user_id AND v.client_id = q.client_id;
+        b := with_current_budget_window(b, a.week_start, a.month_start);
+        budget_verdict := CASE WHEN b.is_paused THEN 'connection_paused'
+          ELSE app_budget_verdict(b, coalesce(q.hold_min, hold), at) END;
+        -- The clock was read before the lock was there, but the request comes after the limit.
+        at := greatest(at, b.limited_since + interval '1 microsecond');
+        hold := least(hold, b.limit_micros - b.used_micros - b.uncertain_micros - b.held_micros);
+      END IF;
+      IF a.week_start IS NOT NULL AND budget_verdict IS NULL THEN
         INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, idempotency_key_hash,
-            estimate_micros, holder_id, week_start, month_start, created_at)
+            estimate_micros, budget_micros, holder_id, week_start, month_start, created_at)
           VALUES (q.request_id, 'delegated', q.svc_user_id, q.client_id, q.service,
-            sha256(convert_to(q.idempotency_key, 'UTF8')), q.estimate, q.holder_id, week, month, at)
+            sha256(convert_to(q.idempotency_key, 'UTF8')), q.estimate, hold, q.holder_id, a.week_start, a.month_start, at)
           ON CONFLICT DO NOTHING;
         IF FOUND THEN
-          UPDATE accounts SET pending = pending + 1 WHERE svc_user_id = q.svc_user_id;
+          UPDATE accounts AS v SET pending = v.pending + 1 WHERE v.svc_user_id = q.svc_user_id;
+          IF b.limit_micros IS NOT NULL THEN
+            UPDATE app_budgets AS v SET window_start = b.window_start, used_micros = b.used_micros,
+                held_micros = b.held_micros + hold, uncertain_micros = b.uncertain_micros
+              WHERE v.svc_user_id = q.svc_user_id AND v.client_id = q.client_id;
+          END IF;
           verdict := 'admitted';
+          hold_micros := hold;
           EXIT;
         END IF;
       END IF;
@@ -45,6 +72,13 @@ BEGIN
         INTO verdict, resets_at, duplicate_of, duplicate_state
         FROM refuse_delegated(q.request_id, q.svc_user_id, q.client_id, q.service, q.idempotency_key,
           p_past_due_grace, at) AS r;
+      IF verdict = 'admitted' THEN
+        SELECT v.budget_micros INTO hold_micros FROM reservations AS v WHERE v.request_id = q.request_id;
+      ELSIF verdict IS NULL AND budget_verdict IS NOT NULL THEN
+        verdict := budget_verdict;
+        resets_at := CASE WHEN verdict = 'app_limit_exceeded' THEN
+          CASE b.period WHEN 'week' THEN a.week_end WHEN 'month' THEN a.month_end END END;
+      END IF;
       EXIT WHEN verdict IS NOT NULL;
       PERFORM roll_account_windows(q.svc_user_id, at);
     END LOOP;
@@ -57,5 +91,6 @@ BEGIN
     resets_at := NULL;
     duplicate_of := NULL;
     duplicate_state := NULL;
+    hold_micros := NULL;
   END LOOP;
 END $$;

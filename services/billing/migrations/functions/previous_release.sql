@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION admit_delegated(
 ) LANGUAGE sql AS $$
   SELECT a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state
     FROM admit_delegated_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_client_id], ARRAY[p_service],
-      ARRAY[p_estimate_micros], ARRAY[p_idempotency_key], NULL, p_past_due_grace) AS a
+      ARRAY[p_estimate_micros], ARRAY[p_idempotency_key], NULL, NULL, NULL, p_past_due_grace) AS a
 $$;
 
 CREATE OR REPLACE FUNCTION admit_one_delegated(
@@ -23,8 +23,9 @@ CREATE OR REPLACE FUNCTION admit_delegated_many(
   p_idempotency_keys text[], p_past_due_grace interval
 ) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, duplicate_of text, duplicate_state text)
 LANGUAGE sql AS $$
-  SELECT * FROM admit_delegated_requests(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates,
-    p_idempotency_keys, NULL, p_past_due_grace)
+  SELECT a.place, a.verdict, a.resets_at, a.duplicate_of, a.duplicate_state
+    FROM admit_delegated_requests(p_request_ids, p_svc_user_ids, p_client_ids, p_services, p_estimates, p_idempotency_keys,
+      NULL, NULL, NULL, p_past_due_grace) AS a
 $$;
 
 CREATE OR REPLACE FUNCTION admit_keyed(

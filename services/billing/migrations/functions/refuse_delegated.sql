@@ -1,6 +1,6 @@
 -- Explains why a delegated request gets no new place, without a lock. A request that was admitted before is not refused
--- now, and a used idempotency key names its first request. NULL if nothing stands in the way: then the account has
--- changed, or a window has ended, and the caller tries again.
+-- now, and a used idempotency key names its first request. NULL if nothing but the app's limit stands in the way: unless that
+-- does, the account has changed, or a window has ended, and the caller tries again.
 CREATE OR REPLACE FUNCTION refuse_delegated(
   p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_idempotency_key text,
   p_past_due_grace interval, p_at timestamptz,
@@ -21,6 +21,9 @@ BEGIN
       THEN 'subscription_inactive'
     WHEN NOT CASE p_service WHEN 'chat' THEN plan.includes_chat ELSE plan.includes_audio_transcription END
       THEN 'subscription_service_not_included'
+    WHEN a.has_app_budgets AND EXISTS (SELECT FROM app_budgets AS b
+        WHERE b.svc_user_id = p_svc_user_id AND b.client_id = p_client_id AND b.is_paused)
+      THEN 'connection_paused'
     WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
     WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
     WHEN a.pending >= 2 THEN 'subscription_requests_pending'

@@ -47,6 +47,8 @@ BEGIN
   END IF;
   UPDATE reservations AS v SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
       written_off_micros = written_off,
+      budget_micros = CASE WHEN r.kind = 'delegated' AND step.state = 'settled' THEN least(r.budget_micros, step.cost)
+        ELSE r.budget_micros END,
       uncertain_at = CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END,
       ended_at = CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END,
       adjusted_at = CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END

@@ -61,6 +61,15 @@ const CHECKS: Readonly<Record<string, string>> = {
   usage_day_cost: `
     SELECT coalesce(d.subject, s.subject), coalesce(d.cost, 0), coalesce(s.cost, 0)
     FROM recorded_days d FULL JOIN settled_days s USING (subject)`,
+  app_held: `
+    SELECT subject, held_micros, held FROM budgeted`,
+  app_uncertain: `
+    SELECT subject, uncertain_micros, uncertain FROM budgeted`,
+  app_total_used: `
+    SELECT subject, total_used_micros, total FROM budgeted`,
+  // Requests from before the limit count at their cost, later ones at no more than they held.
+  app_used: `
+    SELECT subject, used_micros, least(greatest(used_micros, used), cost) FROM budgeted`,
   key_month_used: `
     SELECT k.key_id, k.month_used_micros, coalesce(sum(c.counted), 0)
     FROM key_budgets k LEFT JOIN counted c ON c.key_id = k.key_id AND c.month_start = k.month_start
@@ -81,6 +90,19 @@ const SOURCES = `
     SELECT concat_ws(' ', svc_user_id, (created_at AT TIME ZONE 'UTC')::date, client_id, service) AS subject,
       count(*) AS requests, sum(cost_micros) AS cost
     FROM reservations WHERE kind = 'delegated' AND state = 'settled' GROUP BY 1
+  ), budgeted AS (
+    SELECT concat_ws(' ', b.svc_user_id, b.client_id) AS subject, b.held_micros, b.uncertain_micros, b.used_micros,
+      b.total_used_micros,
+      coalesce(sum(coalesce(r.budget_micros, r.estimate_micros)) FILTER (WHERE w.is_current AND r.state = 'reserved'), 0) AS held,
+      coalesce(sum(coalesce(r.budget_micros, r.estimate_micros)) FILTER (WHERE w.is_current AND r.state = 'uncertain'), 0)
+        AS uncertain,
+      coalesce(sum(r.budget_micros) FILTER (WHERE w.is_current AND r.state = 'settled'), 0) AS used,
+      coalesce(sum(r.cost_micros) FILTER (WHERE w.is_current), 0) AS cost,
+      coalesce(sum(r.budget_micros) FILTER (WHERE r.created_at > b.limited_since AND r.state = 'settled'), 0) AS total
+    FROM app_budgets b LEFT JOIN reservations r ON r.svc_user_id = b.svc_user_id AND r.client_id = b.client_id
+    CROSS JOIN LATERAL (SELECT CASE b.period WHEN 'week' THEN b.window_start = r.week_start
+      WHEN 'month' THEN b.window_start = r.month_start ELSE r.created_at > b.limited_since END AS is_current) AS w
+    WHERE b.limit_micros IS NOT NULL GROUP BY b.svc_user_id, b.client_id
   )`;
 
 /** Lists running totals that differ from their sources, as of one instant; at most `limit`. */

@@ -10,6 +10,10 @@ export interface DelegatedQuestion {
   readonly clientId: string;
   readonly service: string;
   readonly estimateMicros: number;
+  /** Highest cost; null if only the estimate is known. */
+  readonly holdMicros: number | null;
+  /** Smallest hold of use; null if only the whole hold is. */
+  readonly holdMinMicros: number | null;
   readonly idempotencyKey: string | null;
   readonly holderId: string | null;
 }
@@ -19,6 +23,8 @@ export interface DelegatedDecision {
   readonly resets_at: Date | null;
   readonly duplicate_of: string | null;
   readonly duplicate_state: ReservationState | null;
+  /** Hold of an admitted request. */
+  readonly hold_micros: number | null;
 }
 
 /** An API-key request that asks for admission. */
@@ -47,8 +53,8 @@ type Placed<T> = T & { readonly place: number };
 
 const ADMIT_DELEGATED = {
   name: 'admit_delegated_requests',
-  text: `SELECT place, verdict, resets_at, duplicate_of, duplicate_state
-    FROM admit_delegated_requests($1, $2, $3, $4, $5, $6, $7, make_interval(days => $8))`,
+  text: `SELECT place, verdict, resets_at, duplicate_of, duplicate_state, hold_micros
+    FROM admit_delegated_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, make_interval(days => $10))`,
 };
 
 /** Decides on delegated requests in one round trip. Returns the decisions in the order of the questions. */
@@ -65,6 +71,8 @@ export const admitDelegatedRequests = async (
     questions.map(({ estimateMicros }) => estimateMicros),
     questions.map(({ idempotencyKey }) => idempotencyKey),
     questions.map(({ holderId }) => holderId),
+    questions.map(({ holdMicros }) => holdMicros),
+    questions.map(({ holdMinMicros }) => holdMinMicros),
     graceDays,
   ]);
   return inOrder(rows);

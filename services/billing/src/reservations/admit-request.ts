@@ -41,7 +41,7 @@ export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionReques
     if (request.kind === 'delegated') {
       const decision = await admitDelegated(toDelegatedQuestion(request));
       meters.admission(request.kind, decision.verdict);
-      return toDelegatedAdmission(decision);
+      return toDelegatedAdmission(decision, request.hold_micros ?? 0);
     }
     const decision = await admitKeyed(toKeyQuestion(request));
     meters.admission(request.kind, decision.verdict);
@@ -55,6 +55,8 @@ const toDelegatedQuestion = (request: DelegatedRequest): DelegatedQuestion => ({
   clientId: request.client_id,
   service: request.service,
   estimateMicros: request.estimate_micros,
+  holdMicros: request.hold_micros ?? null,
+  holdMinMicros: request.hold_min_micros ?? null,
   idempotencyKey: request.idempotency_key ?? null,
   holderId: request.holder_id ?? null,
 });
@@ -70,13 +72,18 @@ const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   estimateMicros: request.estimate_micros ?? null,
 });
 
-const toDelegatedAdmission = ({ verdict, resets_at, duplicate_of, duplicate_state }: DelegatedDecision): Admission => ({
-  verdict: toVerdict(verdict),
-  ...(resets_at === null ? {} : { resets_at: resets_at.toISOString() }),
-  ...(duplicate_of === null || duplicate_state === null
-    ? {}
-    : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } }),
-});
+/** The hold is told only if it is less than asked for. */
+const toDelegatedAdmission = (decision: DelegatedDecision, askedMicros: number): Admission => {
+  const { verdict, resets_at, duplicate_of, duplicate_state, hold_micros } = decision;
+  return {
+    verdict: toVerdict(verdict),
+    ...(resets_at === null ? {} : { resets_at: resets_at.toISOString() }),
+    ...(duplicate_of === null || duplicate_state === null
+      ? {}
+      : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } }),
+    ...(hold_micros === null || hold_micros >= askedMicros ? {} : { hold_micros }),
+  };
+};
 
 const toKeyAdmission = (decision: KeyDecision, limit: number | null): Admission => ({
   verdict: toVerdict(decision.verdict),

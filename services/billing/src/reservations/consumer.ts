@@ -1,6 +1,7 @@
 import { events, type UsageFact } from '@svc/contracts';
 import { type Consumer, type EventOf, type Messaging, startBatchConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
+import { insertRequestDetails } from './detail-queries.ts';
 import { type RequestEstimate, shrinkHolds } from './held-queries.ts';
 import type { Settlement } from './reservation.ts';
 import { type SettlementDeps, settleRequests } from './settle-requests.ts';
@@ -41,6 +42,10 @@ const settleUsage = async (
     { ...deps, database: trx },
     told.map(({ fact }) => toSettlement(fact)),
     'fact',
+  );
+  await insertRequestDetails(
+    trx,
+    told.map(({ fact }) => fact),
   );
   const unknown = new Set(results.filter(({ effect }) => effect === 'unknown').map(({ requestId }) => requestId));
   // Nothing was spent as far as anybody knows: what has no cost is not kept.

@@ -1,13 +1,14 @@
 export { type AccountEntitlement, entitleAccount } from './account-queries.ts';
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
+export { findForReceipt } from './detail-queries.ts';
 export { endHeldRequests, HELD_BATCH } from './end-held-requests.ts';
 export { listHolders, noteEstimates } from './held-queries.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { reservationOperatorRoutes } from './operator-routes.ts';
 export { type AccountStanding, NO_SERVICES, readStanding, type WindowUse } from './read-standing.ts';
 export { type DayUse, findRequestByOwner, listDayUse, listRequestStates } from './request-queries.ts';
-export type { RequestRecord } from './reservation.ts';
+export type { RequestRecord, SettledReservation } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';
 export { type SweepSettings, sweepReservations } from './sweep-reservations.ts';

@@ -40,5 +40,37 @@ export interface RequestRecord {
   readonly endedAt: Date | null;
 }
 
+/** Details of a request as its gateway reported them, in the names of their columns. */
+export interface RequestDetails {
+  readonly service: string;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+  readonly audio_ms: number | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly data_zone: string | null;
+  readonly certification: string | null;
+  readonly upstream_request_id: string | null;
+}
+
+/** A request as its receipt shows it. */
+export interface SettledReservation {
+  readonly requestId: string;
+  readonly kind: 'delegated' | 'api_key';
+  readonly userId: string;
+  readonly clientId: string | null;
+  readonly keyId: string | null;
+  readonly service: string | null;
+  readonly state: ReservationState;
+  readonly settledBy: 'usage' | 'estimate' | null;
+  readonly costMicros: number | null;
+  readonly createdAt: Date;
+  /** Time of the settlement that stands. */
+  readonly endedAt: Date | null;
+  /** Null until the gateway's fact arrives, and for ever if its gateway died. */
+  readonly details: RequestDetails | null;
+}
+
 /** A verdict of the admission functions; `request_id_taken`: another account or key has used the id. */
 export type AdmissionVerdict = Admission['verdict'] | 'request_id_taken';

@@ -1,14 +1,20 @@
-import { PENDING_REQUESTS_MAX, type PlanServices, type Usage } from '@svc/contracts';
+import {
+  type AppUsage,
+  type IntegrationUsage,
+  PENDING_REQUESTS_MAX,
+  type PlanServices,
+  type Usage,
+} from '@svc/contracts';
 import type { Knex } from 'knex';
+import { type AppStanding, findAppStanding } from '../app-budgets/index.ts';
 import { NO_SERVICES, readStanding, type WindowUse } from '../reservations/index.ts';
 
-/** What reading usage needs. */
 export interface UsageDeps {
   readonly database: Knex;
   readonly pastDueGraceDays: number;
 }
 
-/** Shared limits and usage of an account; parts are null where there never was a subscription. */
+/** Reads shared limits and usage of an account; parts are null if there never was a subscription. */
 export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userId: string): Promise<Usage> => {
   const standing = await readStanding(database, userId, pastDueGraceDays);
   return {
@@ -26,7 +32,26 @@ export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userI
   };
 };
 
-/** Which services the paid period includes now; none without a subscription that admits requests. */
+/** Reads the same for an app, with the app's own use. */
+export const readIntegrationUsage = async (
+  deps: UsageDeps,
+  app: { readonly userId: string; readonly clientId: string },
+): Promise<IntegrationUsage> => {
+  const [usage, standing] = await Promise.all([readUsage(deps, app.userId), findAppStanding(deps.database, app)]);
+  return { ...usage, app: describeApp(standing) };
+};
+
+const describeApp = ({ isPaused, limit, usedMicros, heldMicros, resetsAt }: AppStanding): AppUsage => ({
+  paused: isPaused,
+  used_micros: usedMicros,
+  held_micros: heldMicros,
+  limit_micros: limit?.micros ?? null,
+  period: limit?.period ?? null,
+  resets_at: limit === null ? null : (resetsAt?.toISOString() ?? null),
+  expires_at: limit?.expiresAt?.toISOString() ?? null,
+});
+
+/** Reads the services that the paid period includes now; none without a subscription that admits requests. */
 export const readEntitlements = async (deps: UsageDeps, userId: string): Promise<PlanServices> => {
   const standing = await readStanding(deps.database, userId, deps.pastDueGraceDays);
   return standing?.services ?? NO_SERVICES;

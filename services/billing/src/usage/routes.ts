@@ -1,7 +1,7 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
-import { readEntitlements, readUsage, type UsageDeps } from './read-usage.ts';
+import { readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 
 /** Public routes of usage. */
@@ -14,7 +14,10 @@ export const usageRoutes = (deps: UsageDeps): Binding[] => [
     status: 200,
     body: await readUsageHistory(deps.database, caller.userId, query.days),
   })),
-  bind(routes.getIntegrationUsage, async ({ caller }) => ({ status: 200, body: await readUsage(deps, caller.userId) })),
+  bind(routes.getIntegrationUsage, async ({ caller }) => ({
+    status: 200,
+    body: await readIntegrationUsage(deps, caller),
+  })),
   bind(routes.getRequestUsage, async ({ caller, params }) => ({
     status: 200,
     body: await readRequestUsage(deps.database, params.request_id, caller),

@@ -71,6 +71,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     AUTH_INTERNAL_URL: 'http://127.0.0.1:1',
     INTERNAL_API_TOKENS: internalCredentials,
     PLANS_FILE: PLANS,
+    RECEIPT_KEY_SECRET: Buffer.alloc(32, 7).toString('base64'),
     RESPONSE_VALIDATION: 'true',
     ...settings,
   };

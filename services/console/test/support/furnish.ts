@@ -86,6 +86,11 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       scope: 'inference usage:read',
       connected_at: daysFromNow(-12),
       last_used_at: daysFromNow(-0.1),
+      budget: {
+        ...{ limit_micros: 2_000_000, currency: 'EUR', period: 'week', used_micros: 412_000 },
+        ...{ resets_at: daysFromNow(3), expires_at: null },
+      },
+      paused: false,
     },
   ];
   const key = {

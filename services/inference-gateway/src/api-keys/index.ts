@@ -4,4 +4,5 @@ export { batchKeyFinds } from './batch-key-finds.ts';
 export { startAccessConsumer } from './consumer.ts';
 export { createKeyAuthenticator } from './create-key-authenticator.ts';
 export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
+export { KEY_PREFIX } from './key-text.ts';
 export { apiKeyRoutes } from './routes.ts';

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const PREFIX = 'svc_sk_';
+/** First characters of every key; no token begins with them. */
+export const KEY_PREFIX = 'svc_sk_';
 /** 200 bits, of which the shown prefix gives away 30. */
 const RANDOM_BYTES = 25;
 const RANDOM_CHARACTERS = 40;
 /** A CRC-32 in base32. */
 const CHECKSUM_CHARACTERS = 7;
-const SHOWN_CHARACTERS = PREFIX.length + 6;
+const SHOWN_CHARACTERS = KEY_PREFIX.length + 6;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const FORM = new RegExp(`^${PREFIX}[0-9a-hjkmnp-tv-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+const FORM = new RegExp(`^${KEY_PREFIX}[0-9a-hjkmnp-tv-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 /** Makes an API key: `svc_sk_`, 40 random characters, 7 of checksum. */
 export const newKeyText = (random: (bytes: number) => Buffer = randomBytes): string => {
-  const body = PREFIX + base32(random(RANDOM_BYTES));
+  const body = KEY_PREFIX + base32(random(RANDOM_BYTES));
   return body + checksum(body);
 };
 

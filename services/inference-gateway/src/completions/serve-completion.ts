@@ -28,6 +28,8 @@ export interface Completion {
   /** Below a provider's base URL. */
   readonly path: string;
   readonly shape: AnswerShape;
+  /** Limit of the output on a route, for a request without its own. */
+  readonly outputLimitOf?: (route: TokenRoute) => number | undefined;
   /** Maps the failure of the last provider to the caller's answer. */
   readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
@@ -72,7 +74,10 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
   const upstream = await sendToRoute(deps, {
     route,
     endpoint: path,
-    body: bodyForRoute(route, request.lend(), request.isStreamed),
+    body: bodyForRoute(route, request.lend(), {
+      isStreamed: request.isStreamed,
+      outputTokensMax: completion.outputLimitOf?.(route),
+    }),
     onFlushed: request.giveBack,
     isStreamed: request.isStreamed,
     logging: exchange,

@@ -3,24 +3,33 @@ import { type AccessTokenCaller, AppError } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 
-/** What is asked for. */
 export interface DelegatedAdmission {
   readonly requestId: string;
   readonly caller: AccessTokenCaller;
   readonly service: 'chat' | 'audio_transcription';
   readonly isStreamed: boolean;
-  /** What the request is settled at if nobody ever learns its outcome. */
+  /** The cost of an outcome that stays unknown. */
   readonly estimateMicros: number;
+  /** The highest cost, held of the app's budget. */
+  readonly holdMicros: number;
+  /** The smallest hold of use, if the output can be limited. */
+  readonly holdMinMicros?: number;
   readonly idempotencyKey: string | undefined;
 }
 
+export interface AdmittedRequest {
+  readonly book: RequestBook;
+  /** Hold of the app's budget; less than asked for if the budget covers no more. */
+  readonly holdMicros: number;
+}
+
 /**
- * Asks billing to admit a request, and opens its book. Throws what the caller is to be told: the refusal, or
- * `service_unavailable` where billing does not say or too many records wait to be written.
+ * Asks billing to admit a request, and opens its book. Throws the refusal, or `service_unavailable` if billing gives no decision
+ * or too many records wait to be written.
  */
-export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<RequestBook> => {
+export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
-  const { requestId, caller, service, estimateMicros, idempotencyKey } = admission;
+  const { requestId, caller, service, estimateMicros, holdMicros, holdMinMicros, idempotencyKey } = admission;
   const book = openRequestBook({
     identity: {
       requestId,
@@ -47,6 +56,8 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     client_id: caller.clientId,
     service,
     estimate_micros: estimateMicros,
+    hold_micros: holdMicros,
+    ...(holdMinMicros === undefined ? {} : { hold_min_micros: holdMinMicros }),
     holder_id: deps.holder.id,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
@@ -55,8 +66,8 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
-  if (answer.verdict !== 'admitted') throw toRefusal(answer, answer.verdict);
-  return book;
+  if (answer.verdict !== 'admitted') throw toRefusal(deps, answer, answer.verdict);
+  return { book, holdMicros: answer.hold_micros ?? holdMicros };
 };
 
 type Refusal = Exclude<Admission['verdict'], 'admitted'>;
@@ -64,14 +75,21 @@ type Refusal = Exclude<Admission['verdict'], 'admitted'>;
 const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, string>>>>> = {
   // The common SDKs repeat every 409; this one would say the same each time.
   duplicate_request: { 'x-should-retry': 'false' },
-  // Nobody knows when one of the two ends; this only keeps callers from asking in a loop.
+  // The end of running requests is unknown; this only keeps callers from asking in a loop.
   subscription_requests_pending: { 'retry-after': '1' },
+  app_requests_pending: { 'retry-after': '1' },
 };
 
-const toRefusal = (answer: Admission, verdict: Refusal): AppError =>
+/** Refusals that the user can lift in the console. */
+const MANAGED: ReadonlySet<Refusal> = new Set(['connection_paused', 'app_budget_expired', 'app_limit_exceeded']);
+
+const toRefusal = ({ manageUrl }: InferenceDeps, answer: Admission, verdict: Refusal): AppError =>
   new AppError(verdict, undefined, {
     details: {
       ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
+      // A total never resets.
+      ...(verdict === 'app_limit_exceeded' ? { resets_at: answer.resets_at ?? null } : {}),
+      ...(MANAGED.has(verdict) ? { manage_url: manageUrl } : {}),
       ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
     },
     headers: REFUSAL_HEADERS[verdict] ?? {},

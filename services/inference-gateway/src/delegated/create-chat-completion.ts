@@ -1,6 +1,6 @@
 import { costOfTokens, type routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
-import { outputTokensOf, readRequest, serveCompletion } from '../completions/index.ts';
+import { affordableOutput, holdOf, outputTokensOf, readRequest, serveCompletion } from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { kindOf } from '../providers/index.ts';
 import { estimateInputTokens } from '../wire/index.ts';
@@ -9,6 +9,9 @@ import { publicShape } from './public-shape.ts';
 import { toDelegatedError } from './upstream-errors.ts';
 
 type Context = RequestContext<typeof routes.createDelegatedChatCompletion>;
+
+/** Smallest output that an app's budget must cover if the caller sets no limit. */
+const OUTPUT_TOKENS_MIN = 256;
 
 /** Chat on behalf of a user: admits, forwards to the first route that serves it, and settles the usage. */
 export const createChatCompletion = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
@@ -22,12 +25,15 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
       input: estimateInputTokens(request.input, kindOf(preferred.provider)),
       output: outputTokensOf(request, preferred),
     };
-    const book = await admitDelegated(deps, {
+    const isUnlimited = request.outputTokensMax === undefined;
+    const { book, holdMicros } = await admitDelegated(deps, {
       requestId,
       caller,
       service: 'chat',
       isStreamed: request.isStreamed,
       estimateMicros: costOfTokens(preferred.price, tokens),
+      holdMicros: holdOf(request, candidates),
+      ...(isUnlimited ? { holdMinMicros: holdOf(request, candidates, OUTPUT_TOKENS_MIN) } : {}),
       idempotencyKey: context.headers['idempotency-key'],
     });
     return await serveCompletion(deps, {
@@ -35,6 +41,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
       book,
       candidates,
       path: '/chat/completions',
+      outputLimitOf: (route) => (isUnlimited ? affordableOutput(request, route, holdMicros) : undefined),
       shape: publicShape(deps, { requestId, showsUsage: request.showsUsage }),
       answerFailure: (failure) => {
         const error = toDelegatedError(failure);

@@ -8,8 +8,8 @@ import type { AudioRoute } from '../routes/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
-import { admitDelegated } from './admit-delegated.ts';
-import { estimateAudioMs } from './estimate-audio.ts';
+import { type AdmittedRequest, admitDelegated } from './admit-delegated.ts';
+import { boundAudioMs, estimateAudioMs } from './estimate-audio.ts';
 import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import type { RewrittenTranscription } from './rewrite-transcription.ts';
 import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
@@ -39,7 +39,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
   try {
     const sink: FileSink = {
       open: async (headers, before) => {
-        const book = await admit(deps, context, preferred);
+        const { book } = await admit(deps, context, [preferred, ...others]);
         const form = { headers, fields: before, log: context.log };
         const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAsked });
         running = { book, upload, meter: createAudioMeter(), bytes: 0 };
@@ -76,14 +76,19 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
   }
 };
 
-const admit = (deps: InferenceDeps, context: Context, { price }: AudioRoute): Promise<RequestBook> => {
+type Candidates = readonly [AudioRoute, ...AudioRoute[]];
+
+const admit = (deps: InferenceDeps, context: Context, candidates: Candidates): Promise<AdmittedRequest> => {
   const announced = Number(context.req.headers['content-length'] ?? AUDIO_FILE_BYTES_MAX);
+  const bytes = Math.min(announced, AUDIO_FILE_BYTES_MAX);
+  const prices = candidates.map(({ price }) => price.micros_per_second);
   return admitDelegated(deps, {
     requestId: context.requestId,
     caller: context.caller,
     service: 'audio_transcription',
     isStreamed: false,
-    estimateMicros: costOfAudio(price.micros_per_second, estimateAudioMs(Math.min(announced, AUDIO_FILE_BYTES_MAX))),
+    estimateMicros: costOfAudio(candidates[0].price.micros_per_second, estimateAudioMs(bytes)),
+    holdMicros: costOfAudio(Math.max(...prices), boundAudioMs(bytes)),
     idempotencyKey: context.headers['idempotency-key'],
   });
 };

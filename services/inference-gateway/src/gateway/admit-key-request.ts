@@ -1,6 +1,6 @@
-import { type AdmissionRequest, costOfTokens } from '@svc/contracts';
+import type { AdmissionRequest } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
-import { type CompletionRequest, costSoFar, holdTokens } from '../completions/index.ts';
+import { type CompletionRequest, costSoFar, holdOf } from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
@@ -31,7 +31,7 @@ export interface AdmittedKeyRequest {
 export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
   const { requestId, caller, request, service } = admission;
-  const holdMicros = holdOf(admission);
+  const holdMicros = holdOf(request, admission.candidates);
   const estimateMicros = estimateOf(admission);
   const book = openRequestBook({
     identity: {
@@ -78,7 +78,3 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
 /** The cost of the input on the preferred route: all that an answer is known to cost before it begins. */
 const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number =>
   preferred === undefined ? 0 : costSoFar(request, { route: preferred, reported: undefined, outputBytes: 0 });
-
-/** The highest cost that the request can have with any of its routes. */
-const holdOf = ({ request, candidates }: KeyAdmission): number =>
-  Math.max(...candidates.map((route) => costOfTokens(route.price, holdTokens(request, route))));

@@ -1,4 +1,5 @@
 import type { Route } from '../routes/index.ts';
+import type { OutputLimitMember } from '../wire/index.ts';
 import type { ReadWireError } from './common-wire/index.ts';
 
 /** How the offering of one provider differs from the common wire format. */
@@ -15,6 +16,8 @@ export interface ProviderKind {
   readonly namesModelLate: boolean;
   /** Members of JSON requests that have another name there; null where they are refused, and so left out. */
   readonly memberNames: Readonly<Record<string, string | null>>;
+  /** The limit of the output that every model there takes. */
+  readonly outputLimitMember: OutputLimitMember;
   /** Fields of the transcription form as they are sent. */
   readonly formFields: (fields: FormFields) => FormFields;
   /** The most tokens that one image costs. */

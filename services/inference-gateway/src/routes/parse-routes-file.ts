@@ -150,6 +150,7 @@ const toRoute = (route: ConfiguredRoute, providers: ReadonlyMap<string, Provider
     deployment,
     provider,
     dataZone: data_zone,
+    certification: certification.reference,
     certifiedFromMs: fromMs,
     certifiedUntilMs: untilMs,
   };

@@ -27,6 +27,8 @@ interface CommonRoute {
   readonly deployment: string;
   readonly provider: Provider;
   readonly dataZone: 'EU';
+  /** Reference of the certification. */
+  readonly certification: string;
   readonly certifiedFromMs: number;
   /** The first instant at which the route is no longer certified. */
   readonly certifiedUntilMs: number;

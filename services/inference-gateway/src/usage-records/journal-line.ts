@@ -21,7 +21,9 @@ const journalLineSchema = z.object({
   ingress_region: text,
   streamed: z.boolean(),
   started_at_ms: count,
-  served_by: z.object({ route_id: text, provider: text, data_zone: text }).nullable(),
+  served_by: z
+    .object({ route_id: text, provider: text, data_zone: text, certification: text.nullable().default(null) })
+    .nullable(),
   upstream_model: text.nullable(),
   upstream_request_id: text.nullable(),
   input_tokens: amount,
@@ -56,6 +58,7 @@ export const toJournalLine = (record: UsageRecord): string => {
       route_id: servedBy.routeId,
       provider: servedBy.provider,
       data_zone: servedBy.dataZone,
+      certification: servedBy.certification,
     },
     upstream_model: record.upstreamModel,
     upstream_request_id: record.upstreamRequestId,
@@ -114,6 +117,7 @@ const toRecord = ({ served_by: servedBy, ...line }: JournalLine): UsageRecord =>
     routeId: servedBy.route_id,
     provider: servedBy.provider,
     dataZone: servedBy.data_zone,
+    certification: servedBy.certification,
   },
   upstreamModel: line.upstream_model,
   upstreamRequestId: line.upstream_request_id,

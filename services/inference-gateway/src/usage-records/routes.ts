@@ -1,8 +1,17 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import type { BillingClient } from '../billing-client.ts';
 import { listGatewayUsage, type UsageListDeps } from './list-gateway-usage.ts';
 
-/** Binds the list of gateway usage. */
-export const usageRoutes = (deps: UsageListDeps): readonly Binding[] => [
+export interface UsageRoutesDeps extends UsageListDeps {
+  readonly billing: Pick<BillingClient, 'requestStates' | 'signReceipt'>;
+}
+
+/** Binds the list of gateway usage, and receipts. */
+export const usageRoutes = (deps: UsageRoutesDeps): readonly Binding[] => [
   bind(routes.listGatewayUsage, (context) => listGatewayUsage(deps, context)),
+  bind(routes.getGatewayReceipt, async ({ caller, params }) => {
+    const owner = { userId: caller.userId, keyId: caller.kind === 'api_key' ? caller.keyId : null };
+    return { status: 200, body: { receipt: await deps.billing.signReceipt(owner, params.request_id) } };
+  }),
 ];

@@ -32,8 +32,9 @@ export const tokenEnd = (end: TokenEnd): RequestEnd => ({
 });
 
 /** What a record says of the route. */
-export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone'>): ServedBy => ({
+export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone' | 'certification'>): ServedBy => ({
   routeId: route.id,
   provider: route.provider.name,
   dataZone: route.dataZone,
+  certification: route.certification,
 });

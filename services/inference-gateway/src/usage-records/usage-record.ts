@@ -23,6 +23,8 @@ export interface ServedBy {
   readonly routeId: string;
   readonly provider: string;
   readonly dataZone: string;
+  /** Reference of the route's certification; null in journals of the release before. */
+  readonly certification: string | null;
 }
 
 /** What became of a request. */
@@ -77,8 +79,18 @@ export const toUsageFact = (record: UsageRecord): UsageFact => ({
   input_tokens: record.inputTokens,
   output_tokens: record.outputTokens,
   audio_ms: record.audioMs,
+  ...(record.kind === 'api_key' ? { served_by: toServedBy(record) } : {}),
   finished_at: new Date(record.finishedAtMs).toISOString(),
 });
+
+const toServedBy = ({ servedBy, upstreamModel, upstreamRequestId }: UsageRecord): UsageFact['served_by'] =>
+  servedBy && {
+    provider: servedBy.provider,
+    model: upstreamModel,
+    data_zone: servedBy.dataZone,
+    certification: servedBy.certification,
+    upstream_request_id: upstreamRequestId,
+  };
 
 /** How a record ended, as billing's settlements put it. */
 export const toOutcome = (end: RequestEnd): RequestOutcome =>

@@ -32,4 +32,4 @@ export {
   type StreamTally,
 } from './stream-tally.ts';
 export { type ReportedUsage, readUsage, type TokenUsage } from './token-usage.ts';
-export { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from './upstream-body.ts';
+export { type OutputLimitMember, REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from './upstream-body.ts';

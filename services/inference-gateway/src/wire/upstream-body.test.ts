@@ -7,8 +7,9 @@ const bodyOf = (text: string) => {
   const span = scanObject(bytes);
   return { bytes, span, streamOptions: readStreamOptions(bytes, span) };
 };
+const COMMON = { model: 'm-1', outputLimitMember: 'max_tokens', memberNames: {} } as const;
 const upstream = (text: string, mustTellUsage: boolean): string =>
-  Buffer.concat(toUpstreamBody(bodyOf(text), { model: 'm-1', mustTellUsage, memberNames: {} })).toString();
+  Buffer.concat(toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage })).toString();
 
 const asks = (text: string): boolean => {
   const { bytes, streamOptions } = bodyOf(text);
@@ -21,6 +22,25 @@ describe('toUpstreamBody', () => {
       '{"model":"m-1","stream_options":{"include_usage":true}, "messages":[{"content":"\\u00e9  x"}],"temperature":1.0 }',
     );
     expect(upstream('{}', false)).toBe('{"model":"m-1"}');
+  });
+
+  test('limits the output of a request that sets no limit, by the name that it uses or that the provider knows', () => {
+    const limited = (text: string, options: object = {}): string =>
+      Buffer.concat(
+        toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage: false, outputTokensMax: 300, ...options }),
+      ).toString();
+    expect(limited('{"a":1}')).toBe('{"model":"m-1","max_tokens":300,"a":1}');
+    expect(limited('{"a":1}', { outputLimitMember: 'max_completion_tokens' })).toBe(
+      '{"model":"m-1","max_completion_tokens":300,"a":1}',
+    );
+    expect(limited('{"max_completion_tokens": null,"model":"x"}')).toBe('{"max_completion_tokens": 300,"model":"m-1"}');
+    const memberNames = { max_completion_tokens: 'max_tokens' };
+    expect(limited('{"max_completion_tokens":null,"model":"x"}', { memberNames })).toBe(
+      '{"max_tokens":300,"model":"m-1"}',
+    );
+    expect(limited('{"max_completion_tokens":null,"max_tokens":null,"model":"x"}', { memberNames })).toBe(
+      '{"max_tokens":300,"model":"m-1"}',
+    );
   });
 
   test('replaces the model where it stands, before or behind other replacements', () => {

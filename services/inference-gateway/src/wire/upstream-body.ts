@@ -14,8 +14,11 @@ const STREAM_OPTIONS = 'stream_options';
 const USAGE_OPTION = 'include_usage';
 const USAGE_KEYS: ReadonlySet<string> = new Set([USAGE_OPTION]);
 
+/** Limits of the output; providers differ in the one that they know. */
+const OUTPUT_LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
+
 /** Members of a request that the gateway itself rewrites. */
-export const REWRITTEN_MEMBERS: readonly string[] = ['model', STREAM_OPTIONS];
+export const REWRITTEN_MEMBERS: readonly string[] = ['model', STREAM_OPTIONS, ...OUTPUT_LIMITS];
 
 /** A request body as it came, with the offsets of the members that may be rewritten. */
 export interface RequestBody {
@@ -27,15 +30,21 @@ export interface RequestBody {
 /** The caller's `stream_options`: undefined if absent or null, `unreadable` for values that the provider refuses. */
 export type StreamOptions = JsonObjectSpan | 'unreadable' | undefined;
 
+export type OutputLimitMember = (typeof OUTPUT_LIMITS)[number];
+
 /** Changes that the gateway makes to a body that it forwards. */
 export interface UpstreamBodyOptions {
   readonly model: string;
   /** The provider is to report the usage at the end of the stream, whether or not the caller wants to see it. */
   readonly mustTellUsage: boolean;
+  /** Limit of the output, for a request without its own; undefined leaves it so. */
+  readonly outputTokensMax?: number | undefined;
+  /** The provider's name of that limit. */
+  readonly outputLimitMember: OutputLimitMember;
   readonly memberNames: MemberNames;
 }
 
-/** Returns the body for the provider, in pieces: the route's model, usage asked for in streams, and every other byte as it came. */
+/** Returns the body for the provider, in pieces: the route's model, usage and limit as the options say, every other byte as it came. */
 export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions): Buffer[] => {
   const { bytes, span, streamOptions } = body;
   const edits = renameMembers(body, options.memberNames);
@@ -46,6 +55,11 @@ export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions):
     else edits.push({ start: member.valueStart, end: member.valueEnd, text });
   };
   replace('model', JSON.stringify(options.model));
+  if (options.outputTokensMax !== undefined) {
+    // The request names either limit as null, if at all.
+    const named = OUTPUT_LIMITS.find((name) => findMember(span, name) !== undefined);
+    replace(named ?? options.outputLimitMember, String(options.outputTokensMax));
+  }
   if (options.mustTellUsage) {
     if (streamOptions === undefined) replace(STREAM_OPTIONS, '{"include_usage":true}');
     else if (streamOptions !== 'unreadable') edits.push(...askForUsage(bytes, streamOptions));

@@ -4,16 +4,17 @@ import type { ReplyContent } from '@svc/service-kit';
 import { type Icon, toRedirectHost } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import { scopeText } from '../scope.ts';
+import { type BudgetForm, budgetFields } from './budget-form.ts';
 import { isolated, type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
 
-/** What a person decides on. */
 export interface ConsentView {
   readonly session: BrowserSession;
   readonly scopes: readonly Scope[];
   readonly publisher: string;
   readonly icon: Icon;
   readonly isConnected: boolean;
+  readonly budget: BudgetForm;
 }
 
 /** Asks whether an app may have what it asks for. */
@@ -34,7 +35,8 @@ ${paysBox(context, view.scopes)}
 ${pageForm(
   context,
   'decision',
-  html`<div class="choice">
+  html`${view.scopes.includes('inference') ? budgetFields(context, view.budget) : undefined}
+<div class="choice">
 <button type="submit" name="decision" value="approve">${text.approve}</button>
 <button class="second" type="submit" name="decision" value="deny">${text.deny}</button>
 </div>`,

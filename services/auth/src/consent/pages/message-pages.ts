@@ -10,7 +10,7 @@ interface Message {
   readonly lines: readonly string[];
   /** Faults for the app's developers. */
   readonly faults?: readonly string[];
-  readonly status?: 400 | 422;
+  readonly status?: 400 | 422 | 503;
 }
 
 const messagePage = (locale: Locale, { title, lines, faults, status = 400 }: Message): ReplyContent => {
@@ -43,6 +43,7 @@ export const faultPage = (locale: Locale, fault: PageFault): ReplyContent => {
     pushed_request_unknown: text.pushUnknown,
     redirect_uri_not_registered: text.redirectNotRegistered,
     unknown_scope: text.unknownScope,
+    invalid_authorization_details: text.invalidDetails,
   };
   return messagePage(locale, { title: text.errorTitle, lines: [reasons[fault], text.errorHint] });
 };
@@ -57,4 +58,10 @@ export const refusedFormPage = (locale: Locale): ReplyContent => {
 export const decidedPage = (locale: Locale): ReplyContent => {
   const text = pageText(locale);
   return messagePage(locale, { title: text.decidedTitle, lines: [text.decided] });
+};
+
+/** A decision that billing could not be told of: nothing has changed. */
+export const unavailablePage = (locale: Locale): ReplyContent => {
+  const text = pageText(locale);
+  return messagePage(locale, { title: text.errorTitle, lines: [text.unavailable], status: 503 });
 };

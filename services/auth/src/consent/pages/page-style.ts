@@ -18,6 +18,9 @@ li{display:grid;grid-template-columns:1.25rem 1fr;gap:0 .625rem;padding:.5rem 0}
 .pays{margin:.75rem 0 0;padding:.75rem;background:var(--tint);border-radius:.625rem;font-size:.9375rem}.pays strong{display:block}
 label{display:block;font-weight:600;margin:1rem 0 .25rem}
 input{width:100%;min-height:2.75rem;font:inherit;color:inherit;background:var(--box);padding:.5rem .75rem;border:1px solid var(--edge);border-radius:.5rem}
+select{width:100%;min-height:2.75rem;font:inherit;color:inherit;background:var(--box);padding:.5rem .75rem;border:1px solid var(--edge);border-radius:.5rem}
+.budget{display:flex;flex-wrap:wrap;gap:0 .625rem}.budget>div{flex:1 1 9rem}.budget label{margin-top:.5rem}
+label.check{font-weight:400}label.check input{width:auto;min-height:0;margin-right:.375rem}
 input[aria-invalid=true]{border-color:var(--bad)}
 .hint{color:var(--soft);font-size:.875rem;margin:.25rem 0 0}
 button{width:100%;margin-top:1.25rem}

@@ -1,4 +1,18 @@
-import type { Locale } from '@svc/contracts';
+import type { BudgetLimit, Locale } from '@svc/contracts';
+
+type BudgetPeriod = BudgetLimit['period'];
+type Amounts = Readonly<Record<BudgetPeriod, (amount: string) => string>>;
+
+const AMOUNTS_IT: Amounts = {
+  week: (amount) => `fino a ${amount} a settimana`,
+  month: (amount) => `fino a ${amount} al mese`,
+  total: (amount) => `fino a ${amount} in tutto`,
+};
+const AMOUNTS_EN: Amounts = {
+  week: (amount) => `up to ${amount} a week`,
+  month: (amount) => `up to ${amount} a month`,
+  total: (amount) => `up to ${amount} in total`,
+};
 
 const it = {
   otherLanguage: 'English',
@@ -26,6 +40,16 @@ const it = {
     title: 'Paga il tuo abbonamento',
     line: 'Quello che l’app consuma conta nei tuoi limiti settimanali e mensili. Raggiunti i limiti si ferma: non paghi nulla in più.',
   },
+  budgetTitle: 'Il limite di questa app',
+  budgetAsked: (amount: string, period: BudgetPeriod) =>
+    `L’app propone: ${AMOUNTS_IT[period](amount)}. Puoi cambiarlo.`,
+  budgetPresent: (amount: string, period: BudgetPeriod) => `Il limite attuale è ${AMOUNTS_IT[period](amount)}.`,
+  budgetNone: 'Vuoto: nessun limite proprio, valgono solo quelli del tuo piano.',
+  budgetLimit: (currency: string) => `Può usare al massimo (${currency})`,
+  budgetPeriod: 'Ogni quanto',
+  budgetPeriods: { week: 'a settimana', month: 'al mese', total: 'in tutto' },
+  budgetUntil: (date: string) => `Solo fino al ${date}`,
+  budgetInvalid: 'Scrivi un importo, come 2,50, o lascia vuoto.',
   paysNobody: { title: 'Non costa nulla', line: 'Leggere limiti e consumo non consuma il tuo abbonamento.' },
   goesTo: 'Dopo la scelta andrai a',
   signedInAs: 'Hai effettuato l’accesso come',
@@ -51,6 +75,7 @@ const it = {
   pushRequired: 'L’app non ha preparato questa richiesta nel modo in cui si è impegnata a farlo.',
   pushUnknown: 'Questa richiesta è scaduta o è già stata aperta.',
   unknownScope: 'L’app ha chiesto un permesso che non esiste.',
+  invalidDetails: 'L’app ha proposto un limite di spesa che non possiamo leggere.',
   invalidQuery: 'L’app ti ha mandato qui con una richiesta incompleta o sbagliata.',
   errorHint: 'Non ti abbiamo rimandato indietro per sicurezza. Torna all’app e riprova, o avvisa chi la gestisce.',
   formRefused: 'Non possiamo accettare questo modulo: è scaduto o il browser non conserva i cookie.',
@@ -88,6 +113,15 @@ const en: PageText = {
     title: 'Your subscription pays',
     line: 'What the app uses counts towards your weekly and monthly limits. Once they are reached it stops: you never pay extra.',
   },
+  budgetTitle: 'The limit of this app',
+  budgetAsked: (amount, period) => `The app proposes ${AMOUNTS_EN[period](amount)}. You can change it.`,
+  budgetPresent: (amount, period) => `The present limit is ${AMOUNTS_EN[period](amount)}.`,
+  budgetNone: 'Empty: no limit of its own, only those of your plan.',
+  budgetLimit: (currency) => `It may use at most (${currency})`,
+  budgetPeriod: 'How often',
+  budgetPeriods: { week: 'a week', month: 'a month', total: 'in total' },
+  budgetUntil: (date) => `Only until ${date}`,
+  budgetInvalid: 'Write an amount, such as 2.50, or leave it empty.',
   paysNobody: { title: 'It costs nothing', line: 'Reading limits and usage does not use up your subscription.' },
   goesTo: 'After your choice you go to',
   signedInAs: 'You are signed in as',
@@ -113,6 +147,7 @@ const en: PageText = {
   pushRequired: 'The app has not prepared this request in the way that it committed itself to.',
   pushUnknown: 'This request has expired, or was opened already.',
   unknownScope: 'The app asked for a permission that does not exist.',
+  invalidDetails: 'The app proposed a spending limit that we cannot read.',
   invalidQuery: 'The app sent you here with a request that is incomplete or malformed.',
   errorHint: 'For your safety we have not sent you back. Return to the app and try again, or tell those who run it.',
   formRefused: 'We cannot accept this form: it has expired, or the browser keeps no cookies.',

@@ -14,4 +14,6 @@ export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, S
   readonly sso: { name: string | undefined } | undefined;
   /** Derives the code of a decision from its form, so that the same form makes the same code. */
   readonly decisionKey: Buffer;
+  /** Currency of plans and budgets. */
+  readonly currency: string;
 }

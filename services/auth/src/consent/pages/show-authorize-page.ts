@@ -2,15 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
 import type { ReplyContent } from '@svc/service-kit';
 import { addToRedirectUri, getIcon } from '../../apps/index.ts';
-import { isConnected } from '../../connections/index.ts';
+import { findConnection, isConnected } from '../../connections/index.ts';
 import { findParameterFault, isPushedRequest } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { approveSilently } from '../approve-silently.ts';
 import { type JudgedAuthorizeRequest, judgeAuthorizeRequest } from '../authorize-request.ts';
+import { readBudgetProposal } from '../budget-proposal.ts';
 import { findPublisher } from '../get-consent.ts';
 import { acceptsOnlyJson } from './accepted-type.ts';
 import { type AskedQuery, toAskedQuery, toAuthorizeRequest } from './asked-query.ts';
 import { ensureBrowserId, readBrowserId } from './browser-cookie.ts';
+import { budgetForm } from './budget-form.ts';
 import { consentPage } from './consent-page.ts';
 import { faultPage, type PageFault } from './message-pages.ts';
 import { type AskedRequest, createPageContext, type PageContext } from './page-context.ts';
@@ -36,6 +38,7 @@ export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): 
   const isPushed = wasPushed(deps, query, req);
   const judged = await judgeQuery(deps, { query, isPushed });
   const [refusal] = judged.isValid ? [] : judged.faults;
+  if (refusal === 'invalid_authorization_details') return redirectError(deps, query, { error: refusal });
   if (refusal !== undefined && refusal !== 'unknown_scope') return answerFault(query.locale, refusal, req);
   const fault = findParameterFault(sent, deps.publicBaseUrl);
   if (fault !== undefined) return redirectError(deps, query, fault);
@@ -76,12 +79,15 @@ const redirectError = (
 export const judgeQuery = async (
   deps: PagesDeps,
   { query, isPushed }: Pick<AskedRequest, 'query' | 'isPushed'>,
-): Promise<JudgedAuthorizeRequest> =>
-  judgeAuthorizeRequest(await deps.findApp(query.client_id), {
+): Promise<JudgedAuthorizeRequest> => {
+  const judged = judgeAuthorizeRequest(await deps.findApp(query.client_id), {
     redirectUri: query.redirect_uri,
     scope: query.scope,
     isPushed,
   });
+  const isMalformed = readBudgetProposal(query.authorization_details, deps.currency) === 'malformed';
+  return judged.isValid && isMalformed ? { isValid: false, faults: ['invalid_authorization_details'] } : judged;
+};
 
 /** Says whether the app pushed the request: just now, or before this browser signed in or chose another language. */
 const wasPushed = (deps: PagesDeps, query: AskedQuery, req: IncomingMessage): boolean => {
@@ -100,7 +106,7 @@ export const refuseUnknownPushedRequest = (req: IncomingMessage): ReplyContent =
 
 const answerFault = (
   locale: Locale,
-  fault: Exclude<PageFault, 'unknown_scope'>,
+  fault: Exclude<PageFault, 'unknown_scope' | 'invalid_authorization_details'>,
   req: IncomingMessage,
 ): ReplyContent => {
   if (!acceptsOnlyJson(req)) return faultPage(locale, fault);
@@ -110,20 +116,27 @@ const answerFault = (
 /** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
 const wantsSignUp = ({ prompt = '' }: AuthorizeQuery): boolean => prompt.split(' ').includes('create');
 
-const showConsent = async (
-  deps: PagesDeps,
-  input: {
-    context: PageContext;
-    session: BrowserSession;
-    judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
-  },
-): Promise<ReplyContent> => {
-  const { context, session, judged } = input;
+/** A consent page to show. */
+export interface ConsentInput {
+  readonly context: PageContext;
+  readonly session: BrowserSession;
+  readonly judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
+  /** A limit that was typed and cannot be read. */
+  readonly typedLimit?: string;
+}
+
+/** Shows the consent page, or shows it again. */
+export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise<ReplyContent> => {
+  const { context, session, judged, typedLimit } = input;
   const { app, scopes } = judged;
-  const [publisher, icon, connected] = await Promise.all([
+  const key = { userId: session.account.id, clientId: app.clientId };
+  const [publisher, icon, connected, connection] = await Promise.all([
     findPublisher(deps, app),
     getIcon(deps, app.clientId),
-    isConnected(deps.database, { userId: session.account.id, clientId: app.clientId }),
+    isConnected(deps.database, key),
+    findConnection(deps.database, key),
   ]);
-  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected });
+  const form = budgetForm(deps, context.query, connection);
+  const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
+  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget });
 };

@@ -3,16 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
-import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
+import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { later } from '../../time.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
 import { insertDeniedForm, isDeniedForm } from '../denied-form-queries.ts';
 import { toAuthorizeRequest } from './asked-query.ts';
+import { readBudgetFields } from './budget-form.ts';
 import { FORM_MS, type FormContext } from './form-token.ts';
-import { decidedPage } from './message-pages.ts';
+import { decidedPage, unavailablePage } from './message-pages.ts';
+import { createPageContext } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
-import { backToAuthorize, readForm } from './read-form.ts';
+import { backToAuthorize, type ReadForm, readForm } from './read-form.ts';
 import { seeOther } from './see-other.ts';
+import { judgeQuery, showConsent } from './show-authorize-page.ts';
 
 /** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
 export const submitDecision = async (
@@ -23,12 +26,26 @@ export const submitDecision = async (
   if (!read.isTaken) return read.reply;
   const { form, fields } = read;
   const decision = { request: toAuthorizeRequest(form.query, form.isPushed), state: form.query.state };
+  const budget = readBudgetFields(fields);
   if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
-  // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
+  // Only the person who was asked approves: after a sign-out, or another sign-in in a second tab, the page asks again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
+  if (budget === 'invalid') return await askAgain(deps, read, found);
   const person = { userId: found.account.id, sessionId: found.session.id, origin: originOf(source, 'browser') };
-  return await approveOnce(deps, { ...decision, ...person }, form);
+  return await approveOnce(deps, { ...decision, ...person, budget }, form);
+};
+
+/** The page again, with the limit as it was typed. */
+const askAgain = async (
+  deps: PagesDeps,
+  { form, fields, app }: Extract<ReadForm, { isTaken: true }>,
+  session: BrowserSession,
+): Promise<ReplyContent> => {
+  const judged = await judgeQuery(deps, form);
+  if (!judged.isValid) return backToAuthorize(deps, form);
+  const context = createPageContext(deps, { ...form, app, session });
+  return await showConsent(deps, { context, session, judged, typedLimit: fields.get('limit') ?? '' });
 };
 
 /** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */
@@ -52,6 +69,7 @@ const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContex
     return seeOther(await approve(deps, decision, code));
   } catch (error) {
     if (error instanceof AppError && error.code === 'invalid_token') return backToAuthorize(deps, form);
+    if (error instanceof AppError && error.code === 'service_unavailable') return unavailablePage(form.query.locale);
     if (!(error instanceof DecidedBefore)) throw error;
   }
   // A double click: the first answer never arrived. But a code that the app has used must not reach it again.

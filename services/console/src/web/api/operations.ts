@@ -20,6 +20,7 @@ export const operations = {
   getAppIcon: { method: 'GET', path: '/v1/integrations/apps/{client_id}/icon' },
   putAppIcon: { method: 'PUT', path: '/v1/integrations/apps/{client_id}/icon' },
   listConnections: { method: 'GET', path: '/v1/integrations/connections' },
+  updateConnection: { method: 'PATCH', path: '/v1/integrations/connections/{client_id}' },
   deleteConnection: { method: 'DELETE', path: '/v1/integrations/connections/{client_id}' },
   listConnectionAudit: { method: 'GET', path: '/v1/integrations/connections/{client_id}/audit' },
   getSubscription: { method: 'GET', path: '/v1/subscriptions' },

@@ -12,18 +12,23 @@ import {
   Facts,
   Icon,
   Loaded,
+  Notice,
   Page,
   Time,
   useToast,
 } from '../ui/index.ts';
+import { BudgetDialog } from './budget-dialog.tsx';
+import { ConnectionBudget } from './connection-budget.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 
-/** The apps that may use the subscription, and the way to end that. */
+/** Shows the apps that may use the subscription, with their limits, and pauses or disconnects them. */
 export const ConnectionsPage = (): ReactElement => {
   const { connections, overview } = useI18n().messages;
   const list = useApiQuery('listConnections', {});
   const [leaving, setLeaving] = useState<Connection>();
   const [looking, setLooking] = useState<Connection>();
+  const [limiting, setLimiting] = useState<Connection>();
+  const wallet = useApiQuery('getWallet', {});
   return (
     <Page title={connections.title} lead={connections.lead}>
       <Loaded query={list}>
@@ -42,6 +47,7 @@ export const ConnectionsPage = (): ReactElement => {
                   connection={connection}
                   onDisconnect={() => setLeaving(connection)}
                   onLook={() => setLooking(connection)}
+                  onLimit={() => setLimiting(connection)}
                 />
               ))}
             </div>
@@ -49,6 +55,13 @@ export const ConnectionsPage = (): ReactElement => {
         }
       </Loaded>
       {looking !== undefined && <HistoryDialog connection={looking} onClose={() => setLooking(undefined)} />}
+      {limiting !== undefined && (
+        <BudgetDialog
+          connection={limiting}
+          currency={limiting.budget?.currency ?? wallet.data?.currency ?? 'EUR'}
+          onClose={() => setLimiting(undefined)}
+        />
+      )}
       {leaving !== undefined && <Disconnect connection={leaving} onClose={() => setLeaving(undefined)} />}
     </Page>
   );
@@ -58,10 +71,12 @@ const ConnectionCard = ({
   connection,
   onDisconnect,
   onLook,
+  onLimit,
 }: {
   connection: Connection;
   onDisconnect: () => void;
   onLook: () => void;
+  onLimit: () => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { connections, common } = messages;
@@ -76,16 +91,23 @@ const ConnectionCard = ({
           <Button variant="quiet" onClick={onLook} aria-label={connections.historyOf(app.name)}>
             {connections.history}
           </Button>
+          <Button variant="quiet" onClick={onLimit} aria-label={connections.editOf(app.name)}>
+            {connections.edit}
+          </Button>
+          <PauseButton connection={connection} />
           <Button onClick={onDisconnect} aria-label={connections.disconnectApp(app.name)}>
             {connections.disconnect}
           </Button>
         </>
       }
     >
+      {connection.paused && <Notice title={connections.paused}>{connections.pausedText}</Notice>}
+      <ConnectionBudget budget={connection.budget} />
       <Facts
         items={[
           [connections.mayDo, formats.list(scope.split(' ').map((name) => texts[name] ?? name))],
           [connections.lastUsed, last_used_at === null ? common.never : <Time at={last_used_at} />],
+          ...(connection.budget === null ? [[connections.budget, connections.noBudget] as const] : []),
           [connections.connectedAt, <Time key="connected" at={connected_at} />],
           ...(app.homepage_url === null
             ? []
@@ -93,6 +115,22 @@ const ConnectionCard = ({
         ]}
       />
     </Card>
+  );
+};
+
+const PauseButton = ({ connection }: { connection: Connection }): ReactElement => {
+  const { connections, common } = useI18n().messages;
+  const { client_id, app, paused } = connection;
+  const update = useApiMutation('updateConnection', { refreshes: ['listConnections'] });
+  return (
+    <Button
+      variant="quiet"
+      busyLabel={update.isPending ? common.working : undefined}
+      onClick={() => update.mutate({ params: { client_id }, body: { paused: !paused } })}
+      aria-label={paused ? connections.resumeApp(app.name) : connections.pauseApp(app.name)}
+    >
+      {paused ? connections.resume : connections.pause}
+    </Button>
   );
 };
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Account, type App, newId, routes } from '@svc/contracts';
+import { type Account, type App, type BudgetLimit, type Connection, newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, invalidRequest, readBodyBytes } from '@svc/service-kit';
 import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
@@ -196,6 +196,12 @@ const secretBindings = (state: MockState): Binding[] => [
   }),
 ];
 
+const toBudget = (limit: BudgetLimit | null): Connection['budget'] =>
+  limit && {
+    ...{ limit_micros: limit.limit_micros, currency: 'EUR', period: limit.period, used_micros: 412_000 },
+    ...{ resets_at: daysFromNow(3), expires_at: limit.expires_at ?? null },
+  };
+
 const connectionBindings = (state: MockState): Binding[] => [
   bind(routes.listConnections, async ({ caller }) => {
     return { status: 200, body: { data: possessionsOf(state, caller.userId).connections } };
@@ -216,6 +222,18 @@ const connectionBindings = (state: MockState): Binding[] => [
       has_more: false,
     },
   })),
+  bind(routes.updateConnection, async ({ params, body, caller }) => {
+    const owned = possessionsOf(state, caller.userId);
+    const found = owned.connections.find((item) => item.client_id === params.client_id);
+    if (found === undefined) throw new AppError('not_found');
+    const changed: Connection = {
+      ...found,
+      paused: body.paused ?? found.paused,
+      budget: body.budget === undefined ? found.budget : toBudget(body.budget),
+    };
+    owned.connections = owned.connections.map((item) => (item === found ? changed : item));
+    return { status: 200, body: changed };
+  }),
   bind(routes.deleteConnection, async ({ params, caller }) => {
     const owned = possessionsOf(state, caller.userId);
     owned.connections = owned.connections.filter((item) => item.client_id !== params.client_id);

@@ -14,6 +14,8 @@ export const azureOpenai: ProviderKind = {
   requestIdHeaders: { primary: ['apim-request-id'], secondary: ['x-request-id', 'x-ms-request-id'] },
   // What the content filter says of the prompt comes first, in a chunk whose model is empty.
   namesModelLate: true,
+  // Reasoning models refuse `max_tokens`.
+  outputLimitMember: 'max_completion_tokens',
   // GPT-4o mini counts 2,833 tokens an image and 5,667 for each of at most eight tiles; every other model counts fewer.
   imageTokensMax: 48_169,
 };

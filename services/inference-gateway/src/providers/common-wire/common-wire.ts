@@ -14,6 +14,7 @@ export const commonWire: ProviderKind = {
   tellsUsageUnasked: false,
   namesModelLate: false,
   memberNames: {},
+  outputLimitMember: 'max_tokens',
   formFields: (fields) => fields,
   imageTokensMax: IMAGE_TOKENS_MAX,
   readError: readWireError,

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { idSchema } from '../core/ids.ts';
+import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
+import { timestampSchema } from '../core/time.ts';
+
+/** Type of the JWS of a receipt, in its header. */
+export const RECEIPT_TYPE = 'svc-receipt+jwt';
+
+const tokensSchema = z.int().min(0).nullable();
+
+const commonClaims = {
+  iss: z.string(),
+  iat: z.int().meta({ description: 'Time of settlement in Unix seconds.' }),
+  request_id: idSchema('req'),
+  sub: idSchema('usr'),
+  service: z.string().nullable(),
+  outcome: z.enum(['settled', 'estimated', 'released']),
+  cost_micros: nonNegativeMicrosSchema,
+  currency: currencySchema,
+  input_tokens: tokensSchema,
+  output_tokens: tokensSchema,
+  cached_input_tokens: tokensSchema,
+  audio_seconds: z.number().optional(),
+  created_at: timestampSchema,
+  settled_at: timestampSchema,
+};
+
+/** Claims of the receipt of a delegated request. They name no provider and no model. */
+export const delegatedReceiptClaimsSchema = z.object({ ...commonClaims, client_id: idSchema('app') });
+
+/** Claims of the receipt of an API-key request. */
+export const keyReceiptClaimsSchema = z.object({
+  ...commonClaims,
+  key_id: idSchema('key'),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  data_zone: z.string().nullable(),
+  certification: z.string().nullable(),
+  upstream_request_id: z.string().nullable(),
+});
+
+/** Claims of a receipt. */
+export const receiptClaimsSchema = z
+  .union([delegatedReceiptClaimsSchema, keyReceiptClaimsSchema])
+  .meta({ id: 'ReceiptClaims' });
+
+export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;
+
+/** A signed receipt: a compact JWS (RFC 7515 section 3.1), `typ` `svc-receipt+jwt`, ES256. */
+export const receiptSchema = z.object({ receipt: z.string() }).meta({ id: 'Receipt' });
+
+/** Request for the receipt of an API-key request; with a key, only of that key's requests. */
+export const keyReceiptRequestSchema = z.object({
+  request_id: z.string().min(1).max(128),
+  svc_user_id: idSchema('usr'),
+  key_id: idSchema('key').nullable(),
+});

@@ -1,0 +1,7 @@
+export {
+  type ReceiptClaims,
+  type ReceiptFault,
+  type ReceiptKeySet,
+  ReceiptRejectedError,
+  verifyReceipt,
+} from './verify-receipt.ts';

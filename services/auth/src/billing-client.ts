@@ -1,0 +1,42 @@
+import { type AppTerms, type AppTermsChange, internalRoutes } from '@svc/contracts';
+import { AppError, createInternalClient } from '@svc/service-kit';
+
+/** A user and an app. */
+export interface ConnectionKey {
+  readonly userId: string;
+  readonly clientId: string;
+}
+
+/** Questions and orders to billing, which holds budgets and pauses. All throw `service_unavailable` if it gives no answer. */
+export interface BillingClient {
+  /** Changes the terms of an app as of its next request, and returns them. */
+  readonly changeTerms: (key: ConnectionKey, change: AppTermsChange) => Promise<AppTerms>;
+  /** Returns the terms of the user's apps that have a budget or are paused, by app. */
+  readonly listTerms: (userId: string) => Promise<ReadonlyMap<string, AppTerms>>;
+  readonly close: () => Promise<void>;
+}
+
+/** A person waits for the page, and a connection to the database with them. */
+const TIMEOUT_MS = 2_000;
+
+/** Creates the client of billing's internal routes. */
+export const createBillingClient = (options: { readonly baseUrl: string; readonly token: string }): BillingClient => {
+  const client = createInternalClient({ ...options, timeoutMs: TIMEOUT_MS });
+  return {
+    changeTerms: async ({ userId, clientId }, body) => {
+      const params = { svc_user_id: userId, client_id: clientId };
+      const call = client.call(internalRoutes.changeAppTerms, { params, body });
+      return (await call.catch(failUnavailable)).body;
+    },
+    listTerms: async (userId) => {
+      const call = client.call(internalRoutes.listAppTerms, { params: { svc_user_id: userId } });
+      const { data } = (await call.catch(failUnavailable)).body;
+      return new Map(data.map(({ client_id, ...terms }) => [client_id, terms]));
+    },
+    close: () => client.close(),
+  };
+};
+
+const failUnavailable = (error: unknown): never => {
+  throw new AppError('service_unavailable', undefined, { cause: error });
+};

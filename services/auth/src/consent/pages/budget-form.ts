@@ -1,0 +1,91 @@
+import { type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
+import { type Html, html } from '@svc/pages';
+import type { ConnectionRecord } from '../../connections/index.ts';
+import { readBudgetProposal } from '../budget-proposal.ts';
+import type { AskedQuery } from './asked-query.ts';
+import type { PageContext } from './page-context.ts';
+
+/** The limit that the consent page shows first. */
+export interface BudgetForm {
+  readonly limit: BudgetLimit | undefined;
+  readonly isPresent: boolean;
+  readonly currency: string;
+  /** What was typed and cannot be read. */
+  readonly typed?: string;
+}
+
+type KnownBudget = Pick<ConnectionRecord, 'budgetLimitMicros' | 'budgetPeriod' | 'budgetExpiresAt' | 'endedAt'>;
+
+/** Returns the connection's present limit, else the app's proposal. */
+export const budgetForm = (
+  { currency }: { readonly currency: string },
+  query: Pick<AskedQuery, 'authorization_details'>,
+  connection: KnownBudget | undefined,
+): BudgetForm => {
+  const present = connection?.endedAt === null ? toLimit(connection) : undefined;
+  const proposal = readBudgetProposal(query.authorization_details, currency);
+  const limit = present ?? (proposal === 'malformed' ? undefined : proposal);
+  return { limit, isPresent: present !== undefined, currency };
+};
+
+const toLimit = ({ budgetLimitMicros, budgetPeriod, budgetExpiresAt }: KnownBudget): BudgetLimit | undefined =>
+  budgetLimitMicros === null || budgetPeriod === null
+    ? undefined
+    : { limit_micros: budgetLimitMicros, period: budgetPeriod, expires_at: budgetExpiresAt?.toISOString() };
+
+const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
+/** Up to micros; a comma as Italians write it. */
+const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
+const MICRO_DIGITS = String(MICROS_PER_UNIT).length - 1;
+
+/** The fields with which a person sets the limit. They need no script. */
+export const budgetFields = ({ text, query }: PageContext, form: BudgetForm): Html => {
+  const { limit, currency, typed } = form;
+  const amount = limit && formatAmount(limit.limit_micros, { currency, locale: query.locale });
+  const words = form.isPresent ? text.budgetPresent : text.budgetAsked;
+  const isInvalid = typed !== undefined;
+  return html`
+<h2 id="budget">${text.budgetTitle}</h2>
+${amount === undefined || limit === undefined ? undefined : html`<p class="soft">${words(amount, limit.period)}</p>`}
+<div class="budget" role="group" aria-labelledby="budget">
+<div><label for="limit">${text.budgetLimit(currency)}</label>
+<input id="limit" name="limit" type="text" inputmode="decimal" autocomplete="off" maxlength="16" value="${typed ?? plainAmount(limit?.limit_micros, query.locale)}" aria-describedby="limit-hint"${isInvalid ? html` aria-invalid="true"` : undefined}></div>
+<div><label for="period">${text.budgetPeriod}</label>
+<select id="period" name="period">${PERIODS.map((period) => html`<option value="${period}"${period === (limit?.period ?? 'week') ? html` selected` : undefined}>${text.budgetPeriods[period]}</option>`)}</select></div>
+</div>
+<p class="${isInvalid ? 'alert near' : 'hint'}" id="limit-hint"${isInvalid ? html` role="alert"` : undefined}>${isInvalid ? text.budgetInvalid : text.budgetNone}</p>
+${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDate(limit.expires_at, query.locale))}</label>`}`;
+};
+
+/** Reads the fields: undefined if the form has none, `invalid` for an amount that cannot be read. */
+export const readBudgetFields = (fields: URLSearchParams): BudgetLimit | null | undefined | 'invalid' => {
+  const amount = fields.get('limit')?.trim();
+  if (amount === undefined) return undefined;
+  if (amount === '') return null;
+  const [, units, decimals = ''] = AMOUNT.exec(amount) ?? [];
+  if (units === undefined) return 'invalid';
+  const read = budgetLimitSchema.safeParse({
+    limit_micros: Number(units) * MICROS_PER_UNIT + Number(decimals.padEnd(MICRO_DIGITS, '0')),
+    period: fields.get('period'),
+    expires_at: fields.get('expires_at'),
+  });
+  return read.success ? read.data : 'invalid';
+};
+
+const formatAmount = (micros: number, { currency, locale }: { currency: string; locale: string }): string =>
+  new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: MICRO_DIGITS }).format(
+    micros / MICROS_PER_UNIT,
+  );
+
+/** The amount as a person types it. */
+const plainAmount = (micros: number | undefined, locale: string): string =>
+  micros === undefined
+    ? ''
+    : new Intl.NumberFormat(locale, {
+        minimumFractionDigits: 2,
+        maximumFractionDigits: MICRO_DIGITS,
+        useGrouping: false,
+      }).format(micros / MICROS_PER_UNIT);
+
+const formatDate = (at: string, locale: string): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));

@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';
+import { newBrowser } from './support/browser.ts';
+import { call, textAt } from './support/http.ts';
+import {
+  challengeOf,
+  connect,
+  consentRequest,
+  newApp,
+  newPerson,
+  newVerifier,
+  PASSWORD,
+  type Person,
+  type RegisteredApp,
+  redeem,
+  refresh,
+  STATE,
+} from './support/partner.ts';
+
+let billing: BillingStandIn;
+let service: AuthService;
+let owner: Person;
+let app: RegisteredApp;
+
+beforeAll(async () => {
+  billing = await startBillingStandIn();
+  service = await startAuthService({ BILLING_INTERNAL_URL: billing.url });
+  owner = await newPerson(service, 'business');
+  app = await newApp(service, owner);
+});
+afterAll(async () => {
+  await service.stop();
+  await billing.stop();
+});
+afterEach(() => {
+  billing.isDown = false;
+  billing.changes.length = 0;
+});
+
+const WEEKLY = { limit_micros: 2_000_000, period: 'week' };
+const DETAILS = [{ type: 'inference_budget', ...WEEKLY, currency: 'EUR' }];
+
+const patch = (person: Person, json: object, clientId = app.clientId) =>
+  call(`${service.url}/v1/integrations/connections/${clientId}`, { method: 'PATCH', token: person.token, json });
+const connectionOf = async (person: Person) => {
+  const { body } = await call(`${service.url}/v1/integrations/connections`, { token: person.token });
+  return (body as { data: object[] }).data[0];
+};
+const tokensOf = async (person: Person, budget?: object | null) => {
+  const verifier = newVerifier();
+  const over = budget === undefined ? {} : { budget };
+  const decided = await call(`${service.url}/v1/integrations/oauth/authorize`, {
+    token: person.token,
+    json: consentRequest(app, verifier, over),
+  });
+  const code = new URL(textAt(decided, 'redirect_to')).searchParams.get('code') ?? '';
+  return await redeem(service, { app, code, verifier });
+};
+
+describe('consent with a budget', () => {
+  test('tells billing before the tokens exist, and grants it in each token response', async () => {
+    const person = await newPerson(service);
+    const tokens = await tokensOf(person, WEEKLY);
+    expect(billing.changes).toEqual([{ key: `${person.userId} ${app.clientId}`, change: { budget: WEEKLY } }]);
+    expect(tokens.body).toMatchObject({ authorization_details: DETAILS });
+    const refreshed = await refresh(service, { app, token: textAt(tokens, 'refresh_token') });
+    expect(refreshed.body).toMatchObject({ authorization_details: DETAILS });
+    expect(await connectionOf(person)).toMatchObject({
+      paused: false,
+      budget: { ...WEEKLY, currency: 'EUR', used_micros: 7, resets_at: null, expires_at: null },
+    });
+  });
+
+  test('keeps the present limit if it is absent, and removes it if it is null', async () => {
+    const person = await newPerson(service);
+    const expires_at = '2030-01-01T00:00:00.000Z';
+    await tokensOf(person, { ...WEEKLY, expires_at });
+    billing.changes.length = 0;
+    expect((await tokensOf(person)).body).toMatchObject({ authorization_details: [{ ...DETAILS[0], expires_at }] });
+    expect(billing.changes).toEqual([]);
+    expect((await tokensOf(person, null)).body).not.toHaveProperty('authorization_details');
+    expect(billing.changes).toMatchObject([{ change: { budget: null } }]);
+  });
+
+  test('keeps the limit of a connection that has ended, and resumes it', async () => {
+    const person = await newPerson(service);
+    await tokensOf(person, WEEKLY);
+    await patch(person, { paused: true });
+    await call(`${service.url}/v1/integrations/connections/${app.clientId}`, { method: 'DELETE', token: person.token });
+    billing.changes.length = 0;
+    expect((await tokensOf(person)).body).toMatchObject({ authorization_details: DETAILS });
+    expect(billing.changes).toMatchObject([{ change: { paused: false } }]);
+  });
+
+  test('needs no billing without a budget', async () => {
+    billing.isDown = true;
+    const person = await newPerson(service);
+    const tokens = await tokensOf(person, null);
+    expect(tokens.status).toBe(200);
+    expect(tokens.body).not.toHaveProperty('authorization_details');
+    expect(await connectionOf(person)).toMatchObject({ paused: false, budget: null });
+  });
+
+  test('connects nothing if billing gives no answer: 503', async () => {
+    billing.isDown = true;
+    const person = await newPerson(service);
+    const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
+      token: person.token,
+      json: consentRequest(app, newVerifier(), { budget: WEEKLY }),
+    });
+    expect([answer.status, textAt(answer, 'detail', 'code')]).toEqual([503, 'service_unavailable']);
+    expect(await connectionOf(person)).toBeUndefined();
+  });
+
+  test.each([
+    [{ limit_micros: -1, period: 'week' }, 'limit_micros'],
+    [{ limit_micros: 1.5, period: 'week' }, 'limit_micros'],
+    [{ limit_micros: 1, period: 'day' }, 'period'],
+    [{ limit_micros: 1 }, 'period'],
+    [{ ...WEEKLY, expires_at: 'tomorrow' }, 'expires_at'],
+    [{ ...WEEKLY, currency: 'EUR' }, 'currency'],
+  ])('refuses %o: 422', async (budget, field) => {
+    const person = await newPerson(service);
+    const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
+      token: person.token,
+      json: consentRequest(app, newVerifier(), { budget }),
+    });
+    expect([answer.status, textAt(answer, 'detail', '0', 'loc', '2')]).toEqual([422, field]);
+  });
+});
+
+describe('PATCH connection', () => {
+  test('sets, pauses and removes; what is absent stays', async () => {
+    const person = await newPerson(service);
+    await connect(service, { app, person });
+    const set = await patch(person, { budget: { limit_micros: 5, period: 'total' } });
+    expect(set.status).toBe(200);
+    expect(set.body).toMatchObject({
+      client_id: app.clientId,
+      scope: 'inference usage:read',
+      paused: false,
+      budget: { limit_micros: 5, currency: 'EUR', period: 'total', used_micros: 7 },
+    });
+    const paused = await patch(person, { paused: true });
+    expect(paused.body).toMatchObject({ paused: true, budget: { limit_micros: 5 } });
+    expect(await connectionOf(person)).toEqual(paused.body);
+    expect((await patch(person, { budget: null })).body).toMatchObject({ paused: true, budget: null });
+    expect((await patch(person, {})).body).toMatchObject({ paused: true, budget: null });
+  });
+
+  test('changes nothing if billing gives no answer: 503', async () => {
+    const person = await newPerson(service);
+    const { refreshToken } = await connect(service, { app, person });
+    billing.isDown = true;
+    expect((await patch(person, { budget: WEEKLY })).status).toBe(503);
+    billing.isDown = false;
+    expect((await refresh(service, { app, token: refreshToken })).body).not.toHaveProperty('authorization_details');
+  });
+
+  test('of a stranger, or of an ended connection: 404', async () => {
+    const person = await newPerson(service);
+    expect((await patch(person, { paused: true })).status).toBe(404);
+    await connect(service, { app, person });
+    await call(`${service.url}/v1/integrations/connections/${app.clientId}`, { method: 'DELETE', token: person.token });
+    expect((await patch(person, { paused: true })).status).toBe(404);
+    expect(billing.changes).toEqual([]);
+  });
+
+  test('with unknown or wrong fields: 422; without a session: 401', async () => {
+    const person = await newPerson(service);
+    await connect(service, { app, person });
+    for (const json of [{ paused: 'yes' }, { budget: {} }, { scope: 'inference' }, { budget: { ...WEEKLY, x: 1 } }]) {
+      expect((await patch(person, json)).status).toBe(422);
+    }
+    const path = `${service.url}/v1/integrations/connections/${app.clientId}`;
+    expect((await call(path, { method: 'PATCH', json: {} })).status).toBe(401);
+  });
+});
+
+describe('RFC 9396 authorization details', () => {
+  const query = (details: unknown) =>
+    new URLSearchParams({
+      client_id: app.clientId,
+      redirect_uri: app.redirectUri,
+      code_challenge: challengeOf(newVerifier()),
+      code_challenge_method: 'S256',
+      response_type: 'code',
+      state: STATE,
+      locale: 'en',
+      authorization_details: typeof details === 'string' ? details : JSON.stringify(details),
+    });
+  const malformed: [string, unknown][] = [
+    ['no JSON', '{'],
+    ['no list', DETAILS[0]],
+    ['an unknown type', [{ ...DETAILS[0], type: 'payment' }]],
+    ['an unknown field', [{ ...DETAILS[0], locations: [] }]],
+    ['a missing field', [{ type: 'inference_budget', limit_micros: 1, currency: 'EUR' }]],
+    ['a negative limit', [{ ...DETAILS[0], limit_micros: -1 }]],
+    ['another currency', [{ ...DETAILS[0], currency: 'USD' }]],
+    ['two budgets', [DETAILS[0], DETAILS[0]]],
+  ];
+
+  test('§10: the metadata name the type', async () => {
+    const { body } = await call(`${service.url}/.well-known/oauth-authorization-server`);
+    expect(body).toMatchObject({ authorization_details_types_supported: ['inference_budget'] });
+  });
+
+  test.each(malformed)('§5: %s is told to the app at its redirect URI', async (_name, details) => {
+    const answer = await call(`${service.url}/v1/integrations/oauth/authorize?${query(details)}`);
+    expect(answer.status).toBe(303);
+    const target = new URL(answer.headers.get('location') ?? '');
+    expect(`${target.origin}${target.pathname}`).toBe(app.redirectUri);
+    expect(Object.fromEntries(target.searchParams)).toEqual({
+      ...{ error: 'invalid_authorization_details', state: STATE, iss: service.url },
+    });
+  });
+
+  test.each(malformed)('§5: %s is refused when it is pushed', async (_name, details) => {
+    const answer = await call(`${service.url}/v1/integrations/oauth/par`, { form: Object.fromEntries(query(details)) });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: 'invalid_authorization_details' });
+  });
+
+  test.each(['browser', 'pushed'])('take well-formed details (%s)', async (how) => {
+    const page = `${service.url}/v1/integrations/oauth/authorize`;
+    const asked = query(DETAILS);
+    let address = `${page}?${asked}`;
+    if (how === 'pushed') {
+      const pushed = await call(`${service.url}/v1/integrations/oauth/par`, { form: Object.fromEntries(asked) });
+      expect(pushed.status).toBe(201);
+      address = `${page}?${new URLSearchParams({ client_id: app.clientId, request_uri: textAt(pushed, 'request_uri') })}`;
+    }
+    const shown = await call(address);
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('Sign in to svc');
+  });
+});
+
+describe('the consent page', () => {
+  const open = async (person: Person, over: Record<string, string> = {}) => {
+    const browser = newBrowser(service);
+    const verifier = newVerifier();
+    const query = new URLSearchParams({
+      client_id: app.clientId,
+      redirect_uri: app.redirectUri,
+      code_challenge: challengeOf(verifier),
+      state: STATE,
+      locale: 'en',
+      ...over,
+    });
+    const page = await browser.open(`/v1/integrations/oauth/authorize?${query}`);
+    const consent = await browser.submit(page, 'sign-in', { email: person.email, password: PASSWORD });
+    return { browser, verifier, consent };
+  };
+  const proposal = { authorization_details: JSON.stringify(DETAILS) };
+
+  test('shows the proposal in words, and grants what the person makes of it', async () => {
+    const person = await newPerson(service);
+    const { browser, verifier, consent } = await open(person, proposal);
+    expect(consent.text).toContain('up to €2.00 a week');
+    const fields = { limit: '1.50', period: 'month', decision: 'approve' };
+    const answered = await browser.submit(consent, 'decision', fields);
+    const code = new URL(answered.location ?? '').searchParams.get('code') ?? '';
+    const granted = { ...DETAILS[0], limit_micros: 1_500_000, period: 'month' };
+    expect((await redeem(service, { app, code, verifier })).body).toMatchObject({ authorization_details: [granted] });
+    const again = await open(person, { ...proposal, locale: 'it' });
+    expect(again.consent.text).toContain('fino a 1,50');
+  });
+
+  test('asks again if the amount cannot be read, and stores nothing', async () => {
+    const person = await newPerson(service);
+    const { browser, consent } = await open(person);
+    const again = await browser.submit(consent, 'decision', { limit: 'much', period: 'week', decision: 'approve' });
+    expect(again.status).toBe(200);
+    expect(again.text).toContain('Write an amount');
+    expect(again.text).toContain('value="much"');
+    const answered = await browser.submit(again, 'decision', { limit: '', period: 'week', decision: 'approve' });
+    expect(answered.location).toContain('code=');
+    expect(billing.changes).toEqual([]);
+  });
+
+  test('says that nothing has changed if billing gives no answer', async () => {
+    const person = await newPerson(service);
+    const { browser, consent } = await open(person, proposal);
+    billing.isDown = true;
+    const answered = await browser.submit(consent, 'decision', { limit: '2', period: 'week', decision: 'approve' });
+    expect(answered.status).toBe(503);
+    expect(answered.headers.get('content-type')).toContain('text/html');
+  });
+});

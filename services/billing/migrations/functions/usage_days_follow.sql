@@ -1,0 +1,27 @@
+-- Keeps the days of use from what changes of delegated reservations changed, in their own transaction. A request counts on the
+-- day of its admission.
+CREATE OR REPLACE FUNCTION usage_days_follow() RETURNS trigger
+LANGUAGE plpgsql SET enable_hashjoin = on SET enable_indexscan = off AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
+  MERGE INTO usage_days AS d USING (
+    SELECT c.svc_user_id, c.day, c.client_id, c.service, sum(c.requests) AS requests, sum(c.cost_micros) AS cost_micros,
+        sum(CASE (c.week_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS week_first_micros,
+        sum(CASE (c.month_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS month_first_micros
+      FROM (
+        SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service, n.week_start,
+            n.month_start, (n.state = 'settled')::int - (o.state = 'settled')::int AS requests,
+            coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0) AS cost_micros
+          FROM after_change AS n JOIN before_change AS o USING (request_id)
+          WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)) AS c
+      GROUP BY 1, 2, 3, 4) AS change
+    ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
+    WHEN MATCHED AND (change.requests <> 0 OR change.cost_micros <> 0) THEN
+      UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros,
+        week_first_micros = d.week_first_micros + change.week_first_micros,
+        month_first_micros = d.month_first_micros + change.month_first_micros
+    WHEN NOT MATCHED THEN
+      INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros,
+        change.week_first_micros, change.month_first_micros);
+  RETURN NULL;
+END $$;

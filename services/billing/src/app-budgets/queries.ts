@@ -1,0 +1,71 @@
+import type { AppTermsChange, BudgetLimit } from '@svc/contracts';
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+import type { AppStanding } from './app-budget.ts';
+
+/** An app of an account. */
+export interface AccountApp {
+  readonly userId: string;
+  readonly clientId: string;
+}
+
+const SET_APP_BUDGET = {
+  name: 'set_app_budget',
+  text: 'SELECT set_app_budget($1, $2, $3, $4, $5, $6, $7)',
+};
+
+/** Sets the limit and the pause that are given, as of the next admission. */
+export const setAppBudget = async (
+  database: Knex,
+  { userId, clientId }: AccountApp,
+  { budget, paused }: AppTermsChange,
+): Promise<void> => {
+  await runPrepared(database, SET_APP_BUDGET, [
+    userId,
+    clientId,
+    budget !== undefined,
+    budget?.limit_micros ?? null,
+    budget?.period ?? null,
+    budget?.expires_at ?? null,
+    paused ?? null,
+  ]);
+};
+
+interface StandingRow {
+  readonly client_id: string;
+  readonly is_paused: boolean;
+  readonly limit_micros: number | null;
+  readonly period: BudgetLimit['period'] | null;
+  readonly expires_at: Date | null;
+  readonly used_micros: number;
+  readonly held_micros: number;
+  readonly resets_at: Date | null;
+}
+
+const LIST_STANDINGS = {
+  name: 'list_app_standings',
+  text: 'SELECT * FROM list_app_standings($1, $2)',
+};
+
+/** Returns the standing of one app, whether or not anything is set. */
+export const findAppStanding = async (database: Knex, { userId, clientId }: AccountApp): Promise<AppStanding> => {
+  const [row] = await runPrepared<StandingRow>(database, LIST_STANDINGS, [userId, [clientId]]);
+  if (row === undefined) throw new Error('a query that returns a row for each app returned none');
+  return toStanding(row);
+};
+
+/** Lists the apps of an account that have a limit or are paused. */
+export const listAppStandings = async (database: Knex, userId: string): Promise<AppStanding[]> =>
+  (await runPrepared<StandingRow>(database, LIST_STANDINGS, [userId, null])).map(toStanding);
+
+const toStanding = (row: StandingRow): AppStanding => ({
+  clientId: row.client_id,
+  isPaused: row.is_paused,
+  limit:
+    row.limit_micros === null || row.period === null
+      ? null
+      : { micros: row.limit_micros, period: row.period, expiresAt: row.expires_at },
+  usedMicros: row.used_micros,
+  heldMicros: row.held_micros,
+  resetsAt: row.resets_at,
+});

@@ -1,0 +1,2 @@
+export { openReceiptKeys } from './receipt-keys.ts';
+export { receiptInternalRoutes, receiptRoutes } from './routes.ts';

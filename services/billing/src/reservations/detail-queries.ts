@@ -1,0 +1,77 @@
+import type { UsageFact } from '@svc/contracts';
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+import type { RequestDetails, SettledReservation } from './reservation.ts';
+
+const INSERT_DETAILS = {
+  name: 'insert_request_details',
+  text: `
+    INSERT INTO request_details (request_id, service, input_tokens, output_tokens, cached_input_tokens, audio_ms, provider, model,
+        data_zone, certification, upstream_request_id)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+        $8::text[], $9::text[], $10::text[], $11::text[])
+      ON CONFLICT DO NOTHING`,
+};
+
+/** Keeps the details of requests for their receipts. The first report of a request stands. */
+export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonly UsageFact[]): Promise<void> => {
+  const served = facts.map(({ kind, served_by }) => (kind === 'api_key' ? served_by : undefined));
+  await runPrepared(trx, INSERT_DETAILS, [
+    facts.map(({ request_id }) => request_id),
+    facts.map(({ service }) => service),
+    facts.map(({ input_tokens }) => input_tokens),
+    facts.map(({ output_tokens }) => output_tokens),
+    facts.map(({ cached_input_tokens }) => cached_input_tokens ?? null),
+    facts.map(({ audio_ms }) => audio_ms),
+    served.map((by) => by?.provider ?? null),
+    served.map((by) => by?.model ?? null),
+    served.map((by) => by?.data_zone ?? null),
+    served.map((by) => by?.certification ?? null),
+    served.map((by) => by?.upstream_request_id ?? null),
+  ]);
+};
+
+interface Row {
+  readonly kind: SettledReservation['kind'];
+  readonly svc_user_id: string;
+  readonly client_id: string | null;
+  readonly key_id: string | null;
+  readonly service: string | null;
+  readonly state: SettledReservation['state'];
+  readonly settled_by: SettledReservation['settledBy'];
+  readonly cost_micros: number | null;
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+  readonly adjusted_at: Date | null;
+  readonly details: RequestDetails | null;
+}
+
+const FIND_FOR_RECEIPT = {
+  name: 'find_for_receipt',
+  text: `
+    SELECT r.kind, r.svc_user_id, r.client_id, r.key_id, r.service, r.state, r.settled_by, r.cost_micros, r.created_at,
+      r.ended_at, r.adjusted_at, to_jsonb(d) - 'request_id' AS details
+    FROM reservations AS r LEFT JOIN request_details AS d ON d.request_id = r.request_id
+    WHERE r.request_id = $1 AND r.kind <> 'given_up'`,
+};
+
+/** Finds a request with its details, whoever owns it. */
+export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> => {
+  const [row] = await runPrepared<Row>(database, FIND_FOR_RECEIPT, [requestId]);
+  return (
+    row && {
+      requestId,
+      kind: row.kind,
+      userId: row.svc_user_id,
+      clientId: row.client_id,
+      keyId: row.key_id,
+      service: row.service,
+      state: row.state,
+      settledBy: row.settled_by,
+      costMicros: row.cost_micros,
+      createdAt: row.created_at,
+      endedAt: row.adjusted_at ?? row.ended_at,
+      details: row.details,
+    }
+  );
+};
