@@ -18,6 +18,7 @@ const serviceSchema = z.looseObject({
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
   privileged: z.boolean().optional(),
+  profiles: z.array(z.string()).default([]),
 });
 
 /** A service of docker-compose.yml. */
@@ -32,14 +33,22 @@ export const readCompose = (): Record<string, ComposeService> => {
   return z.looseObject({ services: z.record(z.string(), serviceSchema) }).parse(file).services;
 };
 
-/** What compose puts in the place of `${NAME}`, `${NAME:-default}` and `${NAME:?message}`. Throws for one that must be set and is not. */
-export const interpolate = (text: string, variables: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string | undefined, rest: string) => {
+const VARIABLE = /\$\{(\w+)(?::([-?+])([^${}]*))?\}/g;
+
+/**
+ * Returns the text as compose fills it in: `${NAME}`, `${NAME:-default}`, `${NAME:+replacement}`, `${NAME:?message}`, nested ones from the
+ * inside. Throws for one that must be set and is not.
+ */
+export const interpolate = (text: string, variables: Readonly<Record<string, string>>): string => {
+  const filled = text.replaceAll(VARIABLE, (_, name: string, kind: string | undefined, rest: string) => {
     const value = variables[name] ?? '';
+    if (kind === '+') return value === '' ? '' : rest;
     if (value !== '' || kind === undefined) return value;
     if (kind === '?') throw new Error(`${name} is not set: ${rest}`);
     return rest;
   });
+  return filled === text ? filled : interpolate(filled, variables);
+};
 
 /** Names of the variables that a text takes from the environment. */
 export const variablesIn = (text: string): string[] => [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
