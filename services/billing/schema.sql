@@ -384,6 +384,13 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.current_epoch()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
+;
+
 CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamp with time zone, p_anchor timestamp with time zone, p_interval text, p_period_start timestamp with time zone, p_period_end timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -1106,6 +1113,7 @@ CREATE TABLE customers (
   revision integer DEFAULT 0 NOT NULL,
   current_subscription_id text,
   created_at timestamp with time zone NOT NULL,
+  announced_epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT customers_pkey PRIMARY KEY (svc_user_id)
 );
 
@@ -1126,6 +1134,14 @@ CREATE TABLE dead_letters (
 CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
+CREATE TABLE epochs (
+  epoch uuid NOT NULL,
+  restored_to timestamp with time zone,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT epochs_pkey PRIMARY KEY (epoch),
+  CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
+);
+
 CREATE TABLE holders (
   holder_id text NOT NULL,
   expires_at timestamp with time zone NOT NULL,
@@ -1145,6 +1161,7 @@ CREATE TABLE inbox_versions (
   aggregate text NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
@@ -1199,6 +1216,7 @@ CREATE TABLE outbox (
   published_at timestamp with time zone,
   stream_seq bigint,
   traceparent text,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))
@@ -1261,73 +1279,6 @@ CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (sv
 CREATE INDEX reservations_reserved_by_key ON reservations USING btree (key_id, month_start) WHERE ((state = 'reserved'::text) AND (key_id IS NOT NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();
-
-CREATE TABLE sandbox_portal_sessions (
-  id text NOT NULL,
-  customer text NOT NULL,
-  return_url text NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  is_challenged boolean DEFAULT false NOT NULL,
-  CONSTRAINT sandbox_portal_sessions_pkey PRIMARY KEY (id)
-);
-
-CREATE TABLE sandbox_sessions (
-  id text NOT NULL,
-  customer text NOT NULL,
-  description text NOT NULL,
-  plan_id text,
-  "interval" text,
-  amount_micros bigint NOT NULL,
-  currency text NOT NULL,
-  success_url text NOT NULL,
-  cancel_url text NOT NULL,
-  status text DEFAULT 'open'::text NOT NULL,
-  subscription_id text,
-  was_declined boolean DEFAULT false NOT NULL,
-  expires_at timestamp with time zone NOT NULL,
-  is_announced boolean DEFAULT true NOT NULL,
-  is_challenged boolean DEFAULT false NOT NULL,
-  failure text,
-  CONSTRAINT sandbox_sessions_pkey PRIMARY KEY (id),
-  CONSTRAINT sandbox_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES sandbox_subscriptions(id),
-  CONSTRAINT sandbox_sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
-  CONSTRAINT sandbox_sessions_failure_check CHECK ((failure = ANY (ARRAY['declined'::text, 'not_confirmed'::text]))),
-  CONSTRAINT sandbox_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
-);
-CREATE INDEX sandbox_sessions_unannounced ON sandbox_sessions USING btree (id) WHERE (NOT is_announced);
-
-CREATE TABLE sandbox_subscriptions (
-  id text NOT NULL,
-  customer text NOT NULL,
-  plan_id text NOT NULL,
-  "interval" text NOT NULL,
-  status text NOT NULL,
-  anchor timestamp with time zone NOT NULL,
-  period_start timestamp with time zone NOT NULL,
-  period_end timestamp with time zone NOT NULL,
-  cancel_at_period_end boolean DEFAULT false NOT NULL,
-  ended_at timestamp with time zone,
-  was_reverted boolean DEFAULT false NOT NULL,
-  is_announced boolean DEFAULT false NOT NULL,
-  card text DEFAULT 'succeeds'::text NOT NULL,
-  when_unpaid text DEFAULT 'canceled'::text NOT NULL,
-  clock_ahead_seconds bigint DEFAULT 0 NOT NULL,
-  failed_attempts integer DEFAULT 0 NOT NULL,
-  next_attempt_at timestamp with time zone,
-  CONSTRAINT sandbox_subscriptions_pkey PRIMARY KEY (id),
-  CONSTRAINT sandbox_subscriptions_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text]))),
-  CONSTRAINT sandbox_subscriptions_clock_ahead_seconds_check CHECK ((clock_ahead_seconds >= 0)),
-  CONSTRAINT sandbox_subscriptions_failed_attempts_check CHECK ((failed_attempts >= 0)),
-  CONSTRAINT sandbox_subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
-  CONSTRAINT sandbox_subscriptions_when_unpaid_check CHECK ((when_unpaid = ANY (ARRAY['canceled'::text, 'unpaid'::text])))
-);
-CREATE INDEX sandbox_subscriptions_by_customer ON sandbox_subscriptions USING btree (customer);
-CREATE INDEX sandbox_subscriptions_due ON sandbox_subscriptions USING btree ((
-CASE status
-    WHEN 'past_due'::text THEN next_attempt_at
-    ELSE period_end
-END)) WHERE (status = ANY (ARRAY['active'::text, 'trialing'::text, 'past_due'::text]));
-CREATE INDEX sandbox_subscriptions_unannounced ON sandbox_subscriptions USING btree (id) WHERE (NOT is_announced);
 
 CREATE TABLE stripe_catalog (
   stripe_id text NOT NULL,
@@ -1421,3 +1372,49 @@ CREATE TABLE wallets (
   CONSTRAINT wallets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT wallets_held_micros_check CHECK ((held_micros >= 0))
 ) WITH (fillfactor=50);
+
+CREATE VIEW sandbox_portal_sessions AS
+ SELECT id,
+    customer,
+    return_url,
+    is_challenged,
+    expires_at
+   FROM sandbox_payments.portal_sessions;
+
+CREATE VIEW sandbox_sessions AS
+ SELECT id,
+    customer,
+    description,
+    plan_id,
+    "interval",
+    amount_micros,
+    currency,
+    success_url,
+    cancel_url,
+    expires_at,
+    status,
+    subscription_id,
+    is_challenged,
+    failure,
+    is_announced
+   FROM sandbox_payments.sessions;
+
+CREATE VIEW sandbox_subscriptions AS
+ SELECT id,
+    customer,
+    plan_id,
+    "interval",
+    status,
+    anchor,
+    period_start,
+    period_end,
+    cancel_at_period_end,
+    ended_at,
+    was_reverted,
+    card,
+    when_unpaid,
+    clock_ahead_seconds,
+    failed_attempts,
+    next_attempt_at,
+    is_announced
+   FROM sandbox_payments.subscriptions;
