@@ -470,6 +470,13 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.current_epoch()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
+;
+
 CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamp with time zone, p_anchor timestamp with time zone, p_interval text, p_period_start timestamp with time zone, p_period_end timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -1338,6 +1345,7 @@ CREATE TABLE customers (
   revision integer DEFAULT 0 NOT NULL,
   current_subscription_id text,
   created_at timestamp with time zone NOT NULL,
+  announced_epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT customers_pkey PRIMARY KEY (svc_user_id)
 );
 
@@ -1358,6 +1366,14 @@ CREATE TABLE dead_letters (
 CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
+CREATE TABLE epochs (
+  epoch uuid NOT NULL,
+  restored_to timestamp with time zone,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT epochs_pkey PRIMARY KEY (epoch),
+  CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
+);
+
 CREATE TABLE holders (
   holder_id text NOT NULL,
   expires_at timestamp with time zone NOT NULL,
@@ -1377,6 +1393,7 @@ CREATE TABLE inbox_versions (
   aggregate text NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
@@ -1431,6 +1448,7 @@ CREATE TABLE outbox (
   published_at timestamp with time zone,
   stream_seq bigint,
   traceparent text,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))

@@ -1,5 +1,12 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
+CREATE OR REPLACE FUNCTION public.current_epoch()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
+;
+
 CREATE TABLE api_keys (
   id text NOT NULL,
   svc_user_id text NOT NULL,
@@ -38,6 +45,14 @@ CREATE TABLE dead_letters (
 CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
+CREATE TABLE epochs (
+  epoch uuid NOT NULL,
+  restored_to timestamp with time zone,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT epochs_pkey PRIMARY KEY (epoch),
+  CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id uuid NOT NULL,
@@ -51,6 +66,7 @@ CREATE TABLE inbox_versions (
   aggregate text NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
@@ -72,6 +88,7 @@ CREATE TABLE outbox (
   published_at timestamp with time zone,
   stream_seq bigint,
   traceparent text,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))

@@ -127,6 +127,7 @@ CREATE TABLE inbox_versions (
   aggregate text NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 CREATE TRIGGER inbox_versions_mirror AFTER INSERT OR UPDATE OF version ON inbox_versions FOR EACH ROW WHEN ((new.consumer = 'webhook-dispatcher_connections'::text)) EXECUTE FUNCTION mirror_to_aggregate_versions();

@@ -26,15 +26,21 @@ interface Finding {
   readonly message: string;
 }
 
-/** The formatter writes double quotes. */
-const QUOTES = { 'require-quotes-in-ports': [2, { quoteType: 'double' }] } as const;
+const RULES = {
+  // The formatter writes double quotes.
+  'require-quotes-in-ports': [2, { quoteType: 'double' }],
+  // An image is built from this folder, or pulled from the registry that IMAGES names.
+  'no-build-and-image': 0,
+  // Caddy is reached over IPv4 and IPv6. A test below holds every other port to this machine.
+  'no-unbound-port-interfaces': 0,
+} as const;
 
 /**
  * Checks a file against the schema of the Compose Specification and the linter's other rules, except ordering and
  * quoting.
  */
 const lint = (file: string): string[] => {
-  const linter = new DCLinter({ rules: QUOTES, quiet: true, debug: false, exclude: [] });
+  const linter = new DCLinter({ rules: RULES, quiet: true, debug: false, exclude: [] });
   const results: readonly { messages: readonly Finding[] }[] = linter.lintFiles([file], false);
   return results
     .flatMap(({ messages }) => messages)
@@ -52,7 +58,16 @@ describe('docker-compose.yml', () => {
   });
 
   test('runs the whole product', () => {
-    const expected = [...serviceNames, 'ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'];
+    const expected = [
+      ...serviceNames,
+      'backup',
+      'caddy',
+      'ingress',
+      'nats',
+      'postgres',
+      'sandbox-mail',
+      'sandbox-provider',
+    ];
     const migrated = [...serviceNames.filter((name) => name !== 'console'), 'broker'];
     const migrations = migrated.map((name) => `migrate-${name}`);
     expect(Object.keys(services).toSorted()).toEqual([...expected, ...migrations].toSorted());
@@ -68,11 +83,14 @@ describe('docker-compose.yml', () => {
 
   test('pins each third-party image except NATS by digest, in line with the local overlay', () => {
     const foreign = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [image ?? ''] : []));
-    expect(foreign.filter((image) => !image.includes('@sha256:'))).toEqual(['nats:2.14.0-alpine']);
+    expect(foreign.filter((image) => !image.includes('@sha256:'))).toEqual([
+      'nats:2.14.0-alpine',
+      'caddy:2.11.7-alpine',
+    ]);
     const overlayImages = workloads(overlay('local')).flatMap((workload) =>
       containersOf(workload).map((container) => textAt(container, 'image')),
     );
-    expect(overlayImages).toEqual(expect.arrayContaining(foreign));
+    expect(overlayImages).toEqual(expect.arrayContaining(foreign.filter((image) => !image.startsWith('caddy:'))));
   });
 
   test.each(Object.entries(services))('%s is confined', (name, service) => {
@@ -101,13 +119,16 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('exposes only the ingress and the mail inbox, and only to this machine', () => {
-    const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map((port) => `${name} ${port}`));
+  test('is reached from this machine alone, and from others through Caddy once the profile edge is asked for', () => {
+    const published = Object.entries(services).flatMap(([name, { ports, profiles }]) =>
+      ports.map((port) => `${profiles.join()}${name} ${interpolate(port, {})}`),
+    );
     expect(published).toEqual([
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
-      'sandbox-mail 127.0.0.1:${SANDBOX_MAIL_PORT:-8025}:9200',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills in its own variable.
-      'ingress 127.0.0.1:${PORT:-8080}:8080',
+      'sandbox-mail 127.0.0.1:8025:9200',
+      'ingress 127.0.0.1:8080:8080',
+      'edgecaddy 80:80',
+      'edgecaddy 443:443',
+      'edgecaddy 443:443/udp',
     ]);
   });
 });
@@ -118,10 +139,34 @@ describe('with the secrets of make-env.sh', () => {
   const variables = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
-  const environmentOf = (name: string): Record<string, string> =>
+  const environmentOf = (name: string, more: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(services[name]?.environment ?? {}).map(([key, text]) => [key, interpolate(text, variables)]),
+      Object.entries(services[name]?.environment ?? {}).map(([key, text]) => [
+        key,
+        interpolate(text, { ...variables, ...more }),
+      ]),
     );
+  const edge = { DOMAIN: 'ai.example.com', ACME_EMAIL: 'ops@example.com' };
+
+  test.each([...serviceNames, 'ingress'])('DOMAIN is the public address of %s', (name) => {
+    expect(environmentOf(name, edge)['PUBLIC_BASE_URL']).toBe('https://ai.example.com');
+    expect(environmentOf(name)['PUBLIC_BASE_URL']).toBe('http://127.0.0.1:8080');
+    const own = { ...edge, PUBLIC_BASE_URL: 'https://other.example.com' };
+    expect(environmentOf(name, own)['PUBLIC_BASE_URL']).toBe('https://other.example.com');
+  });
+
+  test('the ingress believes the client address of Caddy, and of no proxy without DOMAIN', () => {
+    expect(environmentOf('ingress', edge)['TRUST_PROXY_HOPS']).toBe('1');
+    expect(environmentOf('ingress')['TRUST_PROXY_HOPS']).toBe('');
+  });
+
+  test('every image is pulled from a registry once IMAGES and VERSION name a release', () => {
+    const release = { IMAGES: 'ghcr.io/example/svc', VERSION: '1.2.3' };
+    const images = Object.values(services).flatMap(({ build, image = '' }) =>
+      build ? [interpolate(image, release)] : [],
+    );
+    expect(images.every((image) => /^ghcr\.io\/example\/svc\/[a-z-]+:1\.2\.3$/.test(image))).toBe(true);
+  });
 
   test.each(serviceNames)('%s accepts its environment and knows every variable in it', async (service) => {
     const schema = await configSchemaOf(service);
@@ -151,7 +196,7 @@ describe('with the secrets of make-env.sh', () => {
     // The operator presents this token from outside the containers.
     const used = new Set([...variablesIn(text), 'OPERATOR_API_TOKEN']);
     expect(Object.keys(variables).filter((name) => !used.has(name))).toEqual([]);
-    const optional = new Set([...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name));
+    const optional = new Set([...text.matchAll(/\$\{(\w+):[-+]/g)].map(([, name]) => name));
     expect([...used].filter((name) => !optional.has(name) && variables[name] === undefined)).toEqual([]);
   });
 

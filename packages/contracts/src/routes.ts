@@ -2,7 +2,7 @@ import { authInternalRoutes, authRoutes } from './auth/index.ts';
 import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
 import { type InternalCaller, internalCallers, type RouteDefinition, type ServiceName } from './core/index.ts';
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
-import { inboxOperations, outboxOperations, serviceOperations } from './operations/index.ts';
+import { inboxOperations, outboxOperations, restoreOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
 /** Every public route by operation id. Binding, ingress, documents and clients are derived from it. */
@@ -22,6 +22,7 @@ export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),
+  ...Object.values(restoreOperations),
   ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),
 ];

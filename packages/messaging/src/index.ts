@@ -3,7 +3,7 @@ export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from 
 export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
 export { type SharedHints, type SharedHintsOptions, shareHints } from './hints/share-hints.ts';
-export { inboxMigration } from './inbox/inbox-tables.ts';
+export { inboxEpochMigration, inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
 export {
   type BatchConsumerOptions,
@@ -15,6 +15,7 @@ export {
 export { type TurnOptions, takeTurns, type VersionedFact } from './inbox/take-turns.ts';
 export { type InboxRoutesDeps, inboxRoutes } from './operations/inbox-routes.ts';
 export { type OutboxRoutesDeps, outboxRoutes } from './operations/outbox-routes.ts';
+export { type RestoreReport, restoreRoutes } from './operations/restore-routes.ts';
 export {
   appendToOutbox,
   type OutboxEvent,
@@ -22,7 +23,8 @@ export {
   outboxInsert,
   outboxValues,
 } from './outbox/append-to-outbox.ts';
-export { outboxMigration, outboxTraceMigration } from './outbox/outbox-tables.ts';
+export { beginEpoch, type Epoch } from './outbox/begin-epoch.ts';
+export { outboxEpochMigration, outboxMigration, outboxTraceMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
 export { withOutbox } from './outbox/with-outbox.ts';
 export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';

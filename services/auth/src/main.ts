@@ -1,5 +1,5 @@
 import { connectPatiently, createDatabase } from '@svc/database';
-import { connectMessaging, outboxRoutes, startRelay } from '@svc/messaging';
+import { connectMessaging, outboxRoutes, restoreRoutes, startRelay } from '@svc/messaging';
 import {
   createLogger,
   createMetrics,
@@ -44,7 +44,10 @@ const start = async (life: Lifecycle): Promise<void> => {
     service: NAME,
   });
   life.onStop('relay', () => relay.stop());
-  const operatorBindings = outboxRoutes({ service: NAME, database, messaging, relay });
+  const operatorBindings = [
+    ...outboxRoutes({ service: NAME, database, messaging, relay }),
+    ...restoreRoutes({ service: NAME, database }),
+  ];
   const app = await createApp({
     config,
     database,

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { routesOf } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
+import { restoreRoutes } from '@svc/messaging';
 import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
 import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
@@ -14,7 +15,7 @@ import {
   type SettlementDeps,
   sweepReservations,
 } from './reservations/index.ts';
-import { subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
+import { announcePresent, subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
 import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
 import { walletRoutes } from './wallets/index.ts';
 import { wirePayments } from './wire-payments.ts';
@@ -82,6 +83,14 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...usageInternalRoutes(common),
       ...receiptInternalRoutes(receipts),
       ...parts.operatorBindings,
+      ...restoreRoutes({
+        service: SERVICE,
+        database,
+        afterRestore: async ({ epoch }, restoredTo) => ({
+          reconciled: await payments.reconcile(restoredTo),
+          announced: await announcePresent({ ...common, relay: parts.relay }, epoch),
+        }),
+      }),
       ...payments.internalBindings,
     ]),
     settlement: common,

@@ -11,9 +11,11 @@ import {
   updateProviderSession,
 } from './payments/index.ts';
 import {
+  askStripe,
   createEventSweep,
   createStripeClient,
   createStripeProvider,
+  reconcileWithStripe,
   type StripeListener,
   type StripeSettings,
   stripeRoutes,
@@ -43,6 +45,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
   return {
     bindings: [...paymentRoutes(deps), ...stripeRoutes({ stripe, listener, secrets })],
     internalBindings: paymentInternalRoutes(deps),
+    reconcile: (since) => askStripe(() => reconcileWithStripe({ ...deps, stripe, listener }, since)),
     tickIntervalMs: SWEEP_INTERVAL_MS,
     async tick() {
       await sweep.run();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { type Consumer, inboxRoutes, outboxRoutes } from '@svc/messaging';
+import { type Consumer, inboxRoutes, outboxRoutes, restoreRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -98,6 +98,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     bindings: [
       ...routesOperatorRoutes({ routes, providerKey, clock }),
       ...outboxRoutes({ service: SERVICE, ...connections }),
+      ...restoreRoutes({ service: SERVICE, database: connections.database }),
       ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),
     ],
     tokens: config.INTERNAL_API_TOKENS,

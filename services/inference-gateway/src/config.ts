@@ -23,6 +23,11 @@ export const configSchema = z.object({
   ROUTES_FILE: setting.string({
     description: 'The routes file (YAML): providers, routes and what delegated inference uses.',
   }),
+  PROVIDER_KEYS_DIR: setting.string({
+    description:
+      "Directory with one file for each provider's key, named like the variable in the routes file. Read where neither that variable nor its `_FILE` is set.",
+    optional: true,
+  }),
   INGRESS_REGION: setting.string({
     description: 'Region that compliance metadata names as that of the ingress.',
     pattern: /^[\x21-\x7e]{1,64}$/,

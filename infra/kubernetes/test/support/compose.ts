@@ -18,6 +18,7 @@ const serviceSchema = z.looseObject({
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
   privileged: z.boolean().optional(),
+  profiles: z.array(z.string()).default([]),
 });
 
 export type ComposeService = z.infer<typeof serviceSchema>;
@@ -31,17 +32,22 @@ export const readCompose = (): Record<string, ComposeService> => {
   return z.looseObject({ services: z.record(z.string(), serviceSchema) }).parse(file).services;
 };
 
+const VARIABLE = /\$\{(\w+)(?::([-?+])([^${}]*))?\}/g;
+
 /**
- * Interpolates `${NAME}`, `${NAME:-default}` and `${NAME:?message}` like compose. Throws if a required variable is
- * missing.
+ * Interpolates `${NAME}`, `${NAME:-default}`, `${NAME:+replacement}` and `${NAME:?message}` like compose, nested ones from
+ * the inside. Throws if a required variable is missing.
  */
-export const interpolate = (text: string, variables: Readonly<Record<string, string>>): string =>
-  text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string | undefined, rest: string) => {
+export const interpolate = (text: string, variables: Readonly<Record<string, string>>): string => {
+  const filled = text.replaceAll(VARIABLE, (_, name: string, kind: string | undefined, rest: string) => {
     const value = variables[name] ?? '';
+    if (kind === '+') return value === '' ? '' : rest;
     if (value !== '' || kind === undefined) return value;
     if (kind === '?') throw new Error(`${name} is not set: ${rest}`);
     return rest;
   });
+  return filled === text ? filled : interpolate(filled, variables);
+};
 
 /** Lists the variables that a text reads from the environment. */
 export const variablesIn = (text: string): string[] => [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { ErrorShape } from '@svc/contracts';
 import { repeatsHost } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
-import { plainAddress, setForwardedHeaders } from './forwarded-headers.ts';
+import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage } from './match-page.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
@@ -34,6 +34,8 @@ export interface IngressOptions {
   /** A service listed here gets no more requests once it reports `stopping`. */
   readonly readinessUrls?: ReadinessUrls;
   readonly scheme: 'http' | 'https';
+  /** Number of proxies in front whose X-Forwarded-For entry is believed; none unless given. */
+  readonly trustProxyHops?: number;
   readonly newRequestId: () => string;
   readonly clock: () => number;
   readonly onAnswered?: (record: AccessRecord) => void;
@@ -95,7 +97,7 @@ const answer = (
   } else if (req.headers.upgrade?.toLowerCase() === 'websocket') {
     answerError(res, { code: 'not_implemented', shape, message: 'WebSocket is not supported.' });
   } else if (match !== undefined) {
-    const clientAddress = plainAddress(req.socket.remoteAddress);
+    const clientAddress = clientAddressOf(req, options.trustProxyHops ?? 0);
     setForwardedHeaders(req.headers, { requestId, clientAddress, scheme: options.scheme });
     options.upstream.forward(req, res, { match, target: options.upstreams[match.service] });
   } else if (path === '/' && isRead(req)) {

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 
 /** Headers of one connection (RFC 9110 §7.6.1). `transfer-encoding` stays, as it frames the forwarded body. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade'];
@@ -31,7 +32,17 @@ export const setForwardedHeaders = (headers: IncomingHttpHeaders, request: Forwa
 };
 
 /** Returns the address of a socket. On a dual-stack socket, an IPv4 address loses its IPv6 prefix. */
-export const plainAddress = (address: string | undefined): string => (address ?? '').replace(/^::ffff:(?=\d+\.)/, '');
+const plainAddress = (address: string | undefined): string => (address ?? '').replace(/^::ffff:(?=\d+\.)/, '');
+
+/**
+ * Returns the client's address: the one that the outermost of `hops` trusted proxies states, or that of the socket without proxies.
+ * Entries further left are unproven claims.
+ */
+export const clientAddressOf = ({ headers, socket }: IncomingMessage, hops: number): string => {
+  const stated = (headers['x-forwarded-for']?.toString() ?? '').split(',').map((entry) => entry.trim());
+  const address = hops === 0 ? undefined : stated.at(-hops);
+  return plainAddress(address !== undefined && isIP(address) !== 0 ? address : socket.remoteAddress);
+};
 
 /** Returns the response headers of a service by name, without those of the connection to it. */
 export const passedOnHeaders = (rawHeaders: readonly string[]): Map<string, string[]> => {

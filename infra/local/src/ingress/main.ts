@@ -40,6 +40,7 @@ const server = createIngress({
   upstreams,
   readinessUrls,
   scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',
+  trustProxyHops: Number(env['TRUST_PROXY_HOPS'] || 0),
   newRequestId: () => newId('req'),
   clock: () => performance.now(),
   ...(env['LOG_LEVEL'] === 'silent' ? {} : { onAnswered: logAccess }),

@@ -3,6 +3,7 @@ import type { ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import { type AddressBook, OperatorError } from './address-book.ts';
 import { type CallService, type Command, printTable } from './command.ts';
+import { afterRestoreCommands } from './commands/after-restore.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { outboxCommands } from './commands/outbox.ts';
 import { refundCommands } from './commands/refund.ts';
@@ -18,6 +19,7 @@ const commands: readonly Command[] = [
   ...statusCommands,
   ...deadLetterCommands,
   ...outboxCommands,
+  ...afterRestoreCommands,
   ...uncertainCommands,
   ...refundCommands,
   ...signingKeyCommands,

@@ -19,12 +19,19 @@ export interface EventDefinition {
 /** Preserves an event's literal type, which types its publishers and consumers. */
 export const defineEvent = <const E extends EventDefinition>(event: E): E => event;
 
+/** Epoch of a database that was never restored, and of facts from releases without epochs. */
+export const FIRST_EPOCH = '00000000-0000-0000-0000-000000000000';
+
 /** Envelope of every fact on the wire. */
 export const eventEnvelopeSchema = z.object({
   id: z.uuid().meta({ description: 'UUIDv7; unchanged on redelivery.' }),
   subject: z.string(),
   aggregate: z.string().meta({ description: 'Subject of the fact, such as `app:app_…`.' }),
-  version: z.int().min(1).meta({ description: 'Grows by one with each fact of the aggregate.' }),
+  version: z.int().min(1).meta({ description: 'Grows by one with each fact of the aggregate, within an epoch.' }),
+  epoch: z
+    .uuid()
+    .default(FIRST_EPOCH)
+    .meta({ description: "Epoch of the publisher's database. A restore begins a later one (UUIDv7)." }),
   occurred_at: timestampSchema,
   data: z.record(z.string(), z.unknown()),
 });

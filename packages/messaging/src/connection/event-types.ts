@@ -26,6 +26,7 @@ export type EventOf<S extends EventSubject> = {
     readonly subject: K;
     readonly aggregate: string;
     readonly version: number;
+    readonly epoch: string;
     readonly occurred_at: string;
     readonly data: EventData<K>;
   };

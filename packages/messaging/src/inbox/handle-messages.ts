@@ -23,11 +23,11 @@ export const handleMessages = async (deps: HandlerDeps, messages: readonly JsMsg
   }
   if (deliveries.length === 0) return { databaseDown: false };
   try {
-    const handled = await commit(deps, deliveries);
+    const { fresh, handled } = await commit(deps, deliveries);
     for (const message of together) message.ack();
     countOutcome(deps, 'handled', handled);
-    // Stale facts count as duplicates here.
-    countOutcome(deps, 'duplicate', deliveries.length - handled);
+    countOutcome(deps, 'stale', fresh - handled);
+    countOutcome(deps, 'duplicate', deliveries.length - fresh);
     return { databaseDown: false };
   } catch (error) {
     if (classifyFailure(error).databaseDown) return giveBack(messages);
@@ -68,14 +68,17 @@ const commitOne = async (deps: HandlerDeps, delivery: Delivery): Promise<Consume
     return 'handled';
   });
 
-const commit = async (deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<number> =>
+const commit = async (
+  deps: HandlerDeps,
+  deliveries: readonly Delivery[],
+): Promise<{ fresh: number; handled: number }> =>
   await inTracedTransaction(deps, deliveries, async (trx) => {
     const ids = deliveries.map(({ event }) => event.id);
     const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
     const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);
     const inTurn = await inTurns(trx, deps, unhandled);
     if (inTurn.length > 0) await deps.effect(trx, inTurn);
-    return inTurn.length;
+    return { fresh: unhandled.length, handled: inTurn.length };
   });
 
 const inTurns = async (
@@ -88,7 +91,8 @@ const inTurns = async (
   const deliveriesMax = { known: maxDeliver + GAP_QUICK_DELIVERIES, unseen: UNSEEN_DELIVERIES };
   const facts = deliveries.map((delivery) => {
     const { event, meta } = delivery;
-    return { delivery, aggregate: event.aggregate, version: event.version, deliveries: meta.deliveries };
+    const { aggregate, epoch, version } = event;
+    return { delivery, aggregate, epoch, version, deliveries: meta.deliveries };
   });
   return (await takeTurns(trx, { versionsOf: consumer, deliveriesMax }, facts)).map(({ delivery }) => delivery);
 };

@@ -1,3 +1,4 @@
+import { FIRST_EPOCH } from '@svc/contracts';
 import type { Knex } from 'knex';
 
 /** Creates `inbox`, `inbox_versions` and `dead_letters`, in a migration of the service. */
@@ -36,4 +37,9 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
     CREATE INDEX dead_letters_unresolved ON dead_letters (created_at) WHERE resolved_at IS NULL;
     COMMENT ON TABLE dead_letters IS 'Messages that could not be handled, for an operator to resolve.';
   `);
+};
+
+/** Adds the epoch of each newest version, in a later migration. Instant, regardless of the table's size. */
+export const inboxEpochMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`ALTER TABLE inbox_versions ADD COLUMN epoch uuid NOT NULL DEFAULT '${FIRST_EPOCH}'`);
 };

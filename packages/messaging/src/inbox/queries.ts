@@ -19,14 +19,28 @@ export const insertInbox = async (
   return new Set(inserted.map(({ event_id }) => event_id));
 };
 
+/** A version of an aggregate, in an epoch of its publisher's database. */
+export interface EpochVersion {
+  readonly epoch: string;
+  readonly version: number;
+}
+
+/** Returns true if the first comes before the second. UUIDs of version 7 sort by time, as text too. */
+export const isEarlier = (one: EpochVersion, other: EpochVersion): boolean =>
+  one.epoch === other.epoch ? one.version < other.version : one.epoch < other.epoch;
+
 const RAISE_VERSIONS = {
   name: 'raise_versions',
-  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version)
-    SELECT $1, aggregate, version FROM unnest($2::text[], $3::bigint[]) AS given (aggregate, version) ORDER BY aggregate
+  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version, epoch)
+    SELECT $1, aggregate, version, epoch
+    FROM unnest($2::text[], $3::bigint[], $4::uuid[]) AS given (aggregate, version, epoch) ORDER BY aggregate
     ON CONFLICT (consumer, aggregate) DO UPDATE SET
-      version = greatest(known.version, excluded.version),
-      failures = CASE WHEN excluded.version > known.version THEN 0 ELSE known.failures END
-    RETURNING known.aggregate, old.version AS before`,
+      version = CASE WHEN (excluded.epoch, excluded.version) > (known.epoch, known.version)
+        THEN excluded.version ELSE known.version END,
+      epoch = greatest(known.epoch, excluded.epoch),
+      failures = CASE WHEN (excluded.epoch, excluded.version) > (known.epoch, known.version)
+        THEN 0 ELSE known.failures END
+    RETURNING known.aggregate, old.version AS before, old.epoch AS epoch_before`,
 };
 
 /**
@@ -36,14 +50,19 @@ const RAISE_VERSIONS = {
 export const raiseVersions = async (
   database: Knex,
   consumer: string,
-  versions: ReadonlyMap<string, number>,
-): Promise<Map<string, number>> => {
-  const rows = await runPrepared<{ aggregate: string; before: number | null }>(database, RAISE_VERSIONS, [
-    consumer,
-    [...versions.keys()],
-    [...versions.values()],
-  ]);
-  return new Map(rows.flatMap(({ aggregate, before }) => (before === null ? [] : [[aggregate, before]])));
+  versions: ReadonlyMap<string, EpochVersion>,
+): Promise<Map<string, EpochVersion>> => {
+  const given = [...versions.values()];
+  const rows = await runPrepared<{ aggregate: string; before: number | null; epoch_before: string }>(
+    database,
+    RAISE_VERSIONS,
+    [consumer, [...versions.keys()], given.map(({ version }) => version), given.map(({ epoch }) => epoch)],
+  );
+  return new Map(
+    rows.flatMap(({ aggregate, before, epoch_before: epoch }) =>
+      before === null ? [] : [[aggregate, { epoch, version: before }]],
+    ),
+  );
 };
 
 /** Returns the newest handled version of an aggregate, and locks its row. */
@@ -51,34 +70,34 @@ export const findVersion = async (
   trx: Knex.Transaction,
   consumer: string,
   aggregate: string,
-): Promise<number | undefined> => {
-  const row = await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('version');
-  return row?.version;
-};
+): Promise<EpochVersion | undefined> =>
+  await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('epoch', 'version');
 
 export interface VersionFailure {
   readonly consumer: string;
   readonly aggregate: string;
   readonly version: number;
+  readonly epoch: string;
   /** Inserts a row for an aggregate that was never seen, which makes this version the next one. */
   readonly mayInsert: boolean;
 }
 
 const COUNT_VERSION_FAILURE = {
   name: 'count_version_failure',
-  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version, failures)
-    SELECT $1, $2, $3::bigint - 1, 1
+  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version, epoch, failures)
+    SELECT $1, $2, $3::bigint - 1, $5::uuid, 1
     WHERE $4::boolean OR EXISTS (SELECT 1 FROM inbox_versions WHERE consumer = $1 AND aggregate = $2)
-    ON CONFLICT (consumer, aggregate) DO UPDATE SET failures = known.failures + 1 WHERE known.version = $3::bigint - 1
+    ON CONFLICT (consumer, aggregate) DO UPDATE SET failures = known.failures + 1 
+      WHERE known.version = $3::bigint - 1 AND known.epoch = $5::uuid
     RETURNING failures`,
 };
 
 /** Counts a failure of the next version and returns the new count, or undefined for any other version. */
 export const countVersionFailure = async (
   database: Knex,
-  { consumer, aggregate, version, mayInsert }: VersionFailure,
+  { consumer, aggregate, version, epoch, mayInsert }: VersionFailure,
 ): Promise<number | undefined> => {
-  const values = [consumer, aggregate, version, mayInsert];
+  const values = [consumer, aggregate, version, mayInsert, epoch];
   const [row] = await runPrepared<{ failures: number }>(database, COUNT_VERSION_FAILURE, values);
   return row?.failures;
 };

@@ -4,7 +4,7 @@ import { findDeadLetterForUpdate, type StoredDeadLetter, updateDeadLetterResolve
 import { classifyFailure } from './failure.ts';
 import type { HandlerDeps } from './handler.ts';
 import { parseFact } from './parse-message.ts';
-import { findVersion, insertInbox } from './queries.ts';
+import { type EpochVersion, findVersion, insertInbox, isEarlier } from './queries.ts';
 
 /**
  * Handles a parked message again. Effect, inbox row and resolution commit together, so two replays have one effect. A message
@@ -46,10 +46,11 @@ const replay = async (
 const isStale = async (
   trx: Knex.Transaction,
   { ordered, consumer }: HandlerDeps,
-  event: { readonly aggregate: string; readonly version: number },
+  event: EpochVersion & { readonly aggregate: string },
 ): Promise<boolean> => {
   if (!ordered) return false;
-  return ((await findVersion(trx, consumer, event.aggregate)) ?? 0) > event.version;
+  const newest = await findVersion(trx, consumer, event.aggregate);
+  return newest !== undefined && isEarlier(event, newest);
 };
 
 const resolution = (id: string, outcome: DeadLetterOutcome['outcome']): DeadLetterOutcome => ({

@@ -54,6 +54,7 @@ const countAttempts = async (deps: HandlerDeps, message: JsMsg): Promise<number 
       consumer: deps.consumer,
       aggregate: event.aggregate,
       version: event.version,
+      epoch: event.epoch,
       // The new row says that no earlier version is waited for.
       mayInsert: event.version === 1 || deliveryCount >= UNSEEN_DELIVERIES,
     });
@@ -80,7 +81,7 @@ export const park = async (deps: HandlerDeps, message: JsMsg, code: string): Pro
     });
     // Later versions must not wait for this one.
     if (deps.ordered && event !== undefined) {
-      await raiseVersions(database, consumer, new Map([[event.aggregate, event.version]]));
+      await raiseVersions(database, consumer, new Map([[event.aggregate, event]]));
     }
   } catch (error) {
     messaging.logger.error({ ...describe(deps, message), err: error }, 'a dead letter could not be stored');

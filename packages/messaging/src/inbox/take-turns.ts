@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
-import { raiseVersions } from './queries.ts';
+import { type EpochVersion, isEarlier, raiseVersions } from './queries.ts';
 
-export interface VersionedFact {
+export interface VersionedFact extends EpochVersion {
   readonly aggregate: string;
-  readonly version: number;
   /** Deliveries of the message that carries the fact. */
   readonly deliveries: number;
 }
@@ -31,24 +30,26 @@ export class VersionGap extends Error {
 
 /**
  * Returns the facts that are next in their aggregates, in order, and records their versions in the handling transaction.
- * Drops stale facts. Throws VersionGap if an earlier version is missing; the transaction must then roll back.
+ * Drops stale facts, and takes the first fact of a newer epoch regardless of its version: versions between are none of that database's. Throws VersionGap if an earlier version is missing; the transaction must then roll back.
  */
 export const takeTurns = async <F extends VersionedFact>(
   trx: Knex.Transaction,
   { versionsOf, deliveriesMax }: TurnOptions,
   facts: readonly F[],
 ): Promise<F[]> => {
-  const newest = new Map<string, number>();
-  for (const { aggregate, version } of facts) {
-    newest.set(aggregate, Math.max(version, newest.get(aggregate) ?? 0));
+  const newest = new Map<string, EpochVersion>();
+  for (const fact of facts) {
+    const other = newest.get(fact.aggregate);
+    if (other === undefined || isEarlier(other, fact)) newest.set(fact.aggregate, fact);
   }
   const handled = await raiseVersions(trx, versionsOf, newest);
-  return facts.filter(({ aggregate, version, deliveries }) => {
+  return facts.filter((fact) => {
+    const { aggregate, epoch, version, deliveries } = fact;
     const before = handled.get(aggregate);
-    if (before !== undefined && version <= before) return false;
-    const isMissing = version > (before ?? 0) + 1;
+    if (before !== undefined && !isEarlier(before, fact)) return false;
+    const isMissing = version > (before?.version ?? 0) + 1 && (before === undefined || before.epoch === epoch);
     if (isMissing && deliveries < deliveriesMax[before === undefined ? 'unseen' : 'known']) throw new VersionGap();
-    handled.set(aggregate, version);
+    handled.set(aggregate, fact);
     return true;
   });
 };

@@ -1,3 +1,4 @@
+import { FIRST_EPOCH } from '@svc/contracts';
 import type { Knex } from 'knex';
 
 /**
@@ -27,6 +28,26 @@ export const outboxMigration = async (knex: Knex): Promise<void> => {
       last_event_id uuid NOT NULL
     );
     COMMENT ON TABLE outbox_streams IS 'The last acknowledged message of each stream, to detect that a broker lost data.';
+  `);
+};
+
+/**
+ * Adds the epoch of the database, in a later migration: each fact carries the newest one. A restore to an earlier moment begins another,
+ * because versions grow again from what they were then.
+ */
+export const outboxEpochMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    CREATE TABLE epochs (
+      epoch uuid PRIMARY KEY,
+      restored_to timestamptz CONSTRAINT epochs_restored_to_unique UNIQUE,
+      began_at timestamptz NOT NULL DEFAULT now()
+    );
+    COMMENT ON TABLE epochs IS 'Lives of this database; each restore to an earlier moment begins one.';
+    INSERT INTO epochs (epoch) VALUES ('${FIRST_EPOCH}');
+    CREATE FUNCTION current_epoch() RETURNS uuid LANGUAGE sql STABLE
+      AS 'SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1';
+    ALTER TABLE outbox ADD COLUMN epoch uuid NOT NULL DEFAULT '${FIRST_EPOCH}';
+    ALTER TABLE outbox ALTER COLUMN epoch SET DEFAULT current_epoch();
   `);
 };
 

@@ -12,6 +12,7 @@ export interface UnpublishedRow {
   readonly id: string;
   readonly aggregate: string;
   readonly version: number;
+  readonly epoch: string;
   readonly subject: string;
   readonly payload: string;
   readonly occurred_at: Date;
@@ -47,7 +48,7 @@ export const commitWithoutWaiting = async (session: DatabaseSession): Promise<vo
 
 const LIST_UNPUBLISHED = {
   name: 'list_unpublished',
-  text: `SELECT seq, id, aggregate, version, subject, payload::text AS payload, occurred_at, traceparent
+  text: `SELECT seq, id, aggregate, version, epoch, subject, payload::text AS payload, occurred_at, traceparent
     FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
 };
 

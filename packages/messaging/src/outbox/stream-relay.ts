@@ -106,7 +106,7 @@ const publishRow = async (messaging: Messaging, stream: string, row: Unpublished
 
 /** Wraps the payload, which is JSON text already, in the contract's envelope. */
 const envelope = (row: UnpublishedRow): string => {
-  const { id, subject, aggregate, version } = row;
-  const head = JSON.stringify({ id, subject, aggregate, version, occurred_at: row.occurred_at.toISOString() });
+  const { id, subject, aggregate, version, epoch } = row;
+  const head = JSON.stringify({ id, subject, aggregate, version, epoch, occurred_at: row.occurred_at.toISOString() });
   return `${head.slice(0, -1)},"data":${row.payload}}`;
 };

@@ -54,6 +54,7 @@ export const createStage = async (
       open.clear();
       await wipe();
       await database.knex.raw('TRUNCATE outbox, outbox_streams, inbox, inbox_versions, dead_letters, app, effect');
+      await database.knex('epochs').whereNotNull('restored_to').delete();
     },
     async end() {
       for (const part of [...open].reverse()) await part.stop();

@@ -69,19 +69,21 @@ const startCheckout = async (
 ): Promise<StartedCheckout> => {
   const { database, provider } = deps;
   const id = deps.newId('cs');
+  const asked = priceOf(purchase);
   const expiresAt = await insertCheckoutSession(database, {
     id,
     userId,
     kind: purchase.kind,
     planId: purchase.kind === 'subscription' ? purchase.plan.id : null,
     amountMicros: purchase.kind === 'top_up' ? purchase.amountMicros : null,
-    asked: priceOf(purchase),
+    asked,
     provider: provider.name,
   });
   const hosted = await provider.createCheckout({
     sessionId: id,
     userId,
     purchase,
+    asked,
     successUrl: withSessionId(urls.success_url, id),
     cancelUrl: urls.cancel_url,
     expiresAt,

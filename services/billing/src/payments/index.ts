@@ -9,7 +9,12 @@ export type {
   ProviderRefund,
   Purchase,
 } from './provider.ts';
-export { countMismatchedSessions, findCheckoutSession, updateProviderSession } from './queries.ts';
+export {
+  countMismatchedSessions,
+  findCheckoutSession,
+  insertCheckoutSession,
+  updateProviderSession,
+} from './queries.ts';
 export { refreshSubscription } from './refresh-subscription.ts';
 export { finishRefunds } from './refund-top-up.ts';
 export { paymentInternalRoutes, paymentRoutes } from './routes.ts';

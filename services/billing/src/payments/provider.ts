@@ -11,6 +11,8 @@ export interface CheckoutOrder {
   readonly sessionId: string;
   readonly userId: string;
   readonly purchase: Purchase;
+  /** The price at the start of the checkout. */
+  readonly asked: Payment;
   /** Already carries the session id in its query. */
   readonly successUrl: string;
   readonly cancelUrl: string;

@@ -115,7 +115,11 @@ const entitle = async (trx: Knex.Transaction, subscription: StoredSubscription):
 };
 
 /** One fact per revision: a snapshot, or the end. */
-const tell = async (deps: ReducerDeps, trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
+export const tell = async (
+  deps: Pick<ReducerDeps, 'pastDueGraceDays'>,
+  trx: Knex.Transaction,
+  subscription: StoredSubscription,
+): Promise<void> => {
   const { userId, status, revision, endedAt } = subscription;
   const about = { aggregate: `subscription:${userId}`, version: revision };
   if (isEnded(status) && endedAt !== null) {

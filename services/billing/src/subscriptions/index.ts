@@ -1,3 +1,4 @@
+export { announcePresent } from './announce-present.ts';
 export { applyProviderState, type ReducerDeps, type ReducerOutcome } from './apply-provider-state.ts';
 export {
   findLiveSubscription,

@@ -3,6 +3,9 @@ import type { ProviderName, StoredSubscription } from './subscription.ts';
 
 const ENDED = ['canceled', 'unpaid', 'incomplete_expired'];
 
+/** More revisions than a subscription can have seen between the moment of a restore and the restore. */
+export const REVISIONS_PER_EPOCH = 1_000_000;
+
 /** The row that whatever changes a subscription of an account locks first. */
 export interface Customer {
   readonly userId: string;
@@ -21,7 +24,12 @@ export const nextProviderTicket = async (database: Knex): Promise<number> => {
 /** Locks an account's customer row until the transaction ends, making it at the first purchase. */
 export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promise<Customer> => {
   await trx('customers')
-    .insert({ svc_user_id: userId, created_at: trx.raw('billing_now()') })
+    .insert({
+      svc_user_id: userId,
+      created_at: trx.raw('billing_now()'),
+      // A restore may have lost the account's earlier row, whose revisions receivers have seen.
+      revision: trx.raw('(SELECT (count(*) - 1) * ? FROM epochs)', [REVISIONS_PER_EPOCH]),
+    })
     .onConflict('svc_user_id')
     .ignore();
   const row = await trx('customers').where({ svc_user_id: userId }).forUpdate().first();
@@ -39,6 +47,23 @@ export const updateCustomer = async (trx: Knex.Transaction, customer: Customer):
   await trx('customers')
     .where({ svc_user_id: userId })
     .update({ revision, current_subscription_id: currentSubscriptionId });
+};
+
+/** Lists customers after this one that were not announced in the epoch, in the order of their ids. */
+export const listUnannouncedCustomers = async (
+  database: Knex,
+  { epoch, after, limit }: { readonly epoch: string; readonly after: string; readonly limit: number },
+): Promise<string[]> =>
+  await database('customers')
+    .where('svc_user_id', '>', after)
+    .whereNot({ announced_epoch: epoch })
+    .orderBy('svc_user_id')
+    .limit(limit)
+    .pluck('svc_user_id');
+
+/** Records that the customer was announced in the epoch. */
+export const updateCustomerAnnounced = async (trx: Knex.Transaction, userId: string, epoch: string): Promise<void> => {
+  await trx('customers').where({ svc_user_id: userId }).update({ announced_epoch: epoch });
 };
 
 /** The database's time. */

@@ -172,6 +172,8 @@ export class StripeStandIn {
     const [, , ...parts] = path.split('/');
     const id = parts.at(-1) ?? '';
     if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
+    if (method === 'GET' && path === '/v1/checkout/sessions') return this.#listAll(path, 'checkout.session', params);
+    if (method === 'GET' && path === '/v1/subscriptions') return this.#listAll(path, 'subscription', params);
     if (method === 'POST' && path === '/v1/checkout/sessions') return await this.#makeSession(params);
     if (path === '/v1/refunds') return method === 'POST' ? this.#refund(params) : this.#listRefunds(params);
     if (method === 'POST' && path === '/v1/billing_portal/sessions') {
@@ -202,6 +204,12 @@ export class StripeStandIn {
     return { object: 'list', url: '/v1/refunds', data, has_more: false };
   }
 
+  /** In one page; `status` as billing asks: `all`, or one state. */
+  #listAll(url: string, kind: string, { status }: Fields): Fields {
+    const data = this.list(kind).filter((object) => status === 'all' || object['status'] === status);
+    return { object: 'list', url, data: structuredClone(data), has_more: false };
+  }
+
   /** The newest first, in pages. */
   #listEvents(params: Fields): Fields {
     const types = params['types'];
@@ -219,6 +227,7 @@ export class StripeStandIn {
       ...{ status: 'open', payment_status: 'unpaid', mode: params['mode'], customer: params['customer'] },
       ...{ client_reference_id: params['client_reference_id'], subscription: null, price: line?.price },
       ...{ amount_subtotal: price?.amount, amount_total: price?.amount, currency: price?.currency },
+      metadata: params['metadata'],
       subscription_metadata: Object(params['subscription_data'])['metadata'],
     });
     session['url'] = `https://checkout.stripe.test/${String(session['id'])}`;

@@ -32,6 +32,13 @@ describe('a key', () => {
   });
 });
 
+test('a key comes from the file of its name in PROVIDER_KEYS_DIR, unless a variable holds it', async () => {
+  await writeFile(join(directory, 'A_KEY'), 'sesame\n');
+  expect(providerKeysFrom({ PROVIDER_KEYS_DIR: directory })('A_KEY')).toEqual({ value: 'sesame' });
+  expect(providerKeysFrom({ PROVIDER_KEYS_DIR: directory, A_KEY: 'other' })('A_KEY')).toEqual({ value: 'other' });
+  expect(faultOf({ PROVIDER_KEYS_DIR: '/nowhere' })).toContain('A_KEY in PROVIDER_KEYS_DIR cannot be read (ENOENT)');
+});
+
 describe('no key', () => {
   test.each([
     ['neither variable', {}, 'A_KEY is not set, nor is A_KEY_FILE'],

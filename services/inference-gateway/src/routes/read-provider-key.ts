@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A provider's key, or why there is none; the fault never quotes a key. */
 export type ProviderKey = { readonly value: string } | { readonly fault: string };
 
-/** Reads the key that a variable of this name holds, or the file that `<name>_FILE` names. */
+/** Reads the key that a variable of this name holds, the file that `<name>_FILE` names, or the file `<name>` in `PROVIDER_KEYS_DIR`. */
 export type ReadProviderKey = (name: string) => ProviderKey;
 
 const KEY_BYTES_MAX = 16 * 1024;
@@ -21,6 +22,8 @@ export const providerKeysFrom =
     const file = environment[`${name}_FILE`] ?? '';
     if (value !== '' && file !== '') return { fault: `both ${name} and ${name}_FILE are set` };
     if (file !== '') return keyInFile(`${name}_FILE`, file);
+    const directory = environment['PROVIDER_KEYS_DIR'] ?? '';
+    if (value === '' && directory !== '') return keyInFile(`${name} in PROVIDER_KEYS_DIR`, join(directory, name));
     return value === '' ? { fault: `the variable ${name} is not set, nor is ${name}_FILE` } : asKey(name, value);
   };
 

@@ -35,6 +35,7 @@ const applyFact = async (
     clientId,
     aggregate: connectionAggregate(userId, clientId),
     version,
+    epoch: fact.epoch,
     deliveries: meta.deliveries,
   }));
   const fresh = await takeTurns(trx, CONNECTION_TURNS, ends);

@@ -48,6 +48,7 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
       {
         ...toLineItems(order),
         customer,
+        metadata: toSessionMetadata(order),
         client_reference_id: sessionId,
         success_url: successUrl,
         cancel_url: cancelUrl,
@@ -59,12 +60,20 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
   return { providerSessionId: session.id, url: session.url };
 };
 
+/** Enough to make the session's row again if a restore of the database has lost it. */
+const toSessionMetadata = ({ userId, purchase, asked }: CheckoutOrder): Stripe.MetadataParam => ({
+  svc_user_id: userId,
+  asked_micros: String(asked.amountMicros),
+  asked_currency: asked.currency,
+  ...(purchase.kind === 'subscription' ? { plan_id: purchase.plan.id } : {}),
+});
+
 const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Checkout.SessionCreateParams =>
   purchase.kind === 'subscription'
     ? {
         mode: 'subscription',
         line_items: [{ price: stripePriceOf(purchase), quantity: 1 }],
-        subscription_data: { metadata: { svc_user_id: userId, [SESSION_KEY]: sessionId } },
+        subscription_data: { metadata: { svc_user_id: userId, plan_id: purchase.plan.id, [SESSION_KEY]: sessionId } },
       }
     : { mode: 'payment', line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }] };
 

@@ -1,0 +1,94 @@
+import type { Stripe } from 'stripe';
+import { z } from 'zod';
+import {
+  findCheckoutSession,
+  insertCheckoutSession,
+  refreshSubscription,
+  type SettleCheckoutDeps,
+  settleCheckout,
+  updateProviderSession,
+} from '../index.ts';
+import { idOf } from './id-of.ts';
+import { insertCustomer } from './queries.ts';
+import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
+
+export interface ReconcileDeps extends SettleCheckoutDeps {
+  readonly stripe: Stripe;
+  readonly listener: StripeListener;
+}
+
+const PAGE = 100;
+/** A checkout that was open at the restored moment may have been started so long before it. */
+const CHECKOUT_SECONDS = 24 * 3600;
+
+/** Written by `createCheckout`. */
+const sessionMetadataSchema = z.object({
+  svc_user_id: z.string().min(1),
+  asked_micros: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+  asked_currency: z.string().length(3),
+  plan_id: z.string().min(1).optional(),
+});
+
+/**
+ * Catches up with Stripe after the database was restored: settles every paid session and refreshes every subscription that was made or
+ * changed since. Rows that the restore has lost are made again from Stripe's metadata. Safe to repeat. Returns the number of objects.
+ */
+export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Promise<number> => {
+  const { stripe } = deps;
+  const seconds = Math.floor(since.getTime() / 1000);
+  let count = 0;
+  const sessions = { created: { gte: seconds - CHECKOUT_SECONDS }, status: 'complete', limit: PAGE } as const;
+  for await (const session of stripe.checkout.sessions.list(sessions)) {
+    await settleSession(deps, session);
+    count += 1;
+  }
+  const made = { created: { gte: seconds }, status: 'all', limit: PAGE } as const;
+  for await (const { id } of stripe.subscriptions.list(made)) {
+    await refreshSubscription(deps, id);
+    count += 1;
+  }
+  // Subscriptions from before that have changed since. Stripe keeps events for 30 days.
+  const events = { created: { gte: seconds }, types: [...HANDLED_EVENTS], limit: PAGE };
+  for await (const event of stripe.events.list(events)) {
+    await handleEvent(deps.listener, event);
+    count += 1;
+  }
+  return count;
+};
+
+/** Settles a session at Stripe. Sessions of others, without our metadata, are left alone. */
+const settleSession = async (deps: ReconcileDeps, session: Stripe.Checkout.Session): Promise<void> => {
+  const { database } = deps;
+  const { id: providerSessionId, client_reference_id: id } = session;
+  if (id === null) return;
+  if ((await findCheckoutSession(database, id)) === undefined && !(await restoreSession(deps, id, session))) return;
+  await updateProviderSession(database, id, providerSessionId);
+  const stored = await findCheckoutSession(database, id);
+  if (stored?.providerSessionId === providerSessionId) await settleCheckout(deps, stored);
+};
+
+/** Makes a session's lost row and that of its customer. Returns false if the metadata is not ours. */
+const restoreSession = async (
+  { database, provider }: ReconcileDeps,
+  id: string,
+  session: Stripe.Checkout.Session,
+): Promise<boolean> => {
+  const metadata = sessionMetadataSchema.safeParse(session.metadata);
+  if (!metadata.success) return false;
+  const { svc_user_id: userId, asked_micros: amountMicros, asked_currency: currency, plan_id: planId } = metadata.data;
+  const isTopUp = session.mode === 'payment';
+  await insertCheckoutSession(database, {
+    id,
+    userId,
+    kind: isTopUp ? 'top_up' : 'subscription',
+    planId: planId ?? null,
+    amountMicros: isTopUp ? amountMicros : null,
+    asked: { amountMicros, currency },
+    provider: provider.name,
+  });
+  if (session.customer !== null) await insertCustomer(database, userId, idOf(session.customer));
+  return true;
+};

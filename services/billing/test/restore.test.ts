@@ -1,0 +1,61 @@
+import { restoreOperations } from '@svc/contracts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { RETURNS } from './support/billing.ts';
+import { stripeBilling } from './support/stripe-billing.ts';
+
+const { stripe, billing, reset, stop, ...people } = await stripeBilling();
+const { signIn, checkout, confirm, current, pay, subscribe, factsOf } = people;
+afterAll(stop);
+beforeEach(reset);
+
+const afterRestore = async (restored_to: string) => {
+  const { status, body } = await billing.internal('POST', restoreOperations.billing.path, { restored_to });
+  expect(status).toBe(200);
+  return body;
+};
+
+/** Brings an account back to a moment before its first purchase, as a restore of the database does. */
+const forget = async (userId: string): Promise<void> => {
+  await billing.db('customers').where({ svc_user_id: userId }).update({ current_subscription_id: null });
+  for (const table of ['checkout_sessions', 'subscriptions', 'stripe_customers', 'customers']) {
+    await billing.db(table).where({ svc_user_id: userId }).delete();
+  }
+};
+
+test('a subscription bought after the restored moment is taken over from Stripe, and cannot be bought twice', async () => {
+  const owner = await subscribe('full');
+  await forget(owner.userId);
+  expect(await current(owner.token)).toBeNull();
+  const { reconciled } = await afterRestore('2026-11-01T00:00:00Z');
+  expect(reconciled).toBeGreaterThan(0);
+  expect(await current(owner.token)).toMatchObject({ status: 'active', plan: { id: 'full' } });
+  expect((await checkout(owner.token)).body.detail.code).toBe('subscription_already_active');
+  expect(stripe.object(owner.stripeId)['status']).toBe('active');
+});
+
+test('a top-up paid after the restored moment is credited once, however often the command runs', async () => {
+  const { userId, token } = await signIn();
+  const { body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
+    token,
+    json: { amount_micros: 5_000_000, ...RETURNS },
+  });
+  pay(body.session_id);
+  await forget(userId);
+  await afterRestore('2026-11-02T00:00:00Z');
+  await afterRestore('2026-11-02T00:00:00Z');
+  expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(5_000_000);
+});
+
+test('the present state is announced once, in the new epoch and above every revision that receivers saw', async () => {
+  const owner = await subscribe();
+  const [before] = await factsOf(owner.userId);
+  const { epoch } = await afterRestore('2026-11-03T00:00:00Z');
+  await afterRestore('2026-11-03T00:00:00Z');
+  const facts = await billing
+    .db('outbox')
+    .where({ aggregate: `subscription:${owner.userId}` })
+    .orderBy('seq');
+  expect(facts).toHaveLength(2);
+  expect(facts[1]).toMatchObject({ epoch, payload: { status: 'active' } });
+  expect(facts[1].payload.revision).toBeGreaterThan(before.revision + 1000);
+});
