@@ -17,6 +17,8 @@ export interface PageLink {
 /** What stands on a page. */
 export interface Page extends PageLink {
   readonly content: Html;
+  /** The same page as Markdown. */
+  readonly markdown: string;
   readonly headings: readonly Heading[];
 }
 

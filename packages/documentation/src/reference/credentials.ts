@@ -16,6 +16,10 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
     title: 'OAuth access token',
     hint: 'A token of a user who has connected your app.',
   },
+  client_credentials: {
+    title: 'Client id and secret',
+    hint: 'Those of a confidential app, by HTTP Basic.',
+  },
   api_key: { title: 'API key', hint: 'A key of the gateway, svc_sk_….' },
 };
 
@@ -23,7 +27,15 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
 export const credentialOf = ({ security }: Pick<Operation, 'security'>): string | undefined =>
   security.flatMap(Object.keys)[0];
 
-/** What to call it. */
+/** Returns the sentence that names the credential of an operation. */
+export const credentialLine = (operation: Pick<Operation, 'security'>): string => {
+  const credential = credentialOf(operation);
+  if (credential === undefined) return 'Wants no credential.';
+  const scheme = credential === 'client_credentials' ? 'Basic' : 'Bearer';
+  return `Wants: ${credentialTitle(credential)}, as Authorization: ${scheme} ….`;
+};
+
+/** Returns the title of a credential. */
 export const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;
 
 /** Fields for the credentials of a page, shown where there are scripts. They are kept in the page alone. */
