@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { buildDocumentation } from '@svc/documentation';
 import { defineConfig, type Plugin } from 'vite';
 
-const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.svg']);
+const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.md', '.svg', '.txt']);
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 /** Leaves `.br` and `.gz` beside every text file, so that the server compresses nothing while it serves. */

@@ -35,6 +35,16 @@ CREATE TABLE aggregate_versions (
 );
 CREATE TRIGGER aggregate_versions_mirror AFTER INSERT OR UPDATE OF version ON aggregate_versions FOR EACH ROW EXECUTE FUNCTION mirror_to_inbox_versions();
 
+CREATE TABLE app_activity (
+  client_id text NOT NULL,
+  day date NOT NULL,
+  requests bigint NOT NULL,
+  errors bigint NOT NULL,
+  CONSTRAINT app_activity_pkey PRIMARY KEY (client_id, day),
+  CONSTRAINT app_activity_check CHECK (((errors >= 0) AND (errors <= requests))),
+  CONSTRAINT app_activity_requests_check CHECK ((requests >= 0))
+);
+
 CREATE TABLE configurations (
   client_id text NOT NULL,
   url text NOT NULL,

@@ -38,6 +38,7 @@ describe('the event table at the broker', () => {
       'AUTH.webhook-dispatcher_connections',
       'AUTH.webhook-dispatcher_disconnections',
       'BILLING.webhook-dispatcher_subscriptions',
+      'INFERENCE.webhook-dispatcher_activity',
     ];
     expect(subjectsOf('webhook-dispatcher')).toEqual([
       ...pulled.flatMap((durable) => [

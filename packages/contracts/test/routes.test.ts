@@ -39,6 +39,7 @@ GET /v1/integrations/apps/{}/webhook/events/{}
 POST /v1/integrations/apps/{}/webhook/events/{}/deliver-now
 POST /v1/integrations/apps/{}/webhook/rotate-secret
 GET /v1/integrations/webhook/events
+GET /v1/integrations/apps/{}/analytics
 GET /v1/integrations/inference/capabilities
 POST /v1/integrations/inference/chat/completions
 POST /v1/integrations/inference/audio/transcriptions

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { openapiDocument } from '@svc/contracts/openapi';
 import { bundleClient } from './bundle-client.ts';
-import { type RenderedMarkdown, renderMarkdown } from './markdown/index.ts';
+import { LLMS_PATH, llmsText } from './llms-text.ts';
+import { linkMarkdown, type RenderedMarkdown, renderMarkdown } from './markdown/index.ts';
 import { packPartnerSdk } from './pack-partner-sdk.ts';
 import { type Frame, type NavigationSection, type Page, renderPage, searchIndex } from './page/index.ts';
 import { referencePages } from './reference/index.ts';
@@ -44,6 +45,8 @@ export const buildDocumentation = async ({ docsDirectory, environment }: BuildOp
   };
   return new Map<string, string | Uint8Array>([
     ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, frame)] as const),
+    ...pages.map((page) => [`${page.address.slice(1)}.md`, page.markdown] as const),
+    [LLMS_PATH, llmsText(frame.navigation, pages)],
     [NOT_FOUND_PATH, renderPage(notFoundPage(), frame)],
     [PARTNER_SDK_PATH, partnerSdk],
     ...assets,
@@ -58,7 +61,9 @@ const digest = (text: string): string =>
 const guidePage = (source: string, sources: Sources): Page => {
   const rendered = render(source, sources.get(source) ?? '', new Set(sources.keys()));
   if (rendered.title === '') throw new Error(`docs/${source} has no title.`);
-  return { address: addressOf(source), ...rendered };
+  const known = new Set(sources.keys());
+  const markdown = linkMarkdown(sources.get(source) ?? '', (href) => resolveHref(source, href, known));
+  return { address: addressOf(source), ...rendered, markdown };
 };
 
 const render = (source: string, markdown: string, known: ReadonlySet<string>): RenderedMarkdown =>
@@ -81,6 +86,7 @@ const notFoundPage = (): Page => ({
   address: '/docs/404',
   title: 'No such page',
   headings: [],
+  markdown: '',
   content: render(
     INDEX_SOURCE,
     '# No such page\n\nStart again at the [documentation](index.md).',

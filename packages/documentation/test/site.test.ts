@@ -73,6 +73,34 @@ describe('the built pages', () => {
   });
 });
 
+describe('Markdown for language models', () => {
+  test('stands at the address of every page with .md, with a title, and links to Markdown that exists', () => {
+    const dead: string[] = [];
+    for (const [path] of pages.filter(([path]) => path !== NOT_FOUND_PATH)) {
+      const markdown = String(files.get(path.replace(/\.html$/, '.md')));
+      expect(markdown, path).toMatch(/^(<!--.*-->\s*)?# \S/);
+      for (const [, href = ''] of markdown.matchAll(/\]\((\/docs[^)#\s]*)/g))
+        if (!files.has(href.slice(1))) dead.push(`${path}: ${href}`);
+    }
+    expect(dead).toEqual([]);
+  });
+
+  test('describes every operation with its path', () => {
+    const reference = [...files].filter(([path]) => path.startsWith('docs/reference/') && path.endsWith('.md'));
+    const text = reference.map(([, content]) => String(content)).join('');
+    for (const { method, path } of allRoutes) expect(text).toContain(`\`${method} ${path}\``);
+  });
+
+  test('is listed in llms.txt, page by page', () => {
+    const text = String(files.get('llms.txt'));
+    expect(text).toMatch(/^# svc\n\n> /);
+    for (const [, href = ''] of text.matchAll(/\]\((\/docs[^)]*)\)/g))
+      expect(files.has(href.slice(1)), href).toBe(true);
+    expect(text).toContain('(/docs/quick-start.md): ');
+    expect(text).toContain('(/docs/reference/webhooks.md)');
+  });
+});
+
 describe('the forms of the reference', () => {
   test('start with a body that the contract accepts', () => {
     const api = readApi(openapiDocument());

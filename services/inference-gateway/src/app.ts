@@ -29,7 +29,7 @@ import { type BillingClient, createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { delegatedRoutes } from './delegated/index.ts';
+import { createActivityCounter, delegatedRoutes } from './delegated/index.ts';
 import { createKeyStandings, gatewayRoutes } from './gateway/index.ts';
 import { createHolder, type Holder } from './holder/index.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
@@ -106,10 +106,12 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),
   });
   const keys = openApiKeys(life, connections, options);
+  const activity = createActivityCounter({ ...connections, clock, logger });
+  life.onStop('activity of apps', activity.stop);
   const app = createServiceApp({
     ...common,
     bindings: [
-      ...delegatedRoutes(deps),
+      ...delegatedRoutes({ ...deps, activity }),
       ...gatewayRoutes(deps),
       ...apiKeyRoutes(keys.deps),
       ...usageRoutes({ database: connections.database, billing: deps.billing }),

@@ -18,6 +18,7 @@ import {
   systemClock,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { analyticsRoutes } from './analytics/index.ts';
 import { type AuthClient, createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
@@ -25,7 +26,12 @@ import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets
 import { startWorker } from './deliveries/index.ts';
 import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from './destinations/index.ts';
 import { eventRoutes, type LocalWorker, laneOperatorRoutes, startEventPruning } from './events/index.ts';
-import { startConnectionConsumer, startDisconnectionConsumer, startSubscriptionConsumer } from './facts/index.ts';
+import {
+  startActivityConsumer,
+  startConnectionConsumer,
+  startDisconnectionConsumer,
+  startSubscriptionConsumer,
+} from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys, type SecretBox } from './signatures/index.ts';
 
 /** Dependencies of the application. Tests pass their own. */
@@ -66,6 +72,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     startConnectionConsumer(facts),
     startDisconnectionConsumer(facts),
     startSubscriptionConsumer(facts),
+    startActivityConsumer(facts),
   ];
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -76,6 +83,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     publicApp: createPublicApp(deps, { revocations, clock, auth }, [
       ...configurationRoutes({ ...destinations, database, secretBox, clock, auth }),
       ...eventRoutes({ ...storing, auth }),
+      ...analyticsRoutes({ database, auth, clock }),
     ]),
     internalApp: createPrivateApp(deps, [
       ...configurationOperatorRoutes({ database, secretBox }),

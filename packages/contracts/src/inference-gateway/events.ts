@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { defineEvent } from '../core/event.ts';
+import { idSchema } from '../core/ids.ts';
 import { usageFactSchema } from './usage-records.ts';
+
+const appActivitySchema = z.object({
+  client_id: idSchema('app'),
+  day: z.iso.date(),
+  requests: z.int().min(1),
+  errors: z.int().min(0),
+});
 
 /** Facts published by the inference gateway. */
 export const inferenceGatewayEvents = {
@@ -10,5 +18,13 @@ export const inferenceGatewayEvents = {
     consumers: ['billing_usage'],
     description: 'Requests have ended. One message carries many. Aggregate: `usage:<id of the batch>`, version 1.',
     schema: z.object({ records: z.array(usageFactSchema).min(1).max(500) }),
+  }),
+  appActivity: defineEvent({
+    subject: 'inference.app.activity.v1',
+    service: 'inference-gateway',
+    consumers: ['webhook-dispatcher_activity'],
+    description:
+      'Delegated requests have been answered, counted by app and UTC day since the last fact of the process. Aggregate: `activity:<id of the batch>`, version 1.',
+    schema: z.object({ counts: z.array(appActivitySchema).min(1).max(500) }),
   }),
 } as const;

@@ -1,6 +1,7 @@
 import { clientIdParams } from '../auth/apps.ts';
-import { pageOf } from '../core/lists.ts';
+import { listOf, pageOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { analyticsQuerySchema, appDaySchema } from './analytics.ts';
 import {
   configureWebhookRequestSchema,
   rotateWebhookSecretRequestSchema,
@@ -29,6 +30,18 @@ const owner = {
 
 /** Public routes of the webhook dispatcher. */
 export const webhookDispatcherRoutes = {
+  getAppAnalytics: defineRoute({
+    ...owner,
+    tag: 'Apps',
+    operationId: 'getAppAnalytics',
+    method: 'GET',
+    path: '/v1/integrations/apps/{client_id}/analytics',
+    summary: 'Count connections, requests and deliveries of an app by day',
+    description: 'Every UTC day from `from` to `to`, both included, at most 366. Requests are counted within seconds.',
+    request: { params: clientIdParams, query: analyticsQuerySchema },
+    responses: { 200: json('The days, ascending.', listOf(appDaySchema)) },
+    errors: ['not_found'],
+  }),
   configureWebhook: defineRoute({
     ...owner,
     operationId: 'configureWebhook',

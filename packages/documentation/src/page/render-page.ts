@@ -16,6 +16,8 @@ export interface PageLink {
 /** Content of a page. */
 export interface Page extends PageLink {
   readonly content: Html;
+  /** The same page as Markdown. */
+  readonly markdown: string;
   readonly headings: readonly Heading[];
 }
 

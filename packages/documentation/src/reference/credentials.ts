@@ -16,12 +16,24 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
     title: 'OAuth access token',
     hint: 'A token of a user who has connected your app.',
   },
+  client_credentials: {
+    title: 'Client id and secret',
+    hint: 'Those of a confidential app, by HTTP Basic.',
+  },
   api_key: { title: 'API key', hint: 'A key of the gateway, svc_sk_….' },
 };
 
 /** Returns the name of the credential that an operation requires; undefined for none. */
 export const credentialOf = ({ security }: Pick<Operation, 'security'>): string | undefined =>
   security.flatMap(Object.keys)[0];
+
+/** Returns the sentence that names the credential of an operation. */
+export const credentialLine = (operation: Pick<Operation, 'security'>): string => {
+  const credential = credentialOf(operation);
+  if (credential === undefined) return 'No credential required.';
+  const scheme = credential === 'client_credentials' ? 'Basic' : 'Bearer';
+  return `Requires: ${credentialTitle(credential)}, as Authorization: ${scheme} ….`;
+};
 
 /** Returns the display name of a credential. */
 export const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;

@@ -42,7 +42,7 @@ export const fieldItem = (
 };
 
 /** Returns the object in a schema: itself, an alternative, or a list's item. */
-const objectIn = (given: Schema, api: Pick<Api, 'schemas'>): Schema | undefined => {
+export const objectIn = (given: Schema, api: Pick<Api, 'schemas'>): Schema | undefined => {
   const { schema } = dereference(given, api);
   if (schema.properties !== undefined) return schema;
   if (schema.items !== undefined) return objectIn(schema.items, api);
@@ -53,7 +53,8 @@ const objectIn = (given: Schema, api: Pick<Api, 'schemas'>): Schema | undefined 
   return undefined;
 };
 
-const limitsOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
+/** Returns the limits of a value in words, such as `at most 80 characters`. */
+export const limitsOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
   const { schema } = dereference(given, api);
   const own = [
     schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,

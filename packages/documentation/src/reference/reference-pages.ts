@@ -2,9 +2,10 @@ import { type Html, html, trustedHtml } from '@svc/pages';
 import { type Heading, renderMarkdown, toSlug } from '../markdown/index.ts';
 import type { Page } from '../page/index.ts';
 import { ROOT } from '../site/index.ts';
-import { credentialFields, credentialOf, credentialTitle } from './credentials.ts';
+import { credentialFields, credentialLine } from './credentials.ts';
 import { fieldItem, fieldList, typeOf } from './describe-schema.ts';
 import { type Api, dereference, type Operation, readApi, type Schema } from './openapi.ts';
+import { indexMarkdown, tagMarkdown } from './reference-markdown.ts';
 import { tryForm } from './try-form.ts';
 
 const INDEX = `${ROOT}/reference`;
@@ -23,6 +24,7 @@ const indexPage = (api: Api): Page => ({
   address: INDEX,
   title: 'API reference',
   headings: api.tags.map((tag) => ({ level: 2, id: toSlug(tag), text: tag })),
+  markdown: indexMarkdown(api),
   content: html`<h1>API reference</h1>
 <p>Every public operation, from the <a href="/v1/openapi.json">OpenAPI document</a> that this server answers. Bodies are JSON with snake_case fields; times are
 RFC 3339 in UTC; amounts are whole millionths (1 EUR is 1,000,000). Each answer carries <code>X-Request-Id</code>. Lists look like <code>{"data": […]}</code>.
@@ -44,6 +46,7 @@ const tagPage = (tag: string, api: Api): Page => {
     address: addressOfTag(tag),
     title: tag,
     headings: [...operations, ...webhooks].map((operation) => headingOf(operation)),
+    markdown: tagMarkdown(tag, api),
     content: html`<p class="above"><a href="${INDEX}">API reference</a></p>
 <h1>${tag}</h1>
 ${credentialFields(operations)}
@@ -63,13 +66,12 @@ const headingOf = ({ operationId, summary }: Operation): Heading => ({
 
 const operationView = (operation: Operation, api: Api): Html => {
   const { summary, description, parameters } = operation;
-  const credential = credentialOf(operation);
   const id = toSlug(operation.operationId);
   return html`<section class="operation">
 <h2 id="${id}"><a class="anchor" href="#${id}">${inline(summary)}</a></h2>
 <p class="endpoint">${methodAndPath(operation)}</p>
 ${description !== undefined && html`<p>${inline(description)}</p>`}
-<p class="hint">${credential === undefined ? 'No credential required.' : `Requires: ${credentialTitle(credential)}, as Authorization: Bearer ….`}</p>
+<p class="hint">${credentialLine(operation)}</p>
 ${
   parameters.length > 0 &&
   html`<h3>Parameters</h3>

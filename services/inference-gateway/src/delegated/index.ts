@@ -1,1 +1,2 @@
+export { createActivityCounter } from './activity-counter.ts';
 export { delegatedRoutes } from './routes.ts';

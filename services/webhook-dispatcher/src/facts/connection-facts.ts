@@ -10,6 +10,7 @@ import {
   type VersionedFact,
 } from '@svc/messaging';
 import type { Knex } from 'knex';
+import { deleteActivity } from '../analytics/index.ts';
 import { deleteConfiguration } from '../configurations/index.ts';
 import {
   type Connection,
@@ -73,6 +74,7 @@ const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: C
     run = [];
     await deleteConfiguration(trx, fact.data.client_id);
     await deleteConnectionsOfApp(trx, fact.data.client_id);
+    await deleteActivity(trx, fact.data.client_id);
   }
   await applyConnectionFacts(trx, run, deps);
 };

@@ -1,3 +1,4 @@
+export { startActivityConsumer } from './activity-facts.ts';
 export { type ConnectionFactDeps, startConnectionConsumer } from './connection-facts.ts';
 export { startDisconnectionConsumer } from './disconnection-facts.ts';
 export { startSubscriptionConsumer } from './subscription-facts.ts';

@@ -1,0 +1,84 @@
+import { toSlug } from '../markdown/index.ts';
+import { ROOT } from '../site/index.ts';
+import { credentialLine } from './credentials.ts';
+import { limitsOf, objectIn, typeOf } from './describe-schema.ts';
+import type { Api, Operation, Schema } from './openapi.ts';
+import { dereference } from './openapi.ts';
+
+/** Objects within objects are listed this deep. */
+const DEPTH_MAX = 4;
+
+/** Returns the list of all operations as Markdown. */
+export const indexMarkdown = (api: Api): string => {
+  const groups = api.tags.map((tag) => {
+    const operations = api.operations.filter(({ tags }) => tags.includes(tag));
+    const items = operations.map(({ method, path, summary }) => `- \`${method} ${path}\`: ${summary}`);
+    return `## [${tag}](${ROOT}/reference/${toSlug(tag)}.md)\n\n${items.join('\n')}\n`;
+  });
+  return `# API reference\n\nEvery public operation, from the OpenAPI document at [/v1/openapi.json](/v1/openapi.json).\n\n${groups.join('\n')}`;
+};
+
+/** Returns a group of operations as Markdown: parameters, body and answers with their fields. */
+export const tagMarkdown = (tag: string, api: Api): string => {
+  const operations = api.operations.filter(({ tags }) => tags.includes(tag));
+  const webhooks = api.webhooks.filter(({ tags }) => tags.includes(tag));
+  const parts = [
+    ...operations.map((operation) => operationPart(operation, api)),
+    ...webhooks.map((webhook) => `## ${webhook.summary}\n\n\`POST\` to your webhook URL.\n${bodyPart(webhook, api)}`),
+  ];
+  return `# ${tag}\n\n${parts.join('\n')}`;
+};
+
+const operationPart = (operation: Operation, api: Api): string => {
+  const { summary, method, path, description, parameters } = operation;
+  const rows = parameters.map(({ name, required, schema }) =>
+    fieldLines({ name, field: schema, isRequired: required }, api, 0),
+  );
+  const answers = Object.entries(operation.responses).map(([status, response]) => {
+    return `- ${status}: ${response.description.replaceAll(/\s*\n+\s*/g, ' ')}\n${answerFields(status, response, api)}`;
+  });
+  return [
+    `## ${summary}\n\n\`${method} ${path}\`\n`,
+    ...(description === undefined ? [] : [`${description}\n`]),
+    `${credentialLine(operation)}\n`,
+    ...(rows.length === 0 ? [] : [`### Parameters\n\n${rows.join('')}`]),
+    bodyPart(operation, api),
+    `### Answers\n\n${answers.join('')}`,
+  ].join('\n');
+};
+
+const bodyPart = ({ requestBody }: Operation, api: Api): string =>
+  Object.entries(requestBody?.content ?? {})
+    .map(
+      ([type, { schema = {} }]) =>
+        `\n### Body: \`${type}\`\n\n${fieldsOf(schema, api, 0) || `${typeOf(schema, api)}\n`}`,
+    )
+    .join('');
+
+/** Errors look alike everywhere; their page describes them. */
+const answerFields = (status: string, { content }: Operation['responses'][string], api: Api): string => {
+  const schema = Object.values(content ?? {})[0]?.schema;
+  return schema === undefined || status >= '400' ? '' : fieldsOf(schema, api, 1);
+};
+
+const fieldsOf = (given: Schema, api: Api, depth: number): string => {
+  const schema = objectIn(given, api);
+  if (schema?.properties === undefined || depth > DEPTH_MAX) return '';
+  const required = new Set(schema.required);
+  return Object.entries(schema.properties)
+    .map(([name, field]) => fieldLines({ name, field, isRequired: required.has(name) }, api, depth))
+    .join('');
+};
+
+const fieldLines = (
+  { name, field, isRequired }: { name: string; field: Schema; isRequired: boolean },
+  api: Api,
+  depth: number,
+): string => {
+  const { description } = dereference(field, api).schema;
+  const facts = [typeOf(field, api), ...(isRequired ? ['required'] : []), limitsOf(field, api)].filter(
+    (text) => text !== '',
+  );
+  const line = `${'  '.repeat(depth)}- \`${name}\` (${facts.join(', ')})${description === undefined ? '' : `: ${description}`}\n`;
+  return line + fieldsOf(field, api, depth + 1);
+};

@@ -1,0 +1,2 @@
+export { addActivity, deleteActivity } from './queries.ts';
+export { analyticsRoutes } from './routes.ts';
