@@ -3,6 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { reservationStateSchema } from './usage.ts';
+import { keyWalletSchema } from './wallets.ts';
 
 /** Gateway process that will serve the request. Gateways of the previous release omit it. */
 const holderIdSchema = z.uuid().optional();
@@ -33,7 +34,13 @@ export const keyAdmissionRequestSchema = z.object({
     description: 'Stays of the hold if the holder dies before it reports more; the whole hold if absent.',
   }),
   requests_per_minute: z.int().min(1).nullable(),
+  tokens_per_minute: z.int().min(1).nullish(),
   monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
+  tokens: z.int().min(0).optional().meta({ description: 'Upper bound of its tokens, reserved of the minute.' }),
+  tokens_least: z.int().min(0).optional().meta({
+    description: 'Fewest tokens it can be served with; lower than `tokens` for a request without its own output limit.',
+  }),
+  idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
 
@@ -41,6 +48,7 @@ export const keyAdmissionRequestSchema = z.object({
 export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
   key_id: true,
   requests_per_minute: true,
+  tokens_per_minute: true,
   monthly_limit_micros: true,
 });
 
@@ -54,7 +62,7 @@ export const admissionRequestSchema = z.discriminatedUnion('kind', [
 
 export type AdmissionRequest = z.infer<typeof admissionRequestSchema>;
 
-/** Remaining requests of an API key in this minute, after the decision. */
+/** Remaining requests or tokens of an API key in this minute, after the decision. */
 export const rateLimitStateSchema = z.object({
   limit: z.int(),
   remaining: z.int(),
@@ -78,9 +86,18 @@ export const admissionSchema = z.object({
   resets_at: timestampSchema.optional(),
   duplicate_of: z.object({ request_id: idSchema('req'), state: reservationStateSchema }).optional(),
   rate_limit: rateLimitStateSchema.optional(),
+  token_limit: rateLimitStateSchema.optional(),
 });
 
 export type Admission = z.infer<typeof admissionSchema>;
+
+/** Spending of API keys this month (UTC), in the given order, and what the account's wallet has available. */
+export const keySpendingSchema = z.object({
+  spent_this_month_micros: z.array(nonNegativeMicrosSchema).max(100),
+  wallet: keyWalletSchema,
+});
+
+export type KeySpending = z.infer<typeof keySpendingSchema>;
 
 /** Outcome of a request from the gateway's point of view. */
 export const requestOutcomeSchema = z.discriminatedUnion('outcome', [

@@ -4,6 +4,7 @@ import { defineRoute, json, jsonBody } from '../core/route.ts';
 import {
   admissionRequestSchema,
   admissionSchema,
+  keySpendingSchema,
   keyStandingRequestSchema,
   settlementsRequestSchema,
   settlementsSchema,
@@ -42,6 +43,17 @@ export const billingInternalRoutes = {
       'Reads without a lock and reserves nothing: `admitted` if the wallet has balance available and neither limit of the key is reached.',
     request: { params: accountParams, body: jsonBody(keyStandingRequestSchema) },
     responses: { 200: json('The decision on a request without cost.', admissionSchema) },
+    errors: [],
+  }),
+  readKeySpending: defineRoute({
+    ...internal,
+    callers: ['inference-gateway'],
+    operationId: 'readKeySpending',
+    method: 'POST',
+    path: '/internal/accounts/{svc_user_id}/key-spending',
+    summary: 'Get the spending of API keys this month, and the available balance of their wallet',
+    request: { params: accountParams, body: jsonBody(z.object({ key_ids: z.array(pathIdSchema).max(100) })) },
+    responses: { 200: json('The spending, in the given order.', keySpendingSchema) },
     errors: [],
   }),
   settleRequests: defineRoute({

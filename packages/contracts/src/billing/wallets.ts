@@ -11,6 +11,9 @@ export const walletSchema = z
   })
   .meta({ id: 'Wallet' });
 
+/** The part of a wallet that an API key sees. */
+export const keyWalletSchema = z.object({ available_micros: microsSchema, currency: currencySchema });
+
 /**
  * Purchase of wallet balance, at most 10,000 units of the currency. A real payment provider may require whole cents and
  * a minimum.

@@ -55,6 +55,7 @@ export const openRevocations = async (
   expiring.unref();
   return {
     isRevoked: entries.isRevoked,
+    isSuperseded: entries.isSuperseded,
     isConnected: () => state.live && messaging.isConnected(),
     remember(key, value) {
       entries.add(key, JSON.stringify(value ?? {}), clock().getTime());

@@ -1,4 +1,4 @@
-import { REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
+import { keyVersionText, REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
 
@@ -17,6 +17,8 @@ export interface RevocationSubject {
 export interface RevocationView {
   /** Whether the grant, session or key is dead; a look-up in memory. */
   isRevoked(subject: RevocationSubject): boolean;
+  /** Returns true if the API key has changed since this version of it. */
+  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
   /** Whether new revocations arrive; what is known holds either way. */
   isConnected(): boolean;
   /** Holds a revocation that this process has just committed, before it comes back through NATS. */
@@ -33,6 +35,7 @@ interface Entry {
 /** The entries of the bucket, kept as long as the longest token could live and no longer. */
 export interface RevocationEntries {
   isRevoked(subject: RevocationSubject): boolean;
+  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
   /** Adds or extends an entry; `value` is the stored text. What is not as the contract says is taken as revoking nothing. */
   add(key: string, value: string, createdMs: number): boolean;
   /** Drops what has expired; answers how many are left. */
@@ -62,6 +65,7 @@ export const createEntries = (clock: () => Date): RevocationEntries => {
       if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
+    isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
     add(key, value, createdMs) {
       const revokedThrough = revokedThroughOf(key, value);
       if (revokedThrough === undefined) return false;
@@ -85,7 +89,7 @@ export const createEntries = (clock: () => Date): RevocationEntries => {
 
 const revokedThroughOf = (key: string, value: string): string | undefined => {
   if (/^(grant|session|key)\../.test(key)) return '';
-  if (!/^(app|account|keys)\../.test(key)) return undefined;
+  if (!/^(app|account|keys|key_version)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {

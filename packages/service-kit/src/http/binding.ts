@@ -38,7 +38,10 @@ export interface ApiKeyCaller {
   keyId: string;
   userId: string;
   requestsPerMinute?: number | null;
+  tokensPerMinute?: number | null;
   monthlyLimitMicros?: number | null;
+  /** Models that the key may use; null for all. */
+  models?: readonly string[] | null;
 }
 
 /** A service of the product, or the operator's command line. */

@@ -6,6 +6,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import type { RouteService, TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure/index.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
+import { checkModel } from './allowed-models.ts';
 import { certifiedShape } from './certified-shape.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
@@ -33,7 +34,11 @@ export const forwardRequest = async (
   const request = await readRequest(deps, { req: context.req, userId: caller.userId, kind: service });
   try {
     const candidates = findRoutes(deps, service, request.model);
-    const { book, headers } = await admitKeyRequest(deps, { requestId, caller, request, candidates, service });
+    checkModel(caller, request.model);
+    const { book, headers } = await admitKeyRequest(deps, {
+      ...{ requestId, caller, request, candidates, service },
+      idempotencyKey: context.headers['idempotency-key'],
+    });
     for (const [name, value] of Object.entries(headers)) if (!res.destroyed) res.setHeader(name, value);
     return await serveCompletion(deps, {
       request,

@@ -7,7 +7,7 @@ import { listModels } from './list-models.ts';
 
 /** Binds the API-key gateway. */
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
-  bind(routes.listModels, () => listModels(deps)),
+  bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),
   bind(routes.createChatCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'chat', context))),
   bind(routes.createCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'completions', context))),
