@@ -1,4 +1,4 @@
-import type { ErrorShape, RouteDefinition, ServiceName } from '@svc/contracts';
+import type { ErrorShape, IncomingPath, RouteDefinition, ServiceName } from '@svc/contracts';
 
 /** A part of the product behind the ingress: a service of the contract, or the console. */
 export type IngressOwner = ServiceName | 'console';
@@ -16,7 +16,7 @@ export interface IngressTable {
   readonly match: (path: string) => IngressMatch | undefined;
 }
 
-export type IngressRoute = Pick<RouteDefinition, 'path' | 'service' | 'errorShape' | 'errors'>;
+export type IngressRoute = IncomingPath & { readonly errors?: RouteDefinition['errors'] };
 
 interface PathNode {
   readonly template: string;
@@ -67,7 +67,7 @@ const insert = (root: PathNode, route: IngressRoute): void => {
     service: route.service,
     errorShape: route.errorShape,
     template: route.path,
-    mayCost: route.errors.includes('upstream_timeout_uncertain'),
+    mayCost: route.errors?.includes('upstream_timeout_uncertain') === true,
   };
 };
 

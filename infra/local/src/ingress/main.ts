@@ -1,4 +1,4 @@
-import { allRoutes, newId, serviceNames } from '@svc/contracts';
+import { allRoutes, newId, serviceNames, unservedPaths } from '@svc/contracts';
 import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
 import { type IngressOwner, ingressTable } from './ingress-table.ts';
@@ -35,7 +35,7 @@ const logAccess = ({ requestId, method, template, status, durationMs }: AccessRe
   log('info', 'request answered', { request_id: requestId, method, route: template, status, duration_ms: durationMs });
 
 const server = createIngress({
-  table: ingressTable(allRoutes),
+  table: ingressTable([...allRoutes, ...unservedPaths]),
   upstreams,
   readinessUrls,
   scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',

@@ -86,17 +86,21 @@ const selectKeys = (database: Knex) => database('api_keys').select<ApiKey[]>(dat
 
 /** Changes a key whose row the caller has locked. */
 export const updateApiKey = async (trx: Knex.Transaction, key: ApiKey): Promise<void> => {
-  // The tracker of last uses writes that column without the lock.
-  const { last_used_at, ...row } = COLUMNS.toRow(key);
-  await trx('api_keys').where({ id: key.id }).update(row);
+  await trx('api_keys').where({ id: key.id }).update(toChange(key));
 };
 
 /** Gives a key, whose row the caller has locked, a new secret. The current one stays valid until `key.previousExpiresAt`. */
 export const updateApiKeySecret = async (trx: Knex.Transaction, key: ApiKey, hash: Buffer): Promise<void> => {
-  await updateApiKey(trx, key);
+  const previous_hash = key.previousExpiresAt === null ? null : trx.ref('hash');
   await trx('api_keys')
     .where({ id: key.id })
-    .update({ hash, previous_hash: key.previousExpiresAt === null ? null : trx.ref('hash') });
+    .update({ ...toChange(key), hash, previous_hash });
+};
+
+/** The tracker of last uses writes its column without the lock. */
+const toChange = (key: ApiKey): Record<string, unknown> => {
+  const { last_used_at, ...row } = COLUMNS.toRow(key);
+  return row;
 };
 
 /**
