@@ -21,11 +21,7 @@ beforeEach(async () => {
 const ask = (tokens: number, more: Record<string, unknown> = {}) =>
   accounts.ask(owner, { hold_micros: 1, tokens_per_minute: 100, tokens, tokens_least: tokens, ...more });
 const settle = (requestId: string, outcome: 'settled' | 'released' | 'uncertain', tokens: number | null) =>
-  settleReservations(
-    billing.db,
-    [{ requestId, outcome, costMicros: outcome === 'settled' ? 1 : null, tokens }],
-    'EUR',
-  );
+  settleReservations(billing.db, [{ requestId, outcome, costMicros: outcome === 'settled' ? 1 : null, tokens }], 'EUR');
 const remaining = async () => (await ask(0)).body.token_limit.remaining;
 
 describe('tokens per minute', () => {
@@ -120,8 +116,11 @@ test('answers the spending of keys in this month and the available balance', asy
   await settleReservations(billing.db, [{ requestId, outcome: 'settled', costMicros: 250 }], 'EUR');
   await accounts.ask(owner, { hold_micros: 1_000 });
   const read = async (userId = owner.userId) =>
-    (await billing.internal('POST', `/internal/accounts/${userId}/key-spending`, { key_ids: [newId('key'), owner.keyId] }))
-      .body;
+    (
+      await billing.internal('POST', `/internal/accounts/${userId}/key-spending`, {
+        key_ids: [newId('key'), owner.keyId],
+      })
+    ).body;
   expect(await read()).toEqual({
     spent_this_month_micros: [0, 250],
     wallet: { available_micros: 10_000_000 - 1_250, currency: 'EUR' },

@@ -293,14 +293,12 @@ describe('the balance', () => {
   test.each([
     [
       'the wallet',
-      { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null,
-      ...NO_TOKEN_LIMIT },
+      { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null, ...NO_TOKEN_LIMIT },
       'insufficient_balance',
     ],
     [
       'the rate',
-      { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null, estimateMicros: null,
-      ...NO_TOKEN_LIMIT },
+      { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null, estimateMicros: null, ...NO_TOKEN_LIMIT },
       'rate_limit_exceeded',
     ],
   ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
@@ -356,8 +354,13 @@ describe('the balance', () => {
   });
   test('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
     const { userId, keyId, token } = await fund();
-    const limits = { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null,
-      ...NO_TOKEN_LIMIT };
+    const limits = {
+      requestsPerMinute: null,
+      monthlyLimitMicros: null,
+      holderId: null,
+      estimateMicros: null,
+      ...NO_TOKEN_LIMIT,
+    };
     const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
     const first = { ...question, requestId: newId('req') };
     await admitKeyRequests(billing.db, [first]);
@@ -382,8 +385,13 @@ describe('the balance', () => {
     const questions = owners.flatMap(({ userId, keyId }) =>
       [1, 2, 3, 4, 5].map((key) => ({
         ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
-        ...{ requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null,
-      ...NO_TOKEN_LIMIT },
+        ...{
+          requestsPerMinute: null,
+          monthlyLimitMicros: null,
+          holderId: null,
+          estimateMicros: null,
+          ...NO_TOKEN_LIMIT,
+        },
       })),
     );
     await admitKeyRequests(billing.db, questions);
@@ -470,7 +478,7 @@ describe('the balance', () => {
             monthlyLimitMicros: null,
             holderId: null,
             estimateMicros: null,
-      ...NO_TOKEN_LIMIT,
+            ...NO_TOKEN_LIMIT,
             holdMicros: holdOf[id] ?? 0,
             requestsPerMinute: rateOf[key] ?? null,
           }));

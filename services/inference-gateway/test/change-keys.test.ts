@@ -23,7 +23,10 @@ const json = async (answer: Response) => JSON.parse(await answer.text());
 const call = (method: string, path: string, body?: unknown, token = session) =>
   fetch(`${gateway.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const create = async (fields: object = {}) =>

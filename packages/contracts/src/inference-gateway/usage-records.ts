@@ -24,6 +24,11 @@ export const gatewayUsageRecordSchema = z
     upstream_request_id: z.string().nullable(),
     input_tokens: z.int().nullable(),
     output_tokens: z.int().nullable(),
+    cached_input_tokens: z
+      .int()
+      .nullable()
+      .meta({ description: 'Part of the input that the provider read from its cache.' }),
+    reasoning_tokens: z.int().nullable().meta({ description: 'Part of the output that the model thought with.' }),
     cost_micros: nonNegativeMicrosSchema.nullable(),
     status: z.int(),
     state: reservationStateSchema,
@@ -54,6 +59,8 @@ export const usageFactSchema = z.object({
   cost_micros: nonNegativeMicrosSchema,
   input_tokens: z.int().min(0).nullable(),
   output_tokens: z.int().min(0).nullable(),
+  cached_input_tokens: z.int().min(0).nullish(),
+  reasoning_tokens: z.int().min(0).nullish(),
   audio_ms: z.int().min(0).nullable(),
   finished_at: timestampSchema,
 });

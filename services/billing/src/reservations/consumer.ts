@@ -59,8 +59,6 @@ const toEstimate = ({ kind, outcome, request_id, cost_micros }: UsageFact): Requ
 const toSettlement = (fact: UsageFact): Settlement => ({
   request_id: fact.request_id,
   result:
-    fact.outcome === 'settled'
-      ? { outcome: fact.outcome, cost_micros: fact.cost_micros }
-      : { outcome: fact.outcome },
+    fact.outcome === 'settled' ? { outcome: fact.outcome, cost_micros: fact.cost_micros } : { outcome: fact.outcome },
   tokens: fact.input_tokens === null ? null : fact.input_tokens + (fact.output_tokens ?? 0),
 });

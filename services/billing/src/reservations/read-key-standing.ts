@@ -40,7 +40,8 @@ export const readKeyStanding = async (
 
 const verdictOf = (standing: KeyStanding, limits: KeyStandingRequest): Pick<Admission, 'verdict' | 'resets_at'> => {
   const { requests_per_minute: requests, tokens_per_minute: tokens, monthly_limit_micros: monthly } = limits;
-  const isOver = (used: number, limit: number | null | undefined): boolean => typeof limit === 'number' && used >= limit;
+  const isOver = (used: number, limit: number | null | undefined): boolean =>
+    typeof limit === 'number' && used >= limit;
   if (isOver(standing.minute_count, requests) || isOver(standing.minute_tokens, tokens)) {
     return { verdict: 'rate_limit_exceeded' };
   }

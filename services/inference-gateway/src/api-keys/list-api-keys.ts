@@ -6,7 +6,10 @@ import { listApiKeysByUser } from './queries.ts';
 import { readSpending } from './read-spending.ts';
 
 /** Lists the keys of this account, newest first, without the deleted ones. */
-export const listApiKeys = async (deps: ApiKeyDeps, context: RequestContext<typeof routes.listKeys>): Promise<Reply> => {
+export const listApiKeys = async (
+  deps: ApiKeyDeps,
+  context: RequestContext<typeof routes.listKeys>,
+): Promise<Reply> => {
   const keys = await listApiKeysByUser(deps.database, context.caller.userId);
   const spending = await readSpending(deps, context, keys);
   const nowMs = deps.clock();

@@ -8,10 +8,7 @@ export const rateLimitHeaders = ({ rate_limit, token_limit }: Limits): Readonly<
   ...limitHeaders('tokens', token_limit),
 });
 
-const limitHeaders = (
-  unit: 'requests' | 'tokens',
-  state: Limits['rate_limit'],
-): Readonly<Record<string, string>> =>
+const limitHeaders = (unit: 'requests' | 'tokens', state: Limits['rate_limit']): Readonly<Record<string, string>> =>
   state === undefined
     ? {}
     : {

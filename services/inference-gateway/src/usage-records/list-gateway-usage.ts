@@ -78,6 +78,8 @@ const showRecord = (
   upstream_request_id: row.upstream_request_id,
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
+  cached_input_tokens: row.cached_input_tokens,
+  reasoning_tokens: row.reasoning_tokens,
   // What an uncertain request will cost is not known yet.
   cost_micros: row.outcome === 'uncertain' ? null : row.cost_micros,
   status: row.status,

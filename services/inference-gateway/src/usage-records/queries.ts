@@ -21,6 +21,8 @@ const COLUMNS = {
   upstream_request_id: 'text',
   input_tokens: 'bigint',
   output_tokens: 'bigint',
+  cached_input_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
   audio_ms: 'bigint',
   is_estimated: 'boolean',
   outcome: 'text',
@@ -81,6 +83,8 @@ const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   upstream_request_id: record.upstreamRequestId,
   input_tokens: record.inputTokens,
   output_tokens: record.outputTokens,
+  cached_input_tokens: record.cachedInputTokens,
+  reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
   is_estimated: record.isEstimated,
   outcome: record.outcome,
@@ -106,6 +110,8 @@ export interface GatewayUsageRow {
   readonly upstream_request_id: string | null;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+  readonly reasoning_tokens: number | null;
   readonly outcome: UsageRecord['outcome'];
   readonly cost_micros: number;
   readonly status: number;

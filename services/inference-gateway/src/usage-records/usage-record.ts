@@ -33,6 +33,10 @@ export interface RequestEnd {
   readonly upstreamRequestId: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** The part of the input that the provider read from its cache. */
+  readonly cachedInputTokens: number | null;
+  /** The part of the output that the model thought with. */
+  readonly reasoningTokens: number | null;
   readonly audioMs: number | null;
   /** The provider did not say: the counts are the gateway's own guess. */
   readonly isEstimated: boolean;
@@ -55,6 +59,8 @@ export const releasedEnd = (status: number, finishedAtMs: number): RequestEnd =>
   upstreamRequestId: null,
   inputTokens: null,
   outputTokens: null,
+  cachedInputTokens: null,
+  reasoningTokens: null,
   audioMs: null,
   isEstimated: false,
   outcome: 'released',
@@ -76,6 +82,8 @@ export const toUsageFact = (record: UsageRecord): UsageFact => ({
   cost_micros: record.costMicros,
   input_tokens: record.inputTokens,
   output_tokens: record.outputTokens,
+  cached_input_tokens: record.cachedInputTokens,
+  reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
   finished_at: new Date(record.finishedAtMs).toISOString(),
 });
