@@ -6,6 +6,7 @@ import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts'
 import * as keys from './api-keys.ts';
 import * as delegated from './delegated.ts';
 import * as gateway from './gateway.ts';
+import { responseRequestSchema, responseSchema } from './responses.ts';
 import { gatewayUsageQuerySchema, gatewayUsageRecordSchema } from './usage-records.ts';
 
 const service = 'inference-gateway' as const;
@@ -115,6 +116,18 @@ const gatewayRoutes = {
       ...providerRefusal,
     },
     errors: gatewayErrors,
+  }),
+  createResponse: defineRoute({
+    ...wire,
+    operationId: 'createResponse',
+    method: 'POST',
+    path: '/v1/responses',
+    summary: 'Create a response',
+    description:
+      'The stateless part of the Responses format, served by the chat routes. With `stream: true` the answer is `text/event-stream` with semantic events. Parameters that need storage are refused with `unsupported_parameter`.',
+    request: { headers: gateway.gatewayHeaders, body: rawJson(responseRequestSchema) },
+    responses: { 200: jsonOrStream('The response, or a stream of events.', responseSchema), ...providerRefusal },
+    errors: [...gatewayErrors, 'unsupported_parameter'],
   }),
   createCompletion: defineRoute({
     ...wire,
