@@ -7,7 +7,12 @@ import * as keys from './api-keys.ts';
 import * as delegated from './delegated.ts';
 import * as gateway from './gateway.ts';
 import { responseRequestSchema, responseSchema } from './responses.ts';
-import { gatewayUsageQuerySchema, gatewayUsageRecordSchema } from './usage-records.ts';
+import {
+  gatewayUsageQuerySchema,
+  gatewayUsageRecordSchema,
+  usageSummaryGroupSchema,
+  usageSummaryQuerySchema,
+} from './usage-records.ts';
 
 const service = 'inference-gateway' as const;
 const app = {
@@ -245,7 +250,23 @@ const keyRoutes = {
     path: '/v1/gateway/usage',
     summary: 'List usage metadata per request, newest first',
     request: { query: gatewayUsageQuerySchema },
-    responses: { 200: json('The records.', pageOf(gatewayUsageRecordSchema)) },
+    description: 'With `Accept: text/csv`, all pages as one CSV file.',
+    responses: {
+      200: {
+        ...json('The records.', pageOf(gatewayUsageRecordSchema)),
+        alternatives: { 'text/csv': z.string() },
+      },
+    },
+    errors: [],
+  }),
+  summarizeGatewayUsage: defineRoute({
+    ...console,
+    operationId: 'summarizeGatewayUsage',
+    method: 'GET',
+    path: '/v1/gateway/usage/summary',
+    summary: 'Sum up usage by key, model or day (UTC)',
+    request: { query: usageSummaryQuerySchema },
+    responses: { 200: json('The groups.', listOf(usageSummaryGroupSchema)) },
     errors: [],
   }),
 } as const;
