@@ -1,6 +1,6 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
-CREATE OR REPLACE FUNCTION public.exchange_tokens(p_now timestamp with time zone, p_grants_expire_at timestamp with time zone, p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_issued_at timestamp with time zone[], p_expires_at timestamp with time zone[])
+CREATE OR REPLACE FUNCTION public.exchange_tokens(p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_token_life interval, p_grant_unused interval)
  RETURNS text[]
  LANGUAGE plpgsql
 AS $function$
@@ -8,13 +8,15 @@ DECLARE
   v_outcomes text[] := '{}';
   v_client_id text;
   v_use text;
+  v_now timestamptz;
 BEGIN
   PERFORM FROM grants WHERE id = ANY (p_grant_ids) ORDER BY id FOR NO KEY UPDATE;
+  v_now := clock_timestamp();
   FOR i IN 1 .. cardinality(p_grant_ids) LOOP
     -- The expiry is indexed: it moves only once it is due by an hour.
     UPDATE grants g SET
-      last_used_at = p_now,
-      expires_at = CASE WHEN g.expires_at > p_grants_expire_at - interval '1 hour' THEN g.expires_at ELSE p_grants_expire_at END
+      last_used_at = v_now,
+      expires_at = CASE WHEN g.expires_at > v_now + p_grant_unused - interval '1 hour' THEN g.expires_at ELSE v_now + p_grant_unused END
     WHERE g.id = p_grant_ids[i] AND NOT EXISTS (
       SELECT FROM app_cutoffs k WHERE k.client_id = g.client_id AND k.revoked_through >= g.id
     ) RETURNING g.client_id INTO v_client_id;
@@ -23,12 +25,12 @@ BEGIN
       CONTINUE;
     END IF;
     IF p_codes[i] IS NOT NULL THEN
-      UPDATE authorization_codes SET consumed_at = p_now
+      UPDATE authorization_codes SET consumed_at = v_now
       WHERE digest = p_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
     ELSE
-      v_use := refresh_use(p_refresh_tokens[i], v_client_id, p_now);
+      v_use := refresh_use(p_refresh_tokens[i], v_client_id);
       UPDATE refresh_tokens SET
-        consumed_at = coalesce(consumed_at, p_now),
+        consumed_at = coalesce(consumed_at, v_now),
         replays = replays + CASE v_use WHEN 'again' THEN 1 ELSE 0 END
       WHERE digest = p_refresh_tokens[i] AND grant_id = p_grant_ids[i] AND v_use IN ('first', 'again');
     END IF;
@@ -37,7 +39,7 @@ BEGIN
       CONTINUE;
     END IF;
     INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], p_issued_at[i], p_expires_at[i]);
+    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], v_now, v_now + p_token_life);
     v_outcomes[i] := 'issued';
   END LOOP;
   RETURN v_outcomes;
@@ -70,7 +72,7 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.refresh_use(p_digest bytea, p_client_id text, p_now timestamp with time zone)
+CREATE OR REPLACE FUNCTION public.refresh_use(p_digest bytea, p_client_id text)
  RETURNS text
  LANGUAGE plpgsql
  STABLE
@@ -96,9 +98,9 @@ BEGIN
   SELECT a.refresh_grace_seconds INTO v_grace_seconds
   FROM grants g JOIN apps a ON a.client_id = g.client_id
   WHERE g.id = v_token.grant_id AND a.client_id = p_client_id;
-  -- p_now was read before the lock was held, and may be earlier than consumed_at: without a grace that means nothing.
+  -- Without a grace a repetition is reuse even if the clock was set back in between.
   IF v_grace_seconds > 0 AND v_token.replays < 4
-    AND p_now < v_token.consumed_at + v_grace_seconds * interval '1 second'
+    AND clock_timestamp() < v_token.consumed_at + v_grace_seconds * interval '1 second'
   THEN
     RETURN 'again';
   END IF;
@@ -297,6 +299,30 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
+
+CREATE TABLE mails (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  recipient text NOT NULL,
+  locale text NOT NULL,
+  sealed_data bytea,
+  created_at timestamp with time zone NOT NULL,
+  due_at timestamp with time zone,
+  attempts integer DEFAULT 0 NOT NULL,
+  sent_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  error_code text,
+  CONSTRAINT mails_pkey PRIMARY KEY (id),
+  CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT mails_attempts_check CHECK ((attempts >= 0)),
+  CONSTRAINT mails_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text]))),
+  CONSTRAINT mails_states CHECK ((((due_at IS NOT NULL) AND (sealed_data IS NOT NULL) AND (sent_at IS NULL) AND (failed_at IS NULL)) OR ((due_at IS NULL) AND (sealed_data IS NULL) AND ((sent_at IS NULL) <> (failed_at IS NULL)))))
+);
+CREATE INDEX mails_by_age ON mails USING btree (created_at);
+CREATE INDEX mails_by_recipient ON mails USING btree (recipient, created_at);
+CREATE INDEX mails_by_user ON mails USING btree (user_id, kind, created_at);
+CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

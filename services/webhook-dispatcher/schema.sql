@@ -1,11 +1,39 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
+CREATE OR REPLACE FUNCTION public.mirror_to_aggregate_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO aggregate_versions AS known (aggregate, version) VALUES (NEW.aggregate, NEW.version)
+    ON CONFLICT (aggregate) DO UPDATE SET version = excluded.version
+    WHERE known.version < excluded.version;
+  RETURN NULL;
+END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.mirror_to_inbox_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO inbox_versions AS known (consumer, aggregate, version)
+    VALUES ('webhook-dispatcher_connections', NEW.aggregate, NEW.version)
+    ON CONFLICT (consumer, aggregate) DO UPDATE SET version = excluded.version
+    WHERE known.version < excluded.version;
+  RETURN NULL;
+END
+$function$
+;
+
 CREATE TABLE aggregate_versions (
   aggregate text NOT NULL,
   version integer NOT NULL,
   CONSTRAINT aggregate_versions_pkey PRIMARY KEY (aggregate),
   CONSTRAINT aggregate_versions_version_check CHECK ((version >= 0))
 );
+CREATE TRIGGER aggregate_versions_mirror AFTER INSERT OR UPDATE OF version ON aggregate_versions FOR EACH ROW EXECUTE FUNCTION mirror_to_inbox_versions();
 
 CREATE TABLE configurations (
   client_id text NOT NULL,
@@ -97,6 +125,7 @@ CREATE TABLE inbox_versions (
   failures integer DEFAULT 0 NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
+CREATE TRIGGER inbox_versions_mirror AFTER INSERT OR UPDATE OF version ON inbox_versions FOR EACH ROW WHEN ((new.consumer = 'webhook-dispatcher_connections'::text)) EXECUTE FUNCTION mirror_to_aggregate_versions();
 
 CREATE TABLE lanes (
   client_id text NOT NULL,

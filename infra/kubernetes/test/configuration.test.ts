@@ -28,6 +28,7 @@ const STAND_INS: Record<string, string> = {
   DATABASE_URL: 'postgres://svc:secret@database.test:5432/svc',
   NATS_URL: 'nats://nats.test:4222',
   AUTH_ENCRYPTION_KEY: 'a'.repeat(64),
+  MAIL_URL: 'smtps://mail.test',
   WEBHOOK_ENCRYPTION_KEY: 'b'.repeat(64),
   INTERNAL_API_TOKENS: `operator:sha256:${'c'.repeat(64)}`,
   INTERNAL_API_TOKEN: `inference-gateway:${'d'.repeat(40)}`,

@@ -18,6 +18,7 @@ POST /v1/integrations/oauth/authorize
 GET /v1/integrations/oauth/consent
 POST /v1/integrations/oauth/token
 POST /v1/integrations/oauth/revoke
+GET /.well-known/oauth-protected-resource/v1/integrations
 GET /v1/integrations/apps
 POST /v1/integrations/apps
 GET /v1/integrations/apps/{}/icon
@@ -108,4 +109,13 @@ describe('the route table', () => {
     );
     expect(orphans.map(([code]) => code)).toEqual([]);
   });
+});
+
+test('pages of any origin may call the OAuth endpoints without a session, inference and usage, and nothing of the console', () => {
+  const isForPages = ({ path }: RouteDefinition): boolean =>
+    /^\/v1\/integrations\/(inference|usage)(\/|$)/.test(path) ||
+    /^\/v1\/integrations\/oauth\/(token|par|revoke|jwks)$/.test(path) ||
+    /^\/\.well-known\/|^\/v1\/openapi\.json$/.test(path);
+  for (const route of everyRoute)
+    expect([signature(route), route.crossOrigin ?? false]).toEqual([signature(route), isForPages(route)]);
 });

@@ -7,8 +7,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 /** A connection outside the pool, for state that lives and dies with it, such as a session's advisory lock. */
 export interface DatabaseSession {
+  /** Queries run one after the other, in the order of their calls. */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** As `query`, of a statement that is parsed and planned once. */
+  /** Runs a statement that the server parses and plans once. */
   run<Row>(statement: PreparedStatement, values: readonly unknown[]): Promise<Row[]>;
   /** False once the connection is closed, lost or in an unknown state. It is never replaced. */
   isOpen(): boolean;
@@ -28,18 +29,17 @@ export const openSession = async (url: string, options: DatabaseOptions = {}): P
   limitQueries(client, { timeoutMs: answerTimeoutMs(options), onDoubt: markClosed });
   // The server keeps the session's locks until it notices that this side has vanished, so it should notice soon.
   await client.query('SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3');
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = async <Row>(query: pg.QueryConfig): Promise<Row[]> => {
+    const running = last.then(() => client.query(query));
+    last = running.catch(() => undefined);
+    // The row's shape is the statement's, which only the caller knows.
+    return (await running).rows as Row[];
+  };
   return {
     isOpen: () => open,
-    async query<Row>(sql: string, values: readonly unknown[] = []) {
-      const result = await client.query({ text: sql, values: [...values] });
-      // The row's shape is the statement's, which only the caller knows.
-      return result.rows as Row[];
-    },
-    async run<Row>({ name, text }: PreparedStatement, values: readonly unknown[]) {
-      const result = await client.query({ name, text, values: [...values] });
-      // As above.
-      return result.rows as Row[];
-    },
+    query: (sql, values = []) => inTurn({ text: sql, values: [...values] }),
+    run: ({ name, text }, values) => inTurn({ name, text, values: [...values] }),
     async close() {
       open = false;
       await endQuickly(client);

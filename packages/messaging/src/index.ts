@@ -2,6 +2,7 @@ export { type ConnectOptions, connectMessaging, type Messaging } from './connect
 export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from './connection/event-types.ts';
 export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
+export { type SharedHints, type SharedHintsOptions, shareHints } from './hints/share-hints.ts';
 export { inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
 export {
@@ -11,6 +12,7 @@ export {
   startBatchConsumer,
   startConsumer,
 } from './inbox/start-consumer.ts';
+export { type TurnOptions, takeTurns, type VersionedFact } from './inbox/take-turns.ts';
 export { type InboxRoutesDeps, inboxRoutes } from './operations/inbox-routes.ts';
 export { type OutboxRoutesDeps, outboxRoutes } from './operations/outbox-routes.ts';
 export {

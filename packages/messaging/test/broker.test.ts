@@ -1,25 +1,29 @@
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { appendToOutbox, type Messaging, startConsumer } from '../src/index.ts';
-import { isStreamInOrder, noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { isStreamInOrder, readEffects, recordEffect, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
   const durables = ['test_away', 'test_restart', 'test_wiped', 'test_full'];
-  // What was on its way over a lost connection comes again after this time, and in order.
+  // The broker delivers messages of a lost connection again after this time.
   const ackWaitsMs = Object.fromEntries(durables.map((name) => [name, 1_500]));
   stage = await createStage(durables, ackWaitsMs);
 });
 afterEach(() => stage.reset());
 afterAll(() => stage.end());
 
-const noteAll = async (name: string) => {
+const recordAll = async (name: string) => {
   const messaging = await stage.connect(name);
   const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
   return stage.keep(
     startConsumer({
-      ...{ messaging, database: stage.knex, name, subjects, handle: (trx, event) => noteEffect(trx, event) },
+      messaging,
+      database: stage.knex,
+      name,
+      subjects,
+      handle: (trx, event) => recordEffect(trx, event),
       ordered: true,
     }),
   );
@@ -30,9 +34,9 @@ const everyEffectOnce = (total: number) => ({ total, distinct: total, inOrder: t
 const waitForEffects = (total: number) =>
   waitFor(async () => (await readEffects(stage.knex)).total >= total, { timeoutMs: 20_000 });
 
-test('NATS away: facts are held in the outbox, in order, and go out when it is back', async () => {
+test('facts wait in the outbox while NATS is away, and are published in order when it is back', async () => {
   stage.relay(await stage.connect());
-  await noteAll('test_away');
+  await recordAll('test_away');
   const clientId = await registerApp(stage.knex);
   await waitForEffects(1);
   await stage.nats.pause();
@@ -43,10 +47,10 @@ test('NATS away: facts are held in the outbox, in order, and go out when it is b
   expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(11));
 });
 
-test('NATS restarted and killed while facts flow: each has exactly one effect, in order', async () => {
+test('facts take effect once and in order while NATS is restarted and killed', async () => {
   const messaging = await stage.connect();
   stage.relay(messaging);
-  await noteAll('test_restart');
+  await recordAll('test_restart');
   const apps = await Promise.all(Array.from({ length: 4 }, () => registerApp(stage.knex)));
   const disturb = async () => {
     await stage.nats.restart();
@@ -70,16 +74,16 @@ test('NATS restarted and killed while facts flow: each has exactly one effect, i
   expect(await isStreamInOrder(messaging)).toBe(true);
 });
 
-test('NATS wiped: everything kept is sent again to the new streams, and has no second effect', async () => {
+test('after NATS lost its data, all kept facts are published again and have no second effect', async () => {
   const messaging = await stage.connect();
   stage.relay(messaging);
-  const consumer = await noteAll('test_wiped');
+  const consumer = await recordAll('test_wiped');
   const clientId = await registerApp(stage.knex);
   for (let change = 0; change < 9; change += 1) await updateApp(stage.knex, clientId);
   await stage.knex.transaction((trx) => appendToOutbox(trx, { revocation: { key: 'grant.grt_1' } }));
   await waitForEffects(10);
   await waitFor(async () => (await unpublished()) === 0);
-  // These are acknowledged by the broker, but no consumer has them yet.
+  // The broker acknowledges these facts, but no consumer has them yet.
   await consumer.pause();
   for (let change = 0; change < 5; change += 1) await updateApp(stage.knex, clientId);
   await waitFor(async () => (await unpublished()) === 0);
@@ -94,7 +98,7 @@ test('NATS wiped: everything kept is sent again to the new streams, and has no s
   await waitFor(async () => (await unpublished()) === 0);
 });
 
-test('NATS wiped while no relay ran: the next one sees it', async () => {
+test('a relay that starts after NATS lost its data publishes the kept facts again', async () => {
   const relay = stage.relay(await stage.connect());
   await registerApp(stage.knex);
   relay.hint();
@@ -106,7 +110,7 @@ test('NATS wiped while no relay ran: the next one sees it', async () => {
   await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 1);
 });
 
-test('a stream that lost its end: only what it lost is sent again', async () => {
+test('only the lost facts are published again if a stream lost its end', async () => {
   const messaging = await stage.connect();
   const relay = stage.relay(messaging);
   const clientId = await registerApp(stage.knex);
@@ -125,7 +129,7 @@ test('a stream that lost its end: only what it lost is sent again', async () => 
   });
 });
 
-test('a stream that was set back and grew again is noticed by the message in the last place', async () => {
+test('a stream that was reset and has grown since is recognised by its last acknowledged message', async () => {
   const messaging = await stage.connect();
   const relay = stage.relay(messaging);
   const clientId = await registerApp(stage.knex);
@@ -139,7 +143,7 @@ test('a stream that was set back and grew again is noticed by the message in the
   await waitFor(async () => (await unpublished()) === 0);
 });
 
-test('a full stream: its facts wait, and revocations still go out', async () => {
+test('facts of a full stream wait, and revocations are still published', async () => {
   const messaging = await stage.connect();
   await messaging.manager.streams.update('AUTH', { max_msgs: 1 });
   stage.relay(messaging);
@@ -151,7 +155,7 @@ test('a full stream: its facts wait, and revocations still go out', async () => 
   await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1, { timeoutMs: 1_000 });
   await waitFor(async () => (await unpublished()) === 2);
   await messaging.manager.streams.update('AUTH', { max_msgs: -1 });
-  await noteAll('test_full');
+  await recordAll('test_full');
   await waitForEffects(3);
   expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(3));
 });

@@ -7,7 +7,7 @@ import { connectMessaging, type Messaging, openRevocations } from '../src/index.
 
 const SERVERS: readonly string[] = ['a', 'b', 'c'];
 const STREAMS = ['AUTH', 'BILLING', 'INFERENCE', 'KV_revocations'];
-/** An election takes NATS up to 9 s, and again as long where no server has most votes; a question that nobody leads is only given up after 5 s. */
+/** An election takes NATS up to 9 s, and again as long without a majority. A request without a leader times out after 5 s. */
 const PATIENCE = { timeoutMs: 90_000, intervalMs: 100 };
 const PASSWORD = 'password-of-the-tests';
 
@@ -45,7 +45,7 @@ const replicasOf = async ({ manager }: Messaging): Promise<Record<string, number
 };
 const each = (count: number) => Object.fromEntries(STREAMS.map((name) => [name, count]));
 
-test('services on any server of a cluster publish, consume and hear of revocations', async () => {
+test('services connected to any server of a cluster publish, consume and follow revocations', async () => {
   await migrateBroker({ url: urlOf('operator'), replicas: 3 });
   const auth = await connect('auth');
   for (const server of servers) {
@@ -65,7 +65,7 @@ test('services on any server of a cluster publish, consume and hear of revocatio
   await auth.close();
 }, 240_000);
 
-test('streams and bucket get as many copies as are asked for, in place, and then outlive a server', async () => {
+test('existing streams and the bucket get the configured number of replicas, and then survive the loss of a server', async () => {
   const operator = await connect('operator');
   await migrateBroker({ url: urlOf('operator'), replicas: 1 });
   expect(await replicasOf(operator)).toEqual(each(1));
@@ -74,7 +74,7 @@ test('streams and bucket get as many copies as are asked for, in place, and then
 
   await migrateBroker({ url: urlOf('operator'), replicas: 3 });
   expect(await replicasOf(operator)).toEqual(each(3));
-  // A copy that is new is told to be current before it has been told of anything: only what follows brings it up to date.
+  // A new replica is reported as current before it has received anything. The next message makes it current.
   await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
   const cluster = await waitFor(async () => {
     const { cluster } = await operator.manager.streams.info('AUTH');

@@ -1,16 +1,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from '@svc/testing';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import {
-  type ConsumerOptions,
-  type Messaging,
-  type ReceivedEvent,
-  type Relay,
-  startBatchConsumer,
-  startConsumer,
-} from '../src/index.ts';
-import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Messaging, ReceivedEvent, Relay } from '../src/index.ts';
+import { beginConsumption, type Consumption, failure } from './support/consumption.ts';
+import { readEffects, recordEffect, registerApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 const RETRIED = ['limit', 'unavailable', 'internal', undefined];
@@ -24,10 +18,6 @@ const DURABLES = [
   'test_tolerant',
   'test_killed',
   'test_crasher',
-  'test_ordered',
-  'test_ordered_batch',
-  'test_first',
-  'test_parked',
   'test_outage',
   'test_stop',
   'test_pause',
@@ -36,37 +26,25 @@ const DURABLES = [
 let stage: Stage;
 let messaging: Messaging;
 let relay: Relay;
+let consume: Consumption['consume'];
 beforeAll(async () => {
   stage = await createStage(DURABLES, { test_killed: 1_000 });
+});
+beforeEach(async () => {
+  ({ messaging, relay, consume } = await beginConsumption(stage));
 });
 afterEach(() => stage.reset());
 afterAll(() => stage.end());
 
-const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
-type Options = Partial<ConsumerOptions<(typeof subjects)[number]>>;
-
-const begin = async () => {
-  messaging = await stage.connect();
-  relay = stage.relay(messaging);
-};
-
-const consume = (name: string, options: Options = {}) => {
-  const database = stage.knex;
-  const handle: ConsumerOptions<(typeof subjects)[number]>['handle'] = (trx, event) => noteEffect(trx, event);
-  return stage.keep(startConsumer({ messaging, database, name, subjects, handle, ...options }));
-};
-
-const failure = (kind: string, code = `test.${kind}`) => Object.assign(new Error('secret text'), { kind, code });
 const effects = () => readEffects(stage.knex);
 const deadLetters = () => stage.knex('dead_letters').orderBy('id');
 
-test('a poison message is parked with its payload and code, and the others flow', async () => {
-  await begin();
+test('parks a message whose handler refuses it, with payload and code, and handles the others', async () => {
   const apps = await Promise.all(Array.from({ length: 5 }, () => registerApp(stage.knex)));
   relay.hint();
   consume('test_poison', {
     handle: async (trx, event) => {
-      await noteEffect(trx, event);
+      await recordEffect(trx, event);
       if (event.data.client_id === apps[2]) throw failure('invalid');
     },
   });
@@ -84,14 +62,13 @@ test('a poison message is parked with its payload and code, and the others flow'
   expect(letters[0].payload).not.toContain('secret text');
 });
 
-test.each(RETRIED)('an error of kind %s is tried again later', async (kind) => {
-  await begin();
+test.each(RETRIED)('retries a handler that fails with kind %s', async (kind) => {
   await registerApp(stage.knex);
   let attempts = 0;
   consume(`test_retry_${kind}`, {
     handle: async (trx, event) => {
       attempts += 1;
-      await noteEffect(trx, event);
+      await recordEffect(trx, event);
       if (attempts < 3) throw kind === undefined ? new TypeError('a fault of ours') : failure(kind);
     },
   });
@@ -101,8 +78,7 @@ test.each(RETRIED)('an error of kind %s is tried again later', async (kind) => {
   expect(await deadLetters()).toEqual([]);
 });
 
-test.each(NOT_RETRIED)('an error of kind %s is not tried again', async (kind) => {
-  await begin();
+test.each(NOT_RETRIED)('parks a message at once if the handler fails with kind %s', async (kind) => {
   await registerApp(stage.knex);
   let attempts = 0;
   consume(`test_no_retry_${kind}`, {
@@ -116,8 +92,7 @@ test.each(NOT_RETRIED)('an error of kind %s is not tried again', async (kind) =>
   expect(attempts).toBe(1);
 });
 
-test('what fails at every delivery is parked at the last', async () => {
-  await begin();
+test('parks a message that fails at every delivery after the last one', async () => {
   await registerApp(stage.knex);
   consume('test_last', {
     maxDeliver: 3,
@@ -132,8 +107,7 @@ test('what fails at every delivery is parked at the last', async () => {
   expect(num_ack_pending).toBe(0);
 });
 
-test('what is not a fact of the contract is parked, whatever it is', async () => {
-  await begin();
+test('parks messages that break the contract', async () => {
   consume('test_invalid');
   const publish = (body: string) => messaging.jetstream.publish('auth.app.registered.v1', body);
   await publish('not json');
@@ -146,8 +120,7 @@ test('what is not a fact of the contract is parked, whatever it is', async () =>
   expect(await deadLetters()).toMatchObject([{ payload: 'not json', error_code: 'messaging.invalid_message' }, {}, {}]);
 });
 
-test('unknown fields are tolerated, so that a publisher may add some', async () => {
-  await begin();
+test('tolerates unknown fields, so that a publisher may add some', async () => {
   const clientId = await registerApp(stage.knex);
   await stage.knex('outbox').update({ payload: stage.knex.raw(`payload || '{"added_later": true}'`) });
   const seen: ReceivedEvent[] = [];
@@ -157,8 +130,7 @@ test('unknown fields are tolerated, so that a publisher may add some', async () 
   expect(seen[0]?.data).toMatchObject({ client_id: clientId });
 });
 
-test('killed between effect and acknowledgement: the fact comes again and has no second effect', async () => {
-  await begin();
+test('a fact takes effect once if the process is killed before it acknowledges', async () => {
   await registerApp(stage.knex);
   relay.hint();
   const child = spawn(
@@ -187,14 +159,13 @@ test('killed between effect and acknowledgement: the fact comes again and has no
   expect((await effects()).total).toBe(1);
 });
 
-test('a message that ends the process each time is parked in the end', async () => {
-  await begin();
+test('parks a message that ends the process at every delivery', async () => {
   await registerApp(stage.knex);
   relay.hint();
   const first = consume('test_crasher', { maxDeliver: 2, handle: async () => Promise.reject(failure('limit')) });
   await waitFor(async () => (await messaging.manager.consumers.info('AUTH', 'test_crasher')).num_ack_pending === 1);
   await first.stop();
-  // Each of these stands for a process that took the message and died.
+  // Each delivery stands for a process that took the message and died.
   const durable = await messaging.jetstream.consumers.get('AUTH', 'test_crasher');
   for (let delivery = 2; delivery <= 12; delivery += 1) {
     const taken = await waitFor(() => durable.next({ expires: 2_000 }));
@@ -207,108 +178,14 @@ test('a message that ends the process each time is parked in the end', async () 
   expect((await effects()).total).toBe(0);
 });
 
-test('versions of an aggregate in order, with two replicas and failures: none is overtaken', async () => {
-  await begin();
-  const other = await stage.connect('replica');
-  let count = 0;
-  const handle: Options['handle'] = async (trx, event) => {
-    count += 1;
-    if (count % 7 === 0) throw failure('unavailable');
-    await noteEffect(trx, event);
-  };
-  consume('test_ordered', { ordered: true, handle });
-  consume('test_ordered', { ordered: true, handle, messaging: other });
-  const apps = await Promise.all(Array.from({ length: 3 }, () => registerApp(stage.knex)));
-  for (let change = 0; change < 6; change += 1) {
-    await Promise.all(apps.map((clientId) => updateApp(stage.knex, clientId)));
-    relay.hint();
-  }
-  await waitFor(async () => (await effects()).total === 21, { timeoutMs: 40_000 });
-  expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
-});
-
-test('many in one transaction keep the order of versions too, over failures of the whole and of one', async () => {
-  await begin();
-  let failures = 0;
-  stage.keep(
-    startBatchConsumer({
-      ...{ messaging, database: stage.knex, name: 'test_ordered_batch', subjects, ordered: true, batch: 10 },
-      handle: async (trx, events) => {
-        if (events.some(({ version }) => version === 3) && failures < 4) {
-          failures += 1;
-          throw failure('unavailable');
-        }
-        for (const event of events) await noteEffect(trx, event);
-      },
-    }),
-  );
-  const apps = await Promise.all(Array.from({ length: 3 }, () => registerApp(stage.knex)));
-  for (let change = 0; change < 6; change += 1) {
-    await Promise.all(apps.map((clientId) => updateApp(stage.knex, clientId)));
-    relay.hint();
-  }
-  await waitFor(async () => (await effects()).total === 21, { timeoutMs: 20_000 });
-  expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
-});
-
-test('the first version of a new aggregate is not overtaken while it is tried again', async () => {
-  await begin();
-  const clientId = await registerApp(stage.knex);
-  await updateApp(stage.knex, clientId);
-  relay.hint();
-  let refusals = 0;
-  consume('test_first', {
-    ordered: true,
-    handle: async (trx, event) => {
-      if (event.version === 1 && refusals < 2) {
-        refusals += 1;
-        throw failure('unavailable');
-      }
-      await noteEffect(trx, event);
-    },
-  });
-  await waitFor(async () => (await effects()).total === 2);
-  expect(await effects()).toEqual({ total: 2, distinct: 2, inOrder: true });
-});
-
-test('a parked version does not hold up those behind it, and an older one has no effect any more', async () => {
-  await begin();
-  const clientId = await registerApp(stage.knex);
-  await updateApp(stage.knex, clientId);
-  await updateApp(stage.knex, clientId);
-  relay.hint();
-  consume('test_parked', {
-    ordered: true,
-    handle: async (trx, event) => {
-      if (event.version === 2) throw failure('invalid');
-      await noteEffect(trx, event);
-    },
-  });
-  await waitFor(async () => (await effects()).total === 2);
-  const [row] = await stage.knex('outbox').where({ version: 2 });
-  const stale = { ...row.payload };
-  await messaging.jetstream.publish(
-    'auth.app.updated.v1',
-    JSON.stringify({
-      ...{ id: '01920000-0000-7000-8000-000000000001', subject: 'auth.app.updated.v1', aggregate: row.aggregate },
-      ...{ version: 1, occurred_at: '2026-10-01T12:00:00Z', data: stale },
-    }),
-  );
-  await waitFor(
-    async () => (await stage.knex('inbox').where({ event_id: '01920000-0000-7000-8000-000000000001' })).length,
-  );
-  expect((await effects()).total).toBe(2);
-});
-
-test('the database away: deliveries are not used up, and everything is handled when it is back', async () => {
-  await begin();
+test('uses up no deliveries while the database is down, and handles all facts when it is back', async () => {
   let attempts = 0;
   consume('test_outage', {
     maxDeliver: 3,
     handle: async (trx, event) => {
       attempts += 1;
-      await noteEffect(trx, event);
-      // The server ends this very connection, as in a restart.
+      await recordEffect(trx, event);
+      // Ends this connection, as a restart of the server does.
       if (attempts <= 3) await trx.raw('SELECT pg_terminate_backend(pg_backend_pid())');
     },
   });
@@ -318,8 +195,7 @@ test('the database away: deliveries are not used up, and everything is handled w
   expect(await deadLetters()).toEqual([]);
 });
 
-test('stopping waits for the message in hand and gives back what was not begun', async () => {
-  await begin();
+test('stop waits for the message in hand and gives the others back', async () => {
   await Promise.all(Array.from({ length: 6 }, () => registerApp(stage.knex)));
   relay.hint();
   const gate = Promise.withResolvers<void>();
@@ -328,7 +204,7 @@ test('stopping waits for the message in hand and gives back what was not begun',
     handle: async (trx, event) => {
       begun += 1;
       await gate.promise;
-      await noteEffect(trx, event);
+      await recordEffect(trx, event);
     },
   });
   await waitFor(() => begun === 1);
@@ -341,8 +217,7 @@ test('stopping waits for the message in hand and gives back what was not begun',
   await waitFor(async () => (await effects()).total === 6, { timeoutMs: 3_000 });
 });
 
-test('pausing stops taking, resuming goes on', async () => {
-  await begin();
+test('pause stops fetching, and resume goes on', async () => {
   const consumer = consume('test_pause');
   await registerApp(stage.knex);
   relay.hint();

@@ -44,10 +44,10 @@ const start = async (name: string, choices: Parameters<TestAuthority['issue']>[0
   return await startPostgres({ ...options, flags: { ssl: 'on', fsync: 'off' } });
 };
 
-/** The server's URL by the host name, or by the address. */
+/** Returns the server's URL with its host name or its address. */
 const urlBy = (host: 'localhost' | '127.0.0.1', { url }: PostgresServer): string => url.replace('127.0.0.1', host);
 
-/** Whether the server sees TLS on a connection of the pool. */
+/** Returns true if the server sees TLS on a connection of the pool. */
 const isEncrypted = async (url: string, caFile?: string): Promise<boolean> => {
   const database = createDatabase(url, { caFile, poolMax: 1 });
   try {

@@ -8,7 +8,7 @@ import {
   type Relay,
   startConsumer,
 } from '../src/index.ts';
-import { noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { readEffects, recordEffect, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
@@ -33,13 +33,13 @@ type Handle = ConsumerOptions<(typeof subjects)[number]>['handle'];
 const refusal = Object.assign(new Error('refused'), { kind: 'invalid', code: 'test.refused' });
 const deadLetters = () => stage.knex('dead_letters').orderBy('id');
 
-/** A consumer that refuses facts for as long as it is told to. */
+/** Starts a consumer that refuses the facts chosen by `refuses`. */
 const begin = async (name: string, options: { ordered?: boolean; refuses: (version: number) => boolean }) => {
   messaging = await stage.connect();
   relay = stage.relay(messaging);
   const state = { refuses: options.refuses };
   const handle: Handle = async (trx, event) => {
-    await noteEffect(trx, event);
+    await recordEffect(trx, event);
     if (state.refuses(event.version)) throw refusal;
   };
   const { ordered } = options;
@@ -56,7 +56,7 @@ const parkedId = async (): Promise<string> => {
 const outcomes = async (consumer: Consumer, id: string, times: number) =>
   (await Promise.all(Array.from({ length: times }, () => consumer.replay(id)))).map(({ outcome }) => outcome).sort();
 
-test('how many messages wait, and how many were given up, is told per consumer', async () => {
+test('the metrics count waiting messages and unresolved dead letters of each consumer', async () => {
   const { consumer } = await begin('test_measured', { refuses: (version) => version === 1 });
   await registerApp(stage.knex);
   await parkedId();
@@ -65,21 +65,21 @@ test('how many messages wait, and how many were given up, is told per consumer',
   await updateApp(stage.knex, app);
   relay.hint();
   await waitFor(async () => (await messaging.manager.streams.info('AUTH')).state.messages === 3);
-  const told = new Map<string, number>();
+  const values = new Map<string, number>();
   const metrics: MessagingMetrics = {
     counter: () => ({ inc: () => undefined }),
-    gauge: ({ name }) => ({ set: (labels, value) => told.set(`${name} ${labels.consumer}`, value) }),
+    gauge: ({ name }) => ({ set: (labels, value) => values.set(`${name} ${labels.consumer}`, value) }),
   };
   const idle = { messaging: await stage.connect('measuring', metrics), database: stage.knex, subjects };
   const held = Promise.withResolvers<void>();
   stage.keep(startConsumer({ ...idle, name: 'test_measured', handle: () => held.promise }));
-  await waitFor(() => told.size >= 2);
-  expect(told.get('messages_waiting test_measured')).toBe(2);
-  expect(told.get('dead_letters_unresolved test_measured')).toBe(1);
+  await waitFor(() => values.size >= 2);
+  expect(values.get('messages_waiting test_measured')).toBe(2);
+  expect(values.get('dead_letters_unresolved test_measured')).toBe(1);
   held.resolve();
 });
 
-test('a dead letter that is replayed by several at once has its effect once', async () => {
+test('a dead letter replayed three times at once takes effect once', async () => {
   const { consumer, state } = await begin('test_replayed', { refuses: () => true });
   await registerApp(stage.knex);
   const id = await parkedId();
@@ -89,7 +89,7 @@ test('a dead letter that is replayed by several at once has its effect once', as
   expect((await deadLetters())[0].resolved_at).not.toBeNull();
 });
 
-test('a dead letter that fails again stays, without an effect', async () => {
+test('a dead letter that fails again stays unresolved and has no effect', async () => {
   const { consumer, state } = await begin('test_fails_again', { refuses: () => true });
   await registerApp(stage.knex);
   const id = await parkedId();
@@ -100,7 +100,7 @@ test('a dead letter that fails again stays, without an effect', async () => {
   expect((await consumer.replay(id)).outcome).toBe('handled');
 });
 
-test('an event that another delivery has handled meanwhile is only resolved', async () => {
+test('a dead letter whose event was handled since is resolved without an effect', async () => {
   const { consumer, state } = await begin('test_handled_meanwhile', { refuses: () => true });
   await registerApp(stage.knex);
   const id = await parkedId();
@@ -111,7 +111,7 @@ test('an event that another delivery has handled meanwhile is only resolved', as
   expect((await readEffects(stage.knex)).total).toBe(0);
 });
 
-test('of an ordered consumer, what a newer version has passed has no effect any more', async () => {
+test('a replay of an ordered consumer has no effect after a newer version', async () => {
   const { consumer, state } = await begin('test_passed', { ordered: true, refuses: (version) => version === 1 });
   const app = await registerApp(stage.knex);
   const id = await parkedId();
@@ -123,7 +123,7 @@ test('of an ordered consumer, what a newer version has passed has no effect any 
   expect((await readEffects(stage.knex)).total).toBe(1);
 });
 
-test('of an ordered consumer, the newest version takes effect when it is replayed', async () => {
+test('a replay of an ordered consumer takes effect if no newer version was handled', async () => {
   const { consumer, state } = await begin('test_newest', { ordered: true, refuses: () => true });
   await registerApp(stage.knex);
   const id = await parkedId();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { appendToOutbox, startBatchConsumer, startConsumer, startRelay, withOutbox } from '../src/index.ts';
-import { appFact, isStreamInOrder, noteEffect, readEffects, registerApp, updateApp } from './support/effects.ts';
+import { appFact, isStreamInOrder, readEffects, recordEffect, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
@@ -15,11 +15,17 @@ afterAll(() => stage.end());
 
 const subjects = ['auth.app.registered.v1', 'auth.app.updated.v1'] as const;
 
-/** A consumer that only notes effects. */
-const noteAll = async (name: string) => {
+/** Starts a consumer that records effects. */
+const recordAll = async (name: string) => {
   const messaging = await stage.connect(name);
   return stage.keep(
-    startConsumer({ messaging, database: stage.knex, name, subjects, handle: (trx, event) => noteEffect(trx, event) }),
+    startConsumer({
+      messaging,
+      database: stage.knex,
+      name,
+      subjects,
+      handle: (trx, event) => recordEffect(trx, event),
+    }),
   );
 };
 
@@ -27,16 +33,19 @@ const unpublished = async (): Promise<number> => {
   return (await stage.knex('outbox').whereNull('published_at')).length;
 };
 
-test('a committed fact has its effect once, soon after the hint; one that was rolled back has none', async () => {
+test('a committed fact takes effect once, and a rolled-back one does not', async () => {
   const messaging = await stage.connect();
   const relay = stage.relay(messaging);
   const seen: unknown[] = [];
   stage.keep(
     startConsumer({
-      ...{ messaging, database: stage.knex, name: 'test_once', subjects },
+      messaging,
+      database: stage.knex,
+      name: 'test_once',
+      subjects,
       handle: async (trx, event) => {
         seen.push(event);
-        await noteEffect(trx, event);
+        await recordEffect(trx, event);
       },
     }),
   );
@@ -54,9 +63,9 @@ test('a committed fact has its effect once, soon after the hint; one that was ro
   expect(row).toMatchObject({ stream: 'AUTH', stream_seq: 1, published_at: expect.any(Date) });
 });
 
-test('nothing that is not in the contract gets into the outbox', async () => {
+test('refuses facts and revocations that break the contract', async () => {
   const append = (entry: unknown) =>
-    // The types forbid this; at run time it must be refused too.
+    // The types forbid these entries. The check at run time must refuse them too.
     stage.knex.transaction((trx) => appendToOutbox(trx, entry as Parameters<typeof appendToOutbox>[1]));
   const fact = appFact('auth.app.registered.v1', 'app_00000000000000000000000000', 1);
   await expect(append({ ...fact, subject: 'auth.app.exploded.v1' })).rejects.toThrow(RangeError);
@@ -67,11 +76,11 @@ test('nothing that is not in the contract gets into the outbox', async () => {
   expect(await stage.knex('outbox')).toEqual([]);
 });
 
-test('concurrent commits lose nothing and keep the order within each aggregate, with two relays racing', async () => {
+test('concurrent commits beside two relays lose no fact and keep the order within each aggregate', async () => {
   const first = stage.relay(await stage.connect('relay-1'));
   const messaging = await stage.connect('relay-2');
   stage.relay(messaging);
-  await noteAll('test_race');
+  await recordAll('test_race');
   const apps = await Promise.all(Array.from({ length: 8 }, () => registerApp(stage.knex)));
   const writers = apps.flatMap((clientId) => [clientId, clientId]);
   await Promise.all(
@@ -89,11 +98,11 @@ test('concurrent commits lose nothing and keep the order within each aggregate, 
   expect(await unpublished()).toBe(0);
 });
 
-test('one replica relays at a time; another takes over when it stops or loses its connection', async () => {
+test('one replica relays at a time, and another takes over if it stops or loses its connection', async () => {
   const one = stage.relay(await stage.connect('relay-1'));
   await waitFor(() => one.isLeading());
   const two = stage.relay(await stage.connect('relay-2'));
-  await noteAll('test_takeover');
+  await recordAll('test_takeover');
   await stage.knex.raw(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'auth-relay' AND datname = current_database()`,
   );
@@ -105,12 +114,12 @@ test('one replica relays at a time; another takes over when it stops or loses it
   const other = leader === one ? two : one;
   await waitFor(() => other.isLeading());
   await registerApp(stage.knex);
-  // A hint by a replica that does not lead reaches the one that does.
+  // The hint of a replica that does not lead reaches the leading one.
   leader.hint();
   await waitFor(async () => (await readEffects(stage.knex)).total === 2);
 });
 
-test('however often they are woken, those that do not lead keep the one connection they have', async () => {
+test('replicas that do not lead keep their one connection, however often they are woken', async () => {
   const relays = [stage.relay(await stage.connect()), stage.relay(await stage.connect())];
   const openConnections = async (): Promise<number[]> =>
     await stage
@@ -128,7 +137,7 @@ test('however often they are woken, those that do not lead keep the one connecti
   }
 });
 
-test('a relay killed between sending and noting it: the next one sends again, with exactly one effect each', async () => {
+test('facts of a relay killed before it marks them are published again and take effect once', async () => {
   for (let index = 0; index < 5; index += 1) await registerApp(stage.knex);
   const child = spawn(
     process.execPath,
@@ -141,7 +150,7 @@ test('a relay killed between sending and noting it: the next one sends again, wi
   const messaging = await stage.connect();
   const { state } = await messaging.manager.streams.info('AUTH');
   expect(state.messages).toBeGreaterThanOrEqual(3);
-  await noteAll('test_killed');
+  await recordAll('test_killed');
   stage.relay(messaging);
   await waitFor(async () => (await unpublished()) === 0);
   await waitFor(async () => (await readEffects(stage.knex)).total >= 5);
@@ -149,14 +158,14 @@ test('a relay killed between sending and noting it: the next one sends again, wi
   expect((await messaging.manager.streams.info('AUTH')).state.messages).toBe(5);
 });
 
-test('the same event sent again beyond the duplicate window still has one effect', async () => {
+test('an event published again beyond the duplicate window takes effect once', async () => {
   const messaging = await stage.connect();
   const relay = stage.relay(messaging);
-  await noteAll('test_again');
+  await recordAll('test_again');
   const clientId = await registerApp(stage.knex);
   await waitFor(async () => (await readEffects(stage.knex)).total === 1);
   const stored = await messaging.manager.streams.getMessage('AUTH', { seq: 1 });
-  // Without a message id the broker cannot know it.
+  // Without a message id the broker cannot deduplicate it.
   for (let copy = 0; copy < 3; copy += 1) await messaging.jetstream.publish(stored?.subject ?? '', stored?.data);
   await updateApp(stage.knex, clientId);
   relay.hint();
@@ -164,7 +173,7 @@ test('the same event sent again beyond the duplicate window still has one effect
   expect(await readEffects(stage.knex)).toEqual({ total: 2, distinct: 2, inOrder: true });
 });
 
-test('rows sent long ago are deleted, unsent ones never', async () => {
+test('deletes old published rows, and no unpublished ones', async () => {
   const messaging = await stage.connect();
   for (let index = 0; index < 3; index += 1) await registerApp(stage.knex);
   await stage.knex('outbox').update({ published_at: stage.knex.raw(`now() - interval '8 days'`), stream_seq: 1 });
@@ -176,7 +185,7 @@ test('rows sent long ago are deleted, unsent ones never', async () => {
   await waitFor(async () => (await unpublished()) === 0);
 });
 
-test('many facts are handled many to a transaction, and one bad one does not hold up the rest', async () => {
+test('handles many facts in one transaction, and parks a bad one without delaying the others', async () => {
   const messaging = await stage.connect();
   for (let index = 0; index < 60; index += 1) await registerApp(stage.knex);
   const [bad] = await stage.knex('outbox').orderBy('seq').offset(30).limit(1);
@@ -185,12 +194,16 @@ test('many facts are handled many to a transaction, and one bad one does not hol
   await waitFor(async () => (await unpublished()) === 0);
   stage.keep(
     startBatchConsumer({
-      ...{ messaging, database: stage.knex, name: 'test_batch', subjects, batch: 50 },
+      messaging,
+      database: stage.knex,
+      name: 'test_batch',
+      subjects,
+      batch: 50,
       handle: async (trx, events) => {
         batches.push(events.length);
         for (const event of events) {
           if (event.id === bad.id) throw Object.assign(new Error('no'), { kind: 'invalid', code: 'test.bad' });
-          await noteEffect(trx, event);
+          await recordEffect(trx, event);
         }
       },
     }),
@@ -201,7 +214,7 @@ test('many facts are handled many to a transaction, and one bad one does not hol
   expect(await stage.knex('dead_letters')).toMatchObject([{ event_id: bad.id, error_code: 'test.bad' }]);
 });
 
-test('stopping a relay leaves no connection and no subscription behind', async () => {
+test('a stopped relay leaves no connection behind', async () => {
   const messaging = await stage.connect();
   const relay = startRelay({ databaseUrl: stage.database.url, messaging, service: 'billing' });
   await waitFor(() => relay.isLeading());

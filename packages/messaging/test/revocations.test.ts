@@ -27,7 +27,7 @@ const view = async (messaging: Messaging): Promise<RevocationView> => {
   return stage.keep(await openRevocations(messaging, { checkIntervalMs: 200 }));
 };
 
-test('a revocation reaches a watcher of another process within 100 ms of its commit, nearly always', async () => {
+test('a revocation usually reaches another process within 100 ms of its commit', async () => {
   const relay = stage.relay(await stage.connect('auth'));
   await waitFor(() => relay.isLeading());
   const watcher = await view(await stage.connect('gateway'));
@@ -44,7 +44,7 @@ test('a revocation reaches a watcher of another process within 100 ms of its com
   expect(latencies[20]).toBeLessThan(100);
 });
 
-test('one started later knows all of it once it is open', async () => {
+test('a view that opens later has all revocations', async () => {
   stage.relay(await stage.connect());
   const sessions = Array.from({ length: 30 }, () => newId('ses'));
   for (const sessionId of sessions) await revoke({ key: `session.${sessionId}` });
@@ -53,7 +53,7 @@ test('one started later knows all of it once it is open', async () => {
   for (const sessionId of sessions) expect(late.isRevoked({ sessionId })).toBe(true);
 });
 
-test('an app or account entry kills every grant or session up to its mark, and none made later', async () => {
+test('an entry for an app or account revokes its grants or sessions up to the mark, and no later ones', async () => {
   stage.relay(await stage.connect());
   const watcher = await view(await stage.connect());
   const [clientId, userId] = [newId('app'), newId('usr')];
@@ -71,7 +71,7 @@ test('an app or account entry kills every grant or session up to its mark, and n
   expect(watcher.isRevoked({ clientId, userId })).toBe(false);
 });
 
-test('NATS away: what is known holds, and the view says that nothing new arrives', async () => {
+test('a view keeps its revocations while NATS is away, and reports that it is not connected', async () => {
   const relay = stage.relay(await stage.connect());
   const watcher = await view(await stage.connect());
   await revoke({ key: 'key.key_1' }, relay);
@@ -86,7 +86,7 @@ test('NATS away: what is known holds, and the view says that nothing new arrives
   await waitFor(() => watcher.isConnected());
 });
 
-test('the bucket made anew: nothing is forgotten, and new revocations arrive', async () => {
+test('a view keeps its revocations and gets new ones after the bucket was recreated', async () => {
   const relay = stage.relay(await stage.connect());
   const watcher = await view(await stage.connect());
   await revoke({ key: 'grant.grt_1' }, relay);
@@ -95,12 +95,12 @@ test('the bucket made anew: nothing is forgotten, and new revocations arrive', a
   expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
   await revoke({ key: 'grant.grt_2' }, relay);
   await waitFor(() => watcher.isRevoked({ grantId: 'grt_2' }), { timeoutMs: 15_000 });
-  // A view that starts now gets the first one too: the relay has sent it again.
+  // A view that opens now gets the first revocation too, because the relay has published it again.
   const late = await view(await stage.connect());
   await waitFor(() => late.isRevoked({ grantId: 'grt_1' }));
 });
 
-test('the bucket deleted while the connection stays: seen by the regular look at it', async () => {
+test('a view follows a bucket that was deleted and recreated without a reconnection', async () => {
   const messaging = await stage.connect();
   const watcher = await view(messaging);
   await messaging.manager.streams.delete('KV_revocations');
@@ -112,7 +112,7 @@ test('the bucket deleted while the connection stays: seen by the regular look at
   });
 });
 
-test('entries are dropped once the longest token has expired', async () => {
+test('entries expire with the longest life of a token', async () => {
   const messaging = await stage.connect();
   const clock = testClock(new Date());
   const watcher = stage.keep(await openRevocations(messaging, { clock }));
@@ -122,7 +122,7 @@ test('entries are dropped once the longest token has expired', async () => {
   expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(false);
 });
 
-test('what this process has just revoked can be remembered at once', async () => {
+test('a remembered revocation holds at once', async () => {
   const watcher = await view(await stage.connect());
   watcher.remember('account.usr_1', { revoked_through: 'ses_5' });
   expect(watcher.isRevoked({ userId: 'usr_1', sessionId: 'ses_4' })).toBe(true);

@@ -2,7 +2,7 @@ import { traceCollector, waitFor } from '@svc/testing';
 import { activeTracing, type RunningTraces, startTracing } from '@svc/tracing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer, startConsumer } from '../src/index.ts';
-import { noteEffect, readEffects, registerApp } from './support/effects.ts';
+import { readEffects, recordEffect, registerApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
@@ -11,7 +11,12 @@ let collector: Awaited<ReturnType<typeof traceCollector>>;
 beforeAll(async () => {
   collector = await traceCollector();
   traces = await startTracing({
-    ...{ service: 'auth', endpoint: collector.url, headers: {}, timeoutMs: 5_000, ratio: 1, resourceAttributes: {} },
+    service: 'auth',
+    endpoint: collector.url,
+    headers: {},
+    timeoutMs: 5_000,
+    ratio: 1,
+    resourceAttributes: {},
     onExport: (failure) => expect(failure).toBeUndefined(),
   });
   stage = await createStage(['test_single', 'test_batch']);
@@ -24,7 +29,7 @@ afterAll(async () => {
 
 const subjects = ['auth.app.registered.v1'] as const;
 
-/** Registers an app as a request would, in a trace of its own; answers that trace's id. */
+/** Registers an app within a new trace, and returns the id of the trace. */
 const registerTraced = async (): Promise<string> => {
   const tracing = activeTracing();
   const span = tracing?.begin({ name: 'request', kind: 'server' });
@@ -33,22 +38,25 @@ const registerTraced = async (): Promise<string> => {
   return String(span?.traceId);
 };
 
-test('a trace goes through PostgreSQL, the outbox and NATS to the effect, each fact in its own', async () => {
+test('the trace of a fact goes through PostgreSQL, the outbox and NATS to its effect', async () => {
   const messaging = await stage.connect();
   const { knex } = stage;
   const requests = [await registerTraced(), await registerTraced()];
-  // Nobody traces this one: its fact goes the same way without leaving a span.
+  // This fact has no trace and leaves no span.
   await registerApp(knex);
   stage.relay(messaging).hint();
-  const handle = (trx: Parameters<typeof noteEffect>[0], event: Parameters<typeof noteEffect>[1]) =>
-    noteEffect(trx, event);
+  const handle = (trx: Parameters<typeof recordEffect>[0], event: Parameters<typeof recordEffect>[1]) =>
+    recordEffect(trx, event);
   stage.keep(startConsumer({ messaging, database: knex, name: 'test_single', subjects, handle }));
   await waitFor(async () => (await readEffects(knex)).total === 3);
   stage.keep(
     startBatchConsumer({
-      ...{ messaging, database: knex, name: 'test_batch', subjects },
+      messaging,
+      database: knex,
+      name: 'test_batch',
+      subjects,
       handle: async (trx, events) => {
-        for (const event of events) await noteEffect(trx, event);
+        for (const event of events) await recordEffect(trx, event);
       },
     }),
   );
@@ -75,7 +83,7 @@ test('a trace goes through PostgreSQL, the outbox and NATS to the effect, each f
     );
     expect(steps(single?.spanId)).toEqual(['BEGIN', 'insert_inbox', 'INSERT', 'COMMIT']);
   }
-  // Polling, and what belongs to no trace, made none.
+  // Polling and untraced facts leave no span.
   expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set(requests));
   expect(collector.spans.map(({ text }) => text).join()).not.toMatch(/An app|app_|usr_/);
 });

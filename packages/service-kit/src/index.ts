@@ -68,7 +68,7 @@ export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
 export { listen } from './lifecycle/listen.ts';
-export { runPeriodically } from './lifecycle/run-periodically.ts';
+export { type PeriodicWork, type PeriodicWorkOptions, runPeriodically } from './lifecycle/run-periodically.ts';
 export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
 export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';

@@ -48,6 +48,6 @@ test('waitFor returns the value, or throws with the condition and its last error
     },
     { timeoutMs: 30 },
   );
-  await expect(failing).rejects.toThrow(/Waited 30 ms in vain for .*not yet/s);
+  await expect(failing).rejects.toThrow(/Timed out after 30 ms waiting for .*not yet/s);
   await expect(failing).rejects.toMatchObject({ cause: new Error('not yet') });
 });

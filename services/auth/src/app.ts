@@ -9,6 +9,7 @@ import {
   createServiceApp,
   type Logger,
   type Metrics,
+  type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
@@ -18,10 +19,9 @@ import {
   countSuspensions,
   createAppFinder,
   findConnectedApps,
-  type SuspensionWorker,
   startSuspensions,
 } from './apps/index.ts';
-import { type Config, ssoSettings } from './config.ts';
+import { type Config, mailSettings, ssoSettings } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import {
   consentRoutes,
@@ -33,7 +33,8 @@ import {
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createOauthServer, mountPreflight, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
+import { createMailTransport, startMailer } from './mail/index.ts';
+import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
@@ -70,6 +71,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
+  const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
     help: 'Suspended or deleted apps whose connections are still to be ended.',
@@ -85,17 +87,12 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     ]),
     keys: deps.keys,
     stop: async () => {
-      deps.keys.stop();
-      await Promise.all([suspensions.stop(), housekeeping.stop()]);
+      await Promise.all([deps.keys.stop(), suspensions.stop(), housekeeping.stop(), mailer.stop()]);
     },
   };
 };
 
-const createPublicApp = (
-  { config, metrics }: AppDeps,
-  deps: SliceDeps,
-  suspensions: SuspensionWorker,
-): RequestListener => {
+const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensions: PeriodicWork): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
     service: SERVICE,
@@ -119,7 +116,6 @@ const createPublicApp = (
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
     isUnavailable: isConnectionFailure,
-    mount: (express) => mountPreflight(express, server),
     prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
   });
 };
@@ -177,6 +173,8 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
       name: 'auth_grants_ended_by_reuse_total',
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
+    mailKey: encryptionKey.derive('mails'),
+    transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),
     sso: ssoSettings(config),

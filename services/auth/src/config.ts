@@ -1,5 +1,6 @@
 import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
+import type { MailTransportOptions } from './mail/index.ts';
 import type { SsoSettings } from './sso/index.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -33,6 +34,24 @@ export const configSchema = z
       min: 1,
       max: 1_000_000,
       default: 60,
+    }),
+    MAIL_URL: setting.url({
+      description: 'Mail server that takes all mail, with credentials if it wants them; smtps for TLS from the start.',
+      protocols: ['smtp', 'smtps'],
+      secret: true,
+    }),
+    MAIL_FROM: setting.string({
+      description:
+        'Sender of all mail, such as `svc <no-reply@example.com>`. Unset: no-reply at the host of PUBLIC_BASE_URL.',
+      pattern: /^[^\r\n]*[^\s@]+@[^\s@]+$/,
+      expected: 'an address, with or without a name before it',
+      optional: true,
+    }),
+    EMAIL_VERIFICATION: setting.choice({
+      description:
+        'Whether an account must confirm its address before it registers apps, creates keys, approves consents or pays.',
+      values: ['required', 'optional'],
+      default: 'required',
     }),
     SIGNING_KEY_ROTATION_DAYS: setting.integer({
       description: 'Days after which the next signing key takes over.',
@@ -84,4 +103,10 @@ export const ssoSettings = (config: Config): SsoSettings | undefined => {
   const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   return { issuer, clientId, clientSecret, name: config.SSO_NAME };
+};
+
+/** The mail server, and how mails name us. */
+export const mailSettings = (config: Config): MailTransportOptions => {
+  const { hostname: host } = new URL(config.PUBLIC_BASE_URL);
+  return { url: config.MAIL_URL, from: config.MAIL_FROM ?? `svc <no-reply@${host}>`, host };
 };

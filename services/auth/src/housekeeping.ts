@@ -1,6 +1,7 @@
-import type { Clock, Logger } from '@svc/service-kit';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
+import { deleteMailsBefore } from './mail/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
   deleteRefreshTokensExpiredBefore,
@@ -18,6 +19,8 @@ const BATCH = 1_000;
 /** Statements for one kind of row and round; the rest waits for the next round. */
 const BATCHES_MAX = 50;
 
+/** How long an operator can see what was sent, and what was given up. */
+const MAILS_KEPT_MS = 7 * DAY_MS;
 /** How long a user can look back; longer than a year, so that last year's is still there. */
 const AUDIT_KEPT_MS = 400 * DAY_MS;
 
@@ -40,6 +43,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
     () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
     () => deleteDeniedFormsBefore(database, hourAgo, BATCH),
+    () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];
   for (const deleteBatch of kinds) {
@@ -47,19 +51,11 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
   }
 };
 
-/** Tidies up from time to time until it is stopped. Replicas may do so at one time. */
-export const startHousekeeping = (deps: HousekeepingDeps): { stop: () => Promise<void> } => {
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running
-      .then(() => tidyUp(deps))
-      .catch((error: unknown) => deps.logger.warn({ err: error }, 'tidying up failed and will be tried again'));
-  }, INTERVAL_MS);
-  timer.unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
-};
+/** Tidies up now and every five minutes. Replicas may do so at one time. */
+export const startHousekeeping = (deps: HousekeepingDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'housekeeping',
+    intervalMs: INTERVAL_MS,
+    run: () => tidyUp(deps),
+    logger: deps.logger,
+  });

@@ -14,7 +14,7 @@ export const openapiRoutes = (): Binding[] => {
       return {
         status: 200,
         body: document,
-        headers: { 'cache-control': `public, max-age=${DOCUMENT_SECONDS}`, 'access-control-allow-origin': '*' },
+        headers: { 'cache-control': `public, max-age=${DOCUMENT_SECONDS}` },
       };
     }),
   ];

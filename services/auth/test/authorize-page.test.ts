@@ -243,7 +243,6 @@ describe('refusing', () => {
     ['a weak', 'code_challenge_method', 'plain'],
     ['a short', 'code_challenge', 'too-short'],
     ['an unknown', 'locale', 'de'],
-    ['an unknown', 'scope', 'inference admin'],
     ['a long', 'redirect_uri', `https://app.example/${'x'.repeat(2048)}`],
   ])('%s %s is 422', async (_what, name, value) => {
     const shown = await newBrowser(service).open(authorizePath(newVerifier(), { [name]: value }));

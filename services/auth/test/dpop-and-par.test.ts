@@ -222,7 +222,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     ['no state', { state: '' }, 'invalid_request'],
     ['a challenge that is none', { code_challenge: 'x'.repeat(44) }, 'invalid_request'],
     ['a language that there is not', { locale: 'fr' }, 'invalid_request'],
-    ['a scope that there is not', { scope: 'inference admin' }, 'invalid_scope'],
+    ['a scope that there is not', { scope: 'admin' }, 'invalid_scope'],
   ])('RFC 9126 §2.1: %s is told to the app, not to the browser', async (_name, form, error) => {
     const answer = await push(form);
     expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);

@@ -7,7 +7,7 @@ import {
   type RevocationView,
   startRelay,
 } from '@svc/messaging';
-import type { Lifecycle, Logger, Metrics } from '@svc/service-kit';
+import { type Lifecycle, type Logger, type Metrics, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { Config } from './config.ts';
 import { keepUsagePartitions } from './usage-records/index.ts';
@@ -62,8 +62,11 @@ const keepPartitions = async (
 ): Promise<void> => {
   const keep = () => keepUsagePartitions(database, { nowMs: clock(), monthsKept: config.USAGE_RETENTION_MONTHS });
   await keep();
-  const timer = setInterval(() => {
-    keep().catch((error: unknown) => logger.error({ err: error }, 'partitions of usage records were not looked after'));
-  }, PARTITION_INTERVAL_MS);
-  life.onStop('partitions', () => clearInterval(timer));
+  const keeping = runPeriodically({
+    name: 'usage partitions',
+    intervalMs: PARTITION_INTERVAL_MS,
+    run: keep,
+    logger,
+  });
+  life.onStop('partitions', keeping.stop);
 };

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { parseAllowTargets } from './destinations/index.ts';
 import { parseEncryptionKeys } from './signatures/index.ts';
 
-/** Environment of the webhook dispatcher; parsed once, in `main.ts`. */
+/** Environment of the service. `main.ts` parses it once. */
 export const configSchema = z
   .object({
     ...commonSettings,
     ...callingSettings,
     AUTH_INTERNAL_URL: setting.url({
-      description: "Auth's internal listener: who owns an app, and the signing keys of tokens.",
+      description: "Auth's internal listener: owners of apps, and the signing keys of tokens.",
     }),
     JWKS_URL: setting.url({
-      description: 'Where the signing keys are read; by default at the public path below AUTH_INTERNAL_URL.',
+      description: 'Address of the signing keys; by default the public path below AUTH_INTERNAL_URL.',
       optional: true,
     }),
     BILLING_INTERNAL_URL: setting.url({
@@ -20,17 +20,16 @@ export const configSchema = z
     }),
     WEBHOOK_ENCRYPTION_KEY: setting.list({
       description:
-        'Encrypts signing secrets at rest: `[id:]key` with 32 bytes in hex or base64. Of several, the first encrypts and each decrypts; `svc signing-secrets reencrypt` puts every secret under the first.',
+        'Encrypts signing secrets at rest: `[id:]key` with 32 bytes in hex or base64. The first key encrypts, each one decrypts; `svc signing-secrets reencrypt` encrypts every secret with the first.',
       itemsMin: 1,
       secret: true,
     }),
     WEBHOOK_ALLOW_TARGETS: setting.list({
-      description:
-        'Receivers, as `host:port`, whose addresses need not be public; for local and on-premises receivers.',
+      description: 'Receivers, as `host:port`, that may have private addresses; for local and on-premises receivers.',
       default: [],
     }),
     WEBHOOK_EXTRA_CA_FILE: setting.string({
-      description: 'PEM file with authorities that are trusted beside the usual ones.',
+      description: 'PEM file with certificate authorities that are trusted beside the system ones.',
       optional: true,
     }),
     WEBHOOK_BACKOFF_BASE_MS: setting.integer({
@@ -41,19 +40,19 @@ export const configSchema = z
     }),
     WEBHOOK_SLOTS: setting.integer({
       description:
-        'Attempts at one time in one process at receivers that answer soon; slow and unknown ones have places of their own.',
+        'Concurrent attempts in one process at receivers that answer soon; slow and unknown receivers have separate slots.',
       min: 1,
       max: 2_000,
       default: 256,
     }),
     WEBHOOK_EVENT_RETENTION_DAYS: setting.integer({
-      description: 'Days after which delivered, skipped and cancelled events are forgotten; open ones stay.',
+      description: 'Days after which delivered, skipped and cancelled events are deleted; open ones stay.',
       min: 1,
       max: 3_650,
       default: 30,
     }),
     DATABASE_POOL_MAX: setting.integer({
-      description: 'Most connections to the database from one process.',
+      description: 'Maximum number of database connections of one process.',
       min: 4,
       max: 100,
       default: 12,
@@ -64,7 +63,7 @@ export const configSchema = z
       try {
         parse();
       } catch (error) {
-        // Both parsers throw TypeErrors whose texts are ours.
+        // Both parsers throw TypeErrors with our own texts.
         context.addIssue({ code: 'custom', path: [name], message: error instanceof Error ? error.message : '' });
       }
     };
@@ -72,5 +71,4 @@ export const configSchema = z
     check('WEBHOOK_ALLOW_TARGETS', () => parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS));
   });
 
-/** Configuration of the webhook dispatcher. */
 export type Config = z.infer<typeof configSchema>;

@@ -62,7 +62,7 @@ describe('the connection', () => {
     expect(watch.addresses).toEqual(['127.0.0.1']);
   });
 
-  test('looks a name up once', async () => {
+  test('resolves a name once', async () => {
     let lookups = 0;
     await send(target(), {
       lookup: async () => {
@@ -73,12 +73,12 @@ describe('the connection', () => {
     expect([lookups, ...watch.addresses]).toEqual([1, '127.0.0.1']);
   });
 
-  test('to an address by number verifies the address in the certificate', async () => {
+  test('to an IP address verifies the address in the certificate', async () => {
     expect(await send(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({ isDelivered: true });
     expect(receiver.received[0]?.serverName).toBe(false);
   });
 
-  test('tries the next checked address when one refuses', async () => {
+  test('tries the next checked address if one refuses', async () => {
     expect(await send(target(), { lookup: async () => ['127.0.0.9', '127.0.0.1'] })).toMatchObject({
       isDelivered: true,
     });
@@ -96,19 +96,19 @@ describe('the connection', () => {
     expect(watch.addresses).toEqual(['127.0.0.1']);
   });
 
-  test('is kept for the same addresses', async () => {
+  test('is kept alive for the same addresses', async () => {
     for (let index = 0; index < 5; index += 1) await send(target());
     expect(receiver.connections()).toBe(1);
   });
 
-  test('is not used again once the name has other addresses', async () => {
+  test('is not reused after the name has other addresses', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.1', '127.0.0.2'], ['127.0.0.1']];
     const lookup: Lookup = async () => answers.shift() ?? [];
     for (let index = 0; index < 3; index += 1) await send(target(), { lookup });
     expect(receiver.received.map(({ connection }) => connection)).toEqual([1, 2, 1]);
   });
 
-  test('that was kept but closed by the receiver costs no attempt', async () => {
+  test('that the receiver closed while idle costs no attempt', async () => {
     await send(target());
     receiver.closeConnections();
     expect(await send(target())).toMatchObject({ isDelivered: true });
@@ -135,7 +135,7 @@ describe('TLS', () => {
     expect((await against(own)).error).toBe('certificate_expired');
   });
 
-  test('refuses an unknown authority, whatever the environment says', async () => {
+  test('refuses an unknown authority, regardless of NODE_TLS_REJECT_UNAUTHORIZED', async () => {
     const stranger = await createTestAuthority();
     const own = await stranger.issue({ names: [NAME] });
     stranger.remove();
@@ -150,7 +150,7 @@ describe('TLS', () => {
     expect((await against(identity, options)).error).toBe('tls_failed');
   });
 
-  test('takes TLS 1.2', async () => {
+  test('accepts TLS 1.2', async () => {
     const other = await startReceiver(identity, { maxVersion: 'TLSv1.2' });
     const result = await send(`https://${NAME}:${other.port}/`, { targets: [`${NAME}:${other.port}`] });
     expect([result.isDelivered, other.received[0]?.protocol]).toEqual([true, 'TLSv1.2']);
@@ -159,18 +159,18 @@ describe('TLS', () => {
 });
 
 describe('the answer', () => {
-  test.each([300, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('%i is a failure', async (status) => {
+  test.each([300, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('%i fails', async (status) => {
     receiver.otherwise = (response) => response.writeHead(status, { location: target('/elsewhere') }).end();
     expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: status, error: 'unexpected_status' });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?token=a']);
   });
 
-  test.each([200, 201, 202, 204, 299])('%i is a delivery', async (status) => {
+  test.each([200, 201, 202, 204, 299])('%i delivers', async (status) => {
     receiver.otherwise = status;
     expect(await send(target())).toMatchObject({ isDelivered: true, statusCode: status });
   });
 
-  test.each([429, 503])('%i may ask for time, others may not', async (status) => {
+  test.each([429, 503])('%i may carry Retry-After, other statuses may not', async (status) => {
     receiver.otherwise = (response) => response.writeHead(status, { 'retry-after': '7' }).end();
     expect((await send(target())).retryAfterMs).toBe(7_000);
     receiver.otherwise = (response) => response.writeHead(500, { 'retry-after': '7' }).end();
@@ -195,14 +195,14 @@ describe('the answer', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test('that breaks off is no delivery', async () => {
+  test('that breaks off fails', async () => {
     receiver.otherwise = (response) => {
       response.writeHead(200, { 'content-length': '100' }).write('x', () => response.destroy());
     };
     expect((await send(target())).isDelivered).toBe(false);
   });
 
-  test('that is not HTTP is told by one word', async () => {
+  test('that is not TLS is reported by a fixed word', async () => {
     const tcp = createTcpServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n'));
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
     const address = tcp.address();
@@ -217,12 +217,12 @@ describe('the answer', () => {
     'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
     'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n',
     `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
-  ])('that is secure but not HTTP is told by one word: %#', async (text) => {
+  ])('over TLS that is not HTTP is reported by a fixed word: %#', async (text) => {
     receiver.otherwise = (response) => void response.socket?.end(text);
     expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: null, error: 'answer_not_http' });
   });
 
-  test('that does not come is given up after 10 s in total, the look-up included', { timeout: 15_000 }, async () => {
+  test('times out after 10 s in total, including the look-up', { timeout: 15_000 }, async () => {
     receiver.otherwise = (response) => {
       response.writeHead(200).write('x');
     };
@@ -233,14 +233,14 @@ describe('the answer', () => {
     expect(result.durationMs).toBeLessThan(11_000);
   });
 
-  test('of nobody: the cause is one word', async () => {
+  test('of no server is reported by a fixed word', async () => {
     await receiver.stop();
     expect(await send(target())).toMatchObject({ statusCode: null, error: 'connection_refused' });
   });
 });
 
-describe('a process that stops', () => {
-  test('cuts off what it can wait for no longer, without a result', async () => {
+describe('a stopping process', () => {
+  test('aborts an attempt without a result', async () => {
     receiver.otherwise = () => undefined;
     const stopping = new AbortController();
     setTimeout(() => stopping.abort(), 100);
@@ -248,12 +248,12 @@ describe('a process that stops', () => {
   });
 });
 
-describe('no socket opens to an address that is not public', () => {
+describe('no socket is opened to an address that is not public', () => {
   const vectors: { url: string; expect: string; why: string; resolves_to?: string[] | string[][] }[] = JSON.parse(
     readFileSync(new URL('./fixtures/ssrf-vectors.json', import.meta.url), 'utf8'),
   );
 
-  test('for any published destination that is to be refused, at any look-up', async () => {
+  test('for any refused destination of the published vectors', async () => {
     for (const vector of vectors.filter((each) => each.expect === 'reject')) {
       const lists = vector.resolves_to ?? [[]];
       const last = lists.at(-1);
@@ -264,7 +264,7 @@ describe('no socket opens to an address that is not public', () => {
     expect(watch.addresses).toEqual([]);
   });
 
-  test('when the name is public at first and private at an attempt', async () => {
+  test('if the name becomes private between configuration and attempt', async () => {
     for (const address of ['127.0.0.1', '::1', '10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', 'fd00:ec2::254']) {
       const lookup: Lookup = async () => ['104.18.32.7', address];
       expect(await send(target(), { lookup, targets: [] })).toMatchObject({
@@ -275,7 +275,7 @@ describe('no socket opens to an address that is not public', () => {
     expect([watch.addresses, receiver.received]).toEqual([[], []]);
   });
 
-  test('when a receiver redirects to one', async () => {
+  test('if a receiver redirects to one', async () => {
     receiver.otherwise = (response) => response.writeHead(307, { location: 'https://127.0.0.2:9443/' }).end();
     await send(target());
     expect(watch.addresses).toEqual(['127.0.0.1']);

@@ -34,16 +34,16 @@ interface ModelEvent {
   generation: number;
 }
 
-/** What a lane should be, said as simply as it can be. */
+/** The expected state of a lane. */
 interface Model {
   generation: number;
   events: ModelEvent[];
   done: number;
-  /** The receiver has answered in this generation, and soon. */
+  /** The receiver has answered soon in this generation. */
   isPrompt: boolean;
-  /** Who may write outcomes; `expired` when others may take the lane from them. */
+  /** Holder of the lease; `expired` if another may claim the lane. */
   holder: { lane: ClaimedLane; expired: boolean } | undefined;
-  /** Those whose writes must change nothing. */
+  /** Former holders, whose writes must change nothing. */
   losers: ClaimedLane[];
 }
 
@@ -62,14 +62,21 @@ const outcome = (
   result: AttemptOutcome['result'],
   given: { attempt: number; keepLane: boolean },
 ): AttemptOutcome => ({
-  ...{ lane, result, retryDelayMs: 0, pace: 'prompt', at: new Date(), durationMs: 1, ...given },
-  ...(result === 'delivered' ? { statusCode: 204, error: null } : { statusCode: 500, error: 'unexpected_status' }),
+  lane,
+  result,
+  retryDelayMs: 0,
+  pace: 'prompt',
+  at: new Date(),
+  statusCode: result === 'delivered' ? 204 : 500,
+  error: result === 'delivered' ? null : 'unexpected_status',
+  durationMs: 1,
+  ...given,
 });
 
 const operations: Record<string, (run: Run) => Promise<void>> = {
   store: (run) => store(run, { isWorking: false }),
   storeAndLease: (run) => store(run, { isWorking: true }),
-  async storeInVain({ clientId, model }) {
+  async storeAndRollBack({ clientId, model }) {
     const local = localWorker();
     const storing = database.knex.transaction(async (trx) => {
       await storeEvents(trx, [draftFor(clientId)], { ...deps, worker: local.worker });
@@ -135,7 +142,7 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
   skip: (run) => recover(run, 'skip'),
 };
 
-/** An idle lane of a prompt receiver is leased by the storing itself where the process has a worker; any other idle one is hinted at. */
+/** Stores an event. With a worker, an idle lane of a prompt receiver is leased at once, and any other idle lane causes a hint. */
 const store = async ({ clientId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> => {
   const local = localWorker();
   const worker = isWorking ? local.worker : undefined;
@@ -176,7 +183,7 @@ const localWorker = (): {
   return { worker: { reserve: () => reservation, hint }, seen };
 };
 
-/** Whoever waits for the same commit has been called. */
+/** Lets the callbacks of the commit run. */
 const afterCommit = () => new Promise((resolve) => setImmediate(resolve));
 
 const attempt = async ({ model }: Run, isDelivered: boolean, keepLane: boolean): Promise<void> => {
@@ -232,7 +239,9 @@ const compare = async ({ clientId, model }: Run): Promise<void> => {
   ).toEqual(model.events);
   const lane = await database.knex('lanes').where({ client_id: clientId }).first();
   expect(lane).toMatchObject({
-    ...{ generation: model.generation, last_sequence: model.events.length, done_sequence: model.done },
+    generation: model.generation,
+    last_sequence: model.events.length,
+    done_sequence: model.done,
     blocked_sequence: isBlocked(model) ? model.done + 1 : null,
   });
   const attempts = await database
@@ -245,7 +254,7 @@ const compare = async ({ clientId, model }: Run): Promise<void> => {
   expect(attempts.map((row) => [row.sequence, row.attempt])).toEqual(expected);
 };
 
-test('any sequence of storing, claiming, attempts, lost leases, recoveries and generations leaves what the model says', {
+test('a lane matches its model after any sequence of operations', {
   timeout: 120_000,
 }, async () => {
   const weighted = fc.oneof(
@@ -260,7 +269,7 @@ test('any sequence of storing, claiming, attempts, lost leases, recoveries and g
       const generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
       const run: Run = {
         clientId,
-        model: { ...{ generation, events: [], done: 0 }, ...{ isPrompt: false, holder: undefined, losers: [] } },
+        model: { generation, events: [], done: 0, isPrompt: false, holder: undefined, losers: [] },
       };
       for (const name of names) {
         await operations[name]?.(run);

@@ -22,9 +22,19 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const DELIVERED = {
+  attempt: 1,
+  result: 'delivered',
+  retryDelayMs: 0,
+  pace: 'prompt',
+  at: new Date(),
+  statusCode: 204,
+  error: null,
+  durationMs: 1,
+} as const;
 const limits = { prompt: 10, unknown: 10, slow: 10 };
 
-/** An app with this many events waiting. */
+/** Creates an app with so many queued events. */
 const newLane = async (events: number): Promise<string> => {
   const clientId = newId('app');
   const draft = {
@@ -41,7 +51,7 @@ const newLane = async (events: number): Promise<string> => {
   return clientId;
 };
 
-test('a lane that goes on keeps a young lease as it is, and renews an older one', async () => {
+test('a lane that goes on keeps a young lease and renews an older one', async () => {
   const clientId = await newLane(4);
   const [claim] = await claimDueLanes(database.knex, limits);
   expect(claim?.lane).toMatchObject({ clientId, sequence: 1 });
@@ -55,13 +65,15 @@ test('a lane that goes on keeps a young lease as it is, and renews an older one'
     );
     return rows[0] ?? { text: '', age: Number.NaN, due: false };
   };
+  const eventIds = await database.knex('events').where({ client_id: clientId }).orderBy('sequence').pluck('event_id');
   const deliver = async (sequence: number) => {
     const outcome: AttemptOutcome = {
-      ...{ lane: { ...claim.lane, sequence }, attempt: 1, result: 'delivered', retryDelayMs: 0, keepLane: true },
-      ...{ pace: 'prompt', at: new Date(), statusCode: 204, error: null, durationMs: 1 },
+      ...DELIVERED,
+      lane: { ...claim.lane, sequence },
+      keepLane: true,
     };
     const [recorded] = await recordOutcomes(database.knex, [outcome]);
-    expect(recorded).toMatchObject({ isKept: true, next: { sequence: sequence + 1, attempts: 0 } });
+    expect(recorded).toMatchObject({ isKept: true, next: { eventId: eventIds[sequence], attempts: 0 } });
   };
   const set = (ageMs: number) =>
     database.knex.raw(
@@ -69,7 +81,7 @@ test('a lane that goes on keeps a young lease as it is, and renews an older one'
        WHERE client_id = ?`,
       [LEASE_MS - ageMs, LEASE_MS - ageMs, clientId],
     );
-  // As if it had just begun, however slow this machine is.
+  // Younger than any lease, even on a slow machine.
   await set(-60_000);
   const young = await lease();
   await deliver(1);
@@ -82,15 +94,16 @@ test('a lane that goes on keeps a young lease as it is, and renews an older one'
   expect(renewed.age).toBeLessThan(old.age);
 });
 
-test('a claim comes with the next event, as many attempts as it has had', async () => {
+test('a claim returns the next event with its attempts so far', async () => {
   const clientId = await newLane(1);
   await database.knex('events').where({ client_id: clientId }).update({ attempts: 3, attempts_in_round: 2 });
   const claims = await claimDueLanes(database.knex, limits);
   const own = claims.find(({ lane }) => lane.clientId === clientId);
-  expect(own?.content).toMatchObject({ clientId, sequence: 1, generation: 1, attempts: 3, attemptsInRound: 2 });
+  expect(own?.lane).toMatchObject({ sequence: 1, generation: 1 });
+  expect(own?.content).toMatchObject({ attempts: 3, attemptsInRound: 2 });
 });
 
-test('a claim passes over a lane that somebody is changing, and finds it as it was left', async () => {
+test('a claim passes over a lane that a transaction is changing, and sees its changes afterwards', async () => {
   const clientId = await newLane(1);
   const trx = await database.knex.transaction();
   await trx.raw('SELECT 1 FROM lanes WHERE client_id = ? FOR NO KEY UPDATE', [clientId]);
@@ -103,7 +116,7 @@ test('a claim passes over a lane that somebody is changing, and finds it as it w
   expect(own?.content).toMatchObject({ attempts: 1, attemptsInRound: 1 });
 });
 
-test('outcomes that lose a deadlock are written all the same, and no lane waits for its lease', async () => {
+test('outcomes that lose a deadlock are recorded by a retry', async () => {
   const clientIds = [await newLane(1), await newLane(1)].sort();
   const claims = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => clientIds.includes(lane.clientId));
   const store = createLaneStore(database.knex, { recall: () => undefined, find: async () => [] });
@@ -113,14 +126,15 @@ test('outcomes that lose a deadlock are written all the same, and no lane waits 
       .where({ client_id: clientId ?? '' })
       .forUpdate()
       .select('client_id');
-  // It would notice the circle itself only later: the outcomes lose.
+  // This transaction checks for a deadlock later, so the outcomes lose.
   await trx.raw("SET LOCAL deadlock_timeout = '30s'");
   await lock(clientIds[1]);
   const recorded = Promise.all(
     claims.map(({ lane }) =>
       store.record({
-        ...{ lane, attempt: 1, result: 'delivered', retryDelayMs: 0, keepLane: false, pace: 'prompt' },
-        ...{ at: new Date(), statusCode: 204, error: null, durationMs: 1 },
+        ...DELIVERED,
+        lane,
+        keepLane: false,
       }),
     ),
   );

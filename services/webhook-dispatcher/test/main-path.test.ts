@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { newId, type SubscriptionSnapshot } from '@svc/contracts';
+import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -7,11 +7,11 @@ import {
   type Dispatcher,
   newOwner,
   type Owner,
-  publishFact,
   startDispatcher,
   startWorld,
   type World,
 } from './support/dispatcher.ts';
+import { createFacts, snapshot } from './support/facts.ts';
 import type { Received } from './support/receiver.ts';
 
 let world: World;
@@ -38,7 +38,7 @@ const configure = async (): Promise<string> => {
   return answer.body.signing_secret;
 };
 
-/** An implementation of the receiver's side that shares nothing with ours. */
+/** Verifies a signature without code of the service. */
 const isSigned = (received: Received, secret: string): boolean => {
   const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(received.headers['x-svc-signature'])) ?? [];
   const input = Buffer.concat([Buffer.from(`${time}.`, 'utf8'), received.raw]);
@@ -46,31 +46,8 @@ const isSigned = (received: Received, secret: string): boolean => {
   return signature === createHmac('sha256', Buffer.from(secret, 'utf8')).update(input).digest('hex') && age < 300;
 };
 
-const snapshot = (revision: number): SubscriptionSnapshot => ({
-  status: 'active',
-  plan: { id: 'starter', name: 'Starter' },
-  period: { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
-  cancel_at_period_end: false,
-  budget: { weekly_used_percent: 3, monthly_used_percent: 1, services: { chat: true, audio_transcription: false } },
-  revision,
-});
-
-const connect = (userId: string, clientId: string, version = 1) =>
-  publishFact(world, {
-    subject: 'auth.connection.created.v1',
-    aggregate: `connection:${userId}:${clientId}`,
-    version,
-    data: {
-      svc_user_id: userId,
-      client_id: clientId,
-      grant_id: newId('grt'),
-      scope: 'inference usage:read',
-      connected_at: '2026-11-20T10:00:00.000Z',
-    },
-  });
-
 describe('from a configuration to a delivery', () => {
-  test('a configuration answers its secret once, and reads back without it', async () => {
+  test('a new configuration returns its secret once, and later reads leave it out', async () => {
     const configured = await call(dispatcher, owner, ['PUT', '', { url: world.receiver.url }]);
     expect(configured.body).toMatchObject({
       client_id: owner.clientId,
@@ -88,7 +65,7 @@ describe('from a configuration to a delivery', () => {
     expect(again.body.signing_secret).not.toBe(configured.body.signing_secret);
   });
 
-  test('a test event is queued, delivered with a signature that verifies, and listed', async () => {
+  test('a test event is queued, delivered with a valid signature, and listed', async () => {
     const secret = await configure();
     const queued = await call(dispatcher, owner, ['POST', '/test']);
     expect(queued).toMatchObject({ status: 202, body: { status: 'queued' } });
@@ -101,9 +78,8 @@ describe('from a configuration to a delivery', () => {
       sequence: 1,
       user: { svc_user_id: owner.userId },
     });
-    expect(Object.keys(received?.event ?? {})).toEqual([
-      ...['api_version', 'event_id', 'event', 'integration_id', 'sequence', 'created', 'user', 'data'],
-    ]);
+    const fields = ['api_version', 'event_id', 'event', 'integration_id', 'sequence', 'created', 'user', 'data'];
+    expect(Object.keys(received?.event ?? {})).toEqual(fields);
     expect(received).toMatchObject({ method: 'POST', path: '/hook', serverName: 'localhost' });
     expect(received?.headers).toMatchObject({
       host: `localhost:${world.receiver.port}`,
@@ -122,11 +98,11 @@ describe('from a configuration to a delivery', () => {
     expect(listed.data[0].last_attempt).toMatchObject({ status_code: 204, error: null });
   });
 
-  test('a connection is told, followed by the subscription of its user', async () => {
+  test('a connection is sent, followed by the subscription of its user', async () => {
     const secret = await configure();
     const userId = newId('usr');
     world.standIns.snapshots.set(userId, snapshot(4));
-    await connect(userId, owner.clientId);
+    await createFacts(world, dispatcher).connect({ userId, clientId: owner.clientId });
     await waitFor(() => world.receiver.received.length === 2);
     const [connected, updated] = world.receiver.received;
     expect(connected?.event).toMatchObject({
@@ -139,7 +115,7 @@ describe('from a configuration to a delivery', () => {
     expect(world.receiver.received.every((received) => isSigned(received, secret))).toBe(true);
   });
 
-  test('failed attempts are repeated in order, with the same body and a fresh signature', async () => {
+  test('failed attempts are retried in order, with the same body and a new signature', async () => {
     const secret = await configure();
     world.receiver.next.push(500, 302, 404);
     await call(dispatcher, owner, ['POST', '/test']);

@@ -34,7 +34,7 @@ beforeEach(async () => {
 const configure = () => call(dispatcher, owner, ['PUT', '', { url: world.receiver.url }]);
 const queueTest = async (): Promise<string> => (await call(dispatcher, owner, ['POST', '/test'])).body.event_id;
 const list = async (query = '') => (await call(dispatcher, owner, ['GET', `/events${query}`])).body;
-/** What the receiver got for this test's app: late deliveries of the test before do not count. */
+/** Returns the deliveries to this test's app, without late ones of the test before. */
 const received = () => world.receiver.received.filter(({ event }) => event.integration_id === owner.clientId);
 const recover = (eventId: string, action: string) =>
   call(dispatcher, owner, ['POST', `/events/${eventId}/recover`, { action }]);
@@ -44,7 +44,7 @@ const statuses = async () => {
     data.map((record: { sequence: number; status: string }) => [record.sequence, record.status]),
   );
 };
-/** Eight attempts take some 5.5 s, also with the shortest first step. */
+/** Eight attempts take 5.5 s with the shortest first step. */
 const WAIT = { timeoutMs: 20_000 };
 const untilStatus = (sequence: number, status: string) =>
   waitFor(async () => (await statuses())[sequence] === status, WAIT);
@@ -57,18 +57,18 @@ const endpoints: [string, string, unknown?][] = [
   ['POST', `/events/${newId('evt')}/recover`, { action: 'retry' }],
 ];
 
-describe('who may not', () => {
-  test.each(endpoints)('unauthenticated: %s %s', async (...request) => {
+describe('refuses', () => {
+  test.each(endpoints)('a request without a session with 401: %s %s', async (...request) => {
     expect((await call(dispatcher, { clientId: owner.clientId }, request)).status).toBe(401);
   });
 
-  test.each(endpoints)('a personal account: %s %s', async (...request) => {
+  test.each(endpoints)('a personal account with 403: %s %s', async (...request) => {
     const token = await world.tokens.consoleSession({ userId: owner.userId, accountType: 'personal' });
     const answer = await call(dispatcher, { clientId: owner.clientId, token }, request);
     expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'business_account_required' } } });
   });
 
-  test.each(endpoints)('another business, to whom the app does not exist: %s %s', async (...request) => {
+  test.each(endpoints)('another business with 404, as for an unknown app: %s %s', async (...request) => {
     await configure();
     const stranger = await newOwner(world);
     const answer = await call(dispatcher, { clientId: owner.clientId, token: stranger.token }, request);
@@ -77,7 +77,7 @@ describe('who may not', () => {
     expect(unknown.body).toEqual(answer.body);
   });
 
-  test.each(endpoints)('anybody while auth cannot be asked: %s %s', async (...request) => {
+  test.each(endpoints)('any request with 503 while auth is away: %s %s', async (...request) => {
     world.standIns.isDown = true;
     const answer = await call(dispatcher, owner, request).finally(() => {
       world.standIns.isDown = false;
@@ -86,7 +86,7 @@ describe('who may not', () => {
   });
 });
 
-describe('what is invalid', () => {
+describe('invalid requests', () => {
   test.each([
     [{}, 'missing'],
     [{ url: '' }, 'string_too_short'],
@@ -95,33 +95,33 @@ describe('what is invalid', () => {
     [{ url: 'http://hooks.example.com/' }, 'value_error'],
     [{ url: 'https://127.0.0.1/' }, 'value_error'],
     [{ url: 'https://localhost:9/' }, 'value_error'],
-  ])('a configuration with %j is 422 %s', async (body, type) => {
+  ])('a configuration with %j gets 422 %s', async (body, type) => {
     const answer = await call(dispatcher, owner, ['PUT', '', body]);
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'url'], type }] } });
   });
 
-  test('unknown properties are refused', async () => {
+  test('a configuration with unknown properties is refused', async () => {
     const answer = await call(dispatcher, owner, ['PUT', '', { url: 'https://hooks.example.com/', secret: 'x' }]);
     expect(answer.body.detail).toMatchObject([{ loc: ['body', 'secret'], type: 'extra_forbidden' }]);
   });
 
-  test.each(['0', '101', 'x'])('a list of %s events is refused', async (limit) => {
+  test.each(['0', '101', 'x'])('a list with the limit %s is refused', async (limit) => {
     const answer = await call(dispatcher, owner, ['GET', `/events?limit=${limit}`]);
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'limit'] }] } });
   });
 
-  test('a list behind an event of somebody else is refused', async () => {
+  test('a list after an event of another app is refused', async () => {
     const answer = await call(dispatcher, owner, ['GET', `/events?after=${newId('evt')}`]);
     expect(answer.body.detail).toMatchObject([{ loc: ['query', 'after'], type: 'value_error' }]);
   });
 
-  test('an unknown action is refused', async () => {
+  test('an unknown recovery action is refused', async () => {
     expect((await recover(newId('evt'), 'drop')).body.detail).toMatchObject([{ loc: ['body', 'action'] }]);
   });
 });
 
 describe('without a configuration', () => {
-  test('there is none to read, nothing to test, and an empty list', async () => {
+  test('reading gets 404, a test 409, and the list is empty', async () => {
     expect((await call(dispatcher, owner, ['GET', ''])).status).toBe(404);
     const tested = await call(dispatcher, owner, ['POST', '/test']);
     expect(tested).toMatchObject({ status: 409, body: { detail: { code: 'webhook_not_configured' } } });
@@ -130,7 +130,7 @@ describe('without a configuration', () => {
 });
 
 describe('a failed event', () => {
-  /** An event that needs one more attempt to fail. */
+  /** Queues an event with one attempt left, and lets it fail. */
   const fail = async (): Promise<string> => {
     await configure();
     world.receiver.otherwise = 500;
@@ -139,7 +139,7 @@ describe('a failed event', () => {
     return eventId;
   };
 
-  test('has had eight attempts and blocks the later ones', async () => {
+  test('has eight attempts and blocks the later ones', async () => {
     await configure();
     world.receiver.otherwise = 500;
     const eventId = await queueTest();
@@ -162,7 +162,7 @@ describe('a failed event', () => {
     expect(data[1].last_attempt).toMatchObject({ status_code: 500, error: 'unexpected_status' });
   });
 
-  test('retried, has a fresh set of eight attempts, and the same body', async () => {
+  test('gets eight more attempts with the same body if it is retried', async () => {
     const eventId = await fail();
     expect(await recover(eventId, 'retry')).toMatchObject({
       status: 200,
@@ -177,7 +177,7 @@ describe('a failed event', () => {
     expect((await call(dispatcher, owner, ['GET', ''])).body.state).toBe('ok');
   });
 
-  test('skipped, leaves a gap, and the later ones go on', async () => {
+  test('leaves a gap if it is skipped, and the later ones are delivered', async () => {
     const eventId = await fail();
     await queueTest();
     world.receiver.otherwise = 204;
@@ -186,7 +186,7 @@ describe('a failed event', () => {
     expect(await statuses()).toEqual({ 1: 'skipped', 2: 'delivered' });
   });
 
-  test('is cancelled by a new generation, which goes on in sequence', async () => {
+  test('is cancelled by a new generation, which continues the sequence', async () => {
     await fail();
     await queueTest();
     world.receiver.otherwise = 204;
@@ -196,7 +196,7 @@ describe('a failed event', () => {
     expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'cancelled', 3: 'delivered' });
   });
 
-  test('is the only one that can be recovered', async () => {
+  test('is the only kind that can be recovered', async () => {
     await configure();
     const eventId = await queueTest();
     await untilStatus(1, 'delivered');
@@ -211,7 +211,7 @@ describe('a failed event', () => {
 });
 
 describe('the list', () => {
-  test('goes from the newest to the oldest, page by page', async () => {
+  test('returns events page by page, newest first', async () => {
     await configure();
     for (let index = 0; index < 5; index += 1) await queueTest();
     const seen: number[] = [];
@@ -224,7 +224,7 @@ describe('the list', () => {
     expect(seen).toEqual([5, 4, 3, 2, 1]);
   });
 
-  test('shows an attempt under way', async () => {
+  test('shows an attempt in flight as delivering', async () => {
     await configure();
     let answer = (): void => undefined;
     world.receiver.otherwise = (response) => {
@@ -239,23 +239,20 @@ describe('the list', () => {
 });
 
 describe('a new generation during an attempt', () => {
-  test.each([200, 500])(
-    'neither revives the old event nor signs it with the new secret (answer %i)',
-    async (status) => {
-      await configure();
-      let answer = (): void => undefined;
-      world.receiver.otherwise = (response) => {
-        answer = () => response.writeHead(status).end();
-      };
-      const eventId = await queueTest();
-      await waitFor(() => received().length === 1);
-      await configure();
-      world.receiver.otherwise = 204;
-      answer();
-      await queueTest();
-      await untilStatus(2, 'delivered');
-      expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'delivered' });
-      expect(received().filter(({ event }) => event.event_id === eventId).length).toBe(1);
-    },
-  );
+  test.each([200, 500])('is not followed by another attempt at the old event (answer %i)', async (status) => {
+    await configure();
+    let answer = (): void => undefined;
+    world.receiver.otherwise = (response) => {
+      answer = () => response.writeHead(status).end();
+    };
+    const eventId = await queueTest();
+    await waitFor(() => received().length === 1);
+    await configure();
+    world.receiver.otherwise = 204;
+    answer();
+    await queueTest();
+    await untilStatus(2, 'delivered');
+    expect(await statuses()).toEqual({ 1: 'cancelled', 2: 'delivered' });
+    expect(received().filter(({ event }) => event.event_id === eventId).length).toBe(1);
+  });
 });

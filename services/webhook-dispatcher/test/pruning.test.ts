@@ -3,7 +3,7 @@ import { waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
 import { call, newOwner, startDispatcher, startWorld } from './support/dispatcher.ts';
 
-test('events that are long done are forgotten, open ones are not, and the sequence goes on', async () => {
+test('deletes old done events, keeps open ones, and continues the sequence', async () => {
   const world = await startWorld();
   const owner = await newOwner(world);
   const first = await startDispatcher(world);

@@ -11,7 +11,7 @@ import { startWorkerProcess } from './support/worker-process.ts';
 const APPS = 20;
 const EVENTS_PER_APP = 60;
 
-test('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lost, no gap, in order', {
+test('events arrive in order and without a gap while PostgreSQL is stopped and killed and NATS is killed', {
   timeout: 120_000,
 }, async () => {
   const scratch = await scratchDirectory();
@@ -48,14 +48,19 @@ test('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lo
   await waitFor(() => seed(1).then(() => true), { timeoutMs: 10_000, intervalMs: 200 });
   await seed(18);
   const userId = newId('usr');
-  const [told = ''] = clientIds;
+  const [connected = ''] = clientIds;
   await waitFor(
     async () => {
       await publishFact(world, {
-        ...{ subject: 'auth.connection.created.v1', aggregate: `connection:${userId}:${told}`, version: 1 },
+        subject: 'auth.connection.created.v1',
+        aggregate: `connection:${userId}:${connected}`,
+        version: 1,
         data: {
-          ...{ svc_user_id: userId, client_id: told, grant_id: newId('grt') },
-          ...{ scope: 'inference', connected_at: '2026-11-20T10:00:00.000Z' },
+          svc_user_id: userId,
+          client_id: connected,
+          grant_id: newId('grt'),
+          scope: 'inference',
+          connected_at: '2026-11-20T10:00:00.000Z',
         },
       });
       return true;
@@ -75,7 +80,7 @@ test('PostgreSQL stopped and killed, NATS killed, workers under load: nothing lo
     if (!seen.includes(event.sequence)) first.set(event.integration_id, [...seen, event.sequence]);
   }
   for (const clientId of clientIds) {
-    const count = clientId === told ? EVENTS_PER_APP + 1 : EVENTS_PER_APP;
+    const count = clientId === connected ? EVENTS_PER_APP + 1 : EVENTS_PER_APP;
     expect(first.get(clientId)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
   }
   expect(await Promise.all(workers.map((worker) => worker.stop()))).toEqual([0, 0]);

@@ -15,7 +15,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('schema.sql is what the migrations make', async () => {
+test('schema.sql matches the migrated database', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await dumpSchema(database.url)).toMatchFileSnapshot(file);
 });
@@ -23,7 +23,7 @@ test('schema.sql is what the migrations make', async () => {
 describe('one blocked app with 100,000 waiting events', () => {
   const WAITING = 100_000;
 
-  test('slows no claim: due lanes are found by their index, and no event is read', { timeout: 60_000 }, async () => {
+  test('slows no claim, which finds due lanes by their index and reads no events', { timeout: 60_000 }, async () => {
     const { knex } = database;
     const blocked = newId('app');
     await knex('lanes').insert({ client_id: blocked, generation: 1, last_sequence: WAITING + 1, blocked_sequence: 1 });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** Every row of every table, as text; bytes both as hex and as they are. */
+/** Returns all rows of all tables as text, with bytes in hex and in latin1. */
 const everythingStored = async (): Promise<string> => {
   const tables = await world.database.knex('pg_tables').where({ schemaname: 'public' }).select('tablename');
   const rows = await Promise.all(tables.map(({ tablename }) => world.database.knex(tablename).select('*')));
@@ -36,7 +36,7 @@ const everythingStored = async (): Promise<string> => {
   );
 };
 
-test('no secret, token, query or answer of a receiver is stored or logged', async () => {
+test('stores and logs no secret, token or answer of a receiver, and logs no query', async () => {
   const dispatcher = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: FIRST } });
   const owner = await newOwner(world);
   world.receiver.next.push((response) => response.writeHead(500, { 'x-note': 'canary-header' }).end('canary-answer'));
@@ -48,7 +48,10 @@ test('no secret, token, query or answer of a receiver is stored or logged', asyn
     aggregate: `connection:${owner.userId}:${owner.clientId}`,
     version: 1,
     data: {
-      ...{ svc_user_id: owner.userId, client_id: owner.clientId, grant_id: newId('grt'), scope: 'inference' },
+      svc_user_id: owner.userId,
+      client_id: owner.clientId,
+      grant_id: newId('grt'),
+      scope: 'inference',
       connected_at: '2026-11-20T10:00:00.000Z',
     },
   });
@@ -60,8 +63,16 @@ test('no secret, token, query or answer of a receiver is stored or logged', asyn
   const secret: string = body.signing_secret;
   const signatures = received.map(({ headers }) => String(headers['x-svc-signature']).split('v1=')[1] ?? '');
   const canaries = [
-    ...[secret, secret.slice('whsec_'.length), Buffer.from(secret).toString('hex'), owner.token, FIRST.slice(6)],
-    ...['canary-answer', 'canary-header', 'canary-password', 'service-token-of-the-tests', ...signatures],
+    secret,
+    secret.slice('whsec_'.length),
+    Buffer.from(secret).toString('hex'),
+    owner.token,
+    FIRST.slice(6),
+    'canary-answer',
+    'canary-header',
+    'canary-password',
+    'service-token-of-the-tests',
+    ...signatures,
   ];
   const [stored, logged] = [await everythingStored(), world.logs.join('')];
   for (const canary of canaries) {
@@ -71,7 +82,7 @@ test('no secret, token, query or answer of a receiver is stored or logged', asyn
   expect(logged.includes('canary-query')).toBe(false);
 });
 
-test('a rotation of the encryption key by command changes no secret, and frees the old key', async () => {
+test('re-encryption changes no secret and makes the old key dispensable', async () => {
   const owner: Owner = await newOwner(world);
   const before = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: FIRST } });
   await call(before, owner, ['PUT', '', { url: world.receiver.url }]);
@@ -91,7 +102,7 @@ test('a rotation of the encryption key by command changes no secret, and frees t
   expect(await open(boxOf(SECOND))).toBe(secret);
 });
 
-test('an event whose secret cannot be opened waits, and uses up no attempt', async () => {
+test('an event whose secret cannot be opened waits without using up an attempt', async () => {
   const owner = await newOwner(world);
   const other = `third:${randomBytes(32).toString('base64')}`;
   const first = await startDispatcher(world, { env: { WEBHOOK_ENCRYPTION_KEY: other } });

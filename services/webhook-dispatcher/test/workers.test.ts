@@ -14,13 +14,13 @@ afterAll(async () => {
   await world?.stop();
 });
 
-/** A small generator with a seed, so that a run can be repeated. */
+/** Returns a seeded random generator, so that a run can be repeated. */
 const seeded = (seed: number) => () => {
   seed = (seed * 1_664_525 + 1_013_904_223) % 4_294_967_296;
   return seed / 4_294_967_296;
 };
 
-/** The order in which each app's events arrived for the first time, and how many arrived again. */
+/** Returns the order of each app's first arrivals, and the number of repeated ones. */
 const arrivals = () => {
   const first = new Map<string, number[]>();
   let again = 0;
@@ -32,7 +32,7 @@ const arrivals = () => {
   return { first, again };
 };
 
-test('three workers, one killed and one paused for longer than its lease, receivers that fail: nothing lost, no gap, in order', {
+test('events arrive in order and without a gap while one worker is killed and one is suspended beyond its lease', {
   timeout: 120_000,
 }, async () => {
   const random = seeded(20_261_120);
@@ -62,13 +62,13 @@ test('three workers, one killed and one paused for longer than its lease, receiv
   for (const sequences of first.values()) expect(sequences).toEqual(whole);
   const rows = await knex('events').select('status').groupBy('status').count();
   expect(rows).toEqual([{ status: 'delivered', count: APPS * EVENTS_PER_APP }]);
-  // Failed attempts and those repeated after a lost lease; the log counts the former.
+  // Repeated arrivals are failed attempts, which the log counts, or attempts after a lost lease.
   const failures = Number((await knex('delivery_attempts').whereNotNull('error').count())[0]?.['count']);
   expect(again - failures).toBeGreaterThanOrEqual(0);
   expect(again - failures).toBeLessThanOrEqual(18);
 });
 
-test('a worker that is stopped ends its attempts, and leaves its lanes to others at once', {
+test('a stopped worker finishes its attempts and gives its lanes back at once', {
   timeout: 60_000,
 }, async () => {
   world.receiver.received.length = 0;

@@ -9,7 +9,7 @@ const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string())
 
 /** Bundles a service as for production and answers the path of its main module. Throws where the build fails. */
 export const bundleService = (directory: string): string => {
-  const build = join(ROOT, 'infra', 'build', 'src', 'main.ts');
+  const build = join(ROOT, 'packages', 'service-kit', 'scripts', 'bundle', 'main.ts');
   execFileSync(process.execPath, [build], { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
   const output = join(directory, 'dist');
   linkPackages(output);

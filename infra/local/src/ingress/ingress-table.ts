@@ -1,7 +1,7 @@
 import type { ErrorShape, IncomingPath, RouteDefinition, ServiceName } from '@svc/contracts';
 
-/** A part of the product behind the ingress: a service of the contract, or the console. */
-export type IngressOwner = ServiceName | 'console';
+/** A part of the product behind the ingress: a service of the contract, the console, or the sandbox mail server. */
+export type IngressOwner = ServiceName | 'console' | 'sandbox-mail';
 
 export interface IngressMatch {
   readonly service: IngressOwner;
@@ -16,7 +16,17 @@ export interface IngressTable {
   readonly match: (path: string) => IngressMatch | undefined;
 }
 
-export type IngressRoute = IncomingPath & { readonly errors?: RouteDefinition['errors'] };
+export interface IngressRoute extends Omit<IncomingPath, 'service'> {
+  readonly service: IngressOwner;
+  readonly errors?: RouteDefinition['errors'];
+}
+
+/** Routes of the sandbox mail server. They are no part of the contract: only the local stack runs it. */
+export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sandbox/mail/messages'].map((path) => ({
+  path,
+  service: 'sandbox-mail',
+  errorShape: 'detail',
+}));
 
 interface PathNode {
   readonly template: string;

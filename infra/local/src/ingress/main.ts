@@ -1,7 +1,7 @@
 import { allRoutes, newId, serviceNames, unservedPaths } from '@svc/contracts';
 import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
-import { type IngressOwner, ingressTable } from './ingress-table.ts';
+import { type IngressOwner, ingressTable, sandboxMailRoutes } from './ingress-table.ts';
 import type { ReadinessUrls } from './stopping-services.ts';
 
 const DRAIN_MS = 8_000;
@@ -17,8 +17,9 @@ const variables = {
   'inference-gateway': 'INFERENCE_GATEWAY_URL',
   'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
   console: 'CONSOLE_URL',
+  'sandbox-mail': 'SANDBOX_MAIL_URL',
 } as const satisfies Record<IngressOwner, string>;
-for (const service of [...serviceNames, 'console'] as const) {
+for (const service of [...serviceNames, 'console', 'sandbox-mail'] as const) {
   const url = env[variables[service]];
   if (url) upstreams[service] = url;
   const internalUrl = env[variables[service].replace(/URL$/, 'INTERNAL_URL')];
@@ -35,7 +36,11 @@ const logAccess = ({ requestId, method, template, status, durationMs }: AccessRe
   log('info', 'request answered', { request_id: requestId, method, route: template, status, duration_ms: durationMs });
 
 const server = createIngress({
-  table: ingressTable([...allRoutes, ...unservedPaths]),
+  table: ingressTable([
+    ...allRoutes,
+    ...unservedPaths,
+    ...(upstreams['sandbox-mail'] === undefined ? [] : sandboxMailRoutes),
+  ]),
   upstreams,
   readinessUrls,
   scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',

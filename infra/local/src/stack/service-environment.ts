@@ -1,6 +1,9 @@
 import { callersOf, type ServiceName, serviceNames } from '@svc/contracts';
 import { apiTokenOf, digestOf, type Secrets, variablePrefix } from './secrets.ts';
 
+/** Names of the ports of the sandbox mail server: its inbox, and SMTP. */
+export const SANDBOX_MAIL = 'sandbox-mail';
+export const SANDBOX_MAIL_SMTP = 'sandbox-mail-smtp';
 /** Time that open requests and streams get when the stack stops. */
 const SHUTDOWN_GRACE_MS = 8_000;
 /** Time that a service keeps serving once it reports a stop, so that the ingress notices. */
@@ -76,7 +79,13 @@ const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.Proc
   const { secrets, routesFile, plansFile, usageJournal } = context;
   switch (service) {
     case 'auth':
-      return { AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY, SIGN_UPS_PER_SOURCE_PER_HOUR };
+      return {
+        AUTH_ENCRYPTION_KEY: secrets.AUTH_ENCRYPTION_KEY,
+        SIGN_UPS_PER_SOURCE_PER_HOUR,
+        MAIL_URL: `smtp://127.0.0.1:${context.ports.get(SANDBOX_MAIL_SMTP)}`,
+        MAIL_FROM: 'svc <no-reply@svc.example>',
+        EMAIL_VERIFICATION: 'optional',
+      };
     case 'billing':
       return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox' };
     case 'inference-gateway':

@@ -9,6 +9,7 @@ import { choosePorts } from './ports.ts';
 import type { Report } from './report.ts';
 import { samplePartnerPorts } from './sample-receiver.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
+import { SANDBOX_MAIL, SANDBOX_MAIL_SMTP } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { createStackFile, type StackFile } from './stack-file.ts';
 
@@ -81,6 +82,8 @@ const portNames = (settings: StackSettings): readonly string[] => [
   'postgres',
   'nats',
   'sandbox-provider',
+  SANDBOX_MAIL,
+  SANDBOX_MAIL_SMTP,
   ...serviceNames.flatMap((name) => [name, `${name}-internal`]),
   ...samplePartnerPorts(settings.env),
   ...consolePorts(settings),

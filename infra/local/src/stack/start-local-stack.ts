@@ -10,7 +10,13 @@ import { readablePath } from './readable-path.ts';
 import type { Report } from './report.ts';
 import { withSampleReceiver } from './sample-receiver.ts';
 import { variablePrefix } from './secrets.ts';
-import { inheritedEnvironment, loopbackUrl, serviceEnvironment } from './service-environment.ts';
+import {
+  inheritedEnvironment,
+  loopbackUrl,
+  SANDBOX_MAIL,
+  SANDBOX_MAIL_SMTP,
+  serviceEnvironment,
+} from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
 import { startBeside } from './start-beside.ts';
@@ -20,12 +26,13 @@ import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts'
 import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
 /** Order of a stop: first no new requests come in, then open ones end, then what they needed goes. */
-const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider'], ['nats'], ['postgres']];
+const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider', SANDBOX_MAIL], ['nats'], ['postgres']];
 /** Starts, if other programs keep taking ports between our choice and our use of them. */
 const TRIES_MAX = 3;
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
 const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provider/main'));
+const SANDBOX_MAIL_MAIN = fileURLToPath(import.meta.resolve('@svc/sandbox-mail/main'));
 /** Placeholder in `config/routes.yaml` for the address of the sandbox provider. */
 const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
 
@@ -101,6 +108,7 @@ const startEverything = async (context: StackContext): Promise<readonly ServiceN
   const parts = [
     startIngress(context, present),
     startSandboxProvider(context),
+    startSandboxMail(context),
     ...present.map((service) => startService(context, service, { server, broker, dispatcherEnv })),
   ];
   await Promise.all([server, broker, ...parts]);
@@ -160,6 +168,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
       ...inheritedEnvironment(settings.env, paths.compileCache),
       ...Object.fromEntries(upstreams),
       ...(pages === undefined ? {} : { CONSOLE_URL: pages }),
+      SANDBOX_MAIL_URL: loopbackUrl(ports, SANDBOX_MAIL),
       HOST: settings.host,
       PORT: String(port),
       PUBLIC_BASE_URL: baseUrl,
@@ -180,6 +189,23 @@ const startSandboxProvider = async (context: StackContext): Promise<void> => {
       SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
       ...inheritedEnvironment(settings.env, paths.compileCache),
       PORT: String(ports.get('sandbox-provider')),
+    },
+    url,
+    readyUrl: `${url}/healthz`,
+  });
+};
+
+const startSandboxMail = async (context: StackContext): Promise<void> => {
+  const { settings, ports, paths } = context;
+  const url = loopbackUrl(ports, SANDBOX_MAIL);
+  await keepNodeRunning(context, {
+    name: SANDBOX_MAIL,
+    script: SANDBOX_MAIL_MAIN,
+    directory: settings.root,
+    env: {
+      ...inheritedEnvironment(settings.env, paths.compileCache),
+      PORT: String(ports.get(SANDBOX_MAIL)),
+      SMTP_PORT: String(ports.get(SANDBOX_MAIL_SMTP)),
     },
     url,
     readyUrl: `${url}/healthz`,

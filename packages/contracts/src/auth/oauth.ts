@@ -22,8 +22,24 @@ export const authorizeQuerySchema = z.object({
   scope: scopeSchema.default(DEFAULT_SCOPE),
   response_type: z.literal('code').default('code'),
   code_challenge_method: z.literal('S256').default('S256'),
-  locale: localeSchema.default('it'),
+  locale: localeSchema.optional().meta({ description: 'Language of the pages. Default: `ui_locales`, else `it`.' }),
+  ui_locales: z
+    .string()
+    .max(256)
+    .optional()
+    .meta({ description: 'Languages by preference (OpenID Connect Core 3.1.2.1).' }),
   dpop_jkt: dpopThumbprintSchema.optional(),
+  resource: z
+    .array(z.string())
+    .max(8)
+    .optional()
+    .meta({ description: '`<base>/v1` or `<base>/v1/integrations` (RFC 8707).' }),
+  prompt: z.string().max(64).optional().meta({
+    description:
+      '`none`: answers at once, without a page (OpenID Connect Core 3.1.2.1). `create`: shows sign-up first.',
+  }),
+  response_mode: z.string().max(64).optional().meta({ description: 'Only `query`.' }),
+  request: z.string().optional().meta({ description: 'Not supported: push the request instead (RFC 9126).' }),
 });
 
 export type AuthorizeQuery = z.infer<typeof authorizeQuerySchema>;
@@ -82,6 +98,7 @@ export const tokenRequestSchema = z
     code_verifier: z.string().nullish(),
     refresh_token: z.string().nullish(),
     scope: z.string().nullish(),
+    resource: z.array(z.string()).nullish(),
   })
   .meta({ id: 'TokenRequest' });
 
@@ -109,6 +126,9 @@ export const pushedRequestSchema = z
     state: z.string(),
     scope: z.string().nullish(),
     locale: localeSchema.nullish(),
+    ui_locales: z.string().nullish(),
+    resource: z.array(z.string()).nullish(),
+    prompt: z.string().nullish(),
     dpop_jkt: z.string().nullish(),
   })
   .meta({ id: 'PushedAuthorizationRequest' });
@@ -140,3 +160,13 @@ export const authorizationServerMetadataSchema = z
     jwks_uri: z.string(),
   })
   .meta({ id: 'AuthorizationServerMetadata' });
+
+/** Protected resource metadata (RFC 9728 section 2). */
+export const protectedResourceMetadataSchema = z
+  .looseObject({
+    resource: z.string(),
+    authorization_servers: z.array(z.string()),
+    scopes_supported: z.array(z.string()),
+    bearer_methods_supported: z.array(z.string()),
+  })
+  .meta({ id: 'ProtectedResourceMetadata' });

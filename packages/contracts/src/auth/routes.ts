@@ -150,6 +150,7 @@ const documentRoutes = {
     method: 'GET',
     path: '/v1/openapi.json',
     caller: 'public',
+    crossOrigin: true,
     summary: 'Get the OpenAPI 3.1 document of this API',
     request: {},
     responses: { 200: json('The document.', z.looseObject({ openapi: z.string() })) },

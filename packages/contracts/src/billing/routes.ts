@@ -18,7 +18,13 @@ import { topUpRequestSchema, topUpSessionSchema, walletSchema, walletTransaction
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
-const app = { ...detail, tag: 'Usage', caller: 'oauth_access_token', scopes: ['usage:read'] } as const;
+const app = {
+  ...detail,
+  tag: 'Usage',
+  caller: 'oauth_access_token',
+  scopes: ['usage:read'],
+  crossOrigin: true,
+} as const;
 const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const;
 const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as const;
 const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;

@@ -38,6 +38,9 @@ export const streams = {
   'inference-gateway': { name: 'INFERENCE', subjects: ['inference.>'] },
 } as const satisfies Partial<Record<ServiceName, { name: string; subjects: readonly string[] }>>;
 
+/** A service that publishes facts. */
+export type PublisherName = keyof typeof streams;
+
 /** JetStream key-value bucket of credentials revoked before they expire. Every service reads it. */
 export const REVOCATIONS_BUCKET = 'revocations';
 
@@ -54,6 +57,9 @@ export const replicaSignals = {
   'inference-gateway': ['outbox_hint.inference-gateway', 'outbox_reconcile.inference-gateway'],
   'webhook-dispatcher': ['lanes_due_hint.webhook-dispatcher'],
 } as const satisfies Record<ServiceName, readonly string[]>;
+
+/** A subject of `replicaSignals`. */
+export type ReplicaSignal = (typeof replicaSignals)[ServiceName][number];
 
 /** Lifetime of a revocation: the longest token lifetime (12 h) and an hour for clock skew. */
 export const REVOCATION_TTL_SECONDS = 13 * 3600;

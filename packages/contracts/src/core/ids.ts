@@ -13,6 +13,7 @@ export const idPrefixes = {
   grt: 'a grant, made by one consent',
   con: 'a connection of a user and an app',
   aud: 'an entry of an audit trail',
+  mail: 'a mail',
 } as const;
 
 export type IdPrefix = keyof typeof idPrefixes;

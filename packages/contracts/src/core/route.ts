@@ -58,6 +58,8 @@ export interface RouteDefinition {
   readonly business?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
+  /** Pages of any origin may call it: preflights are answered, and answers can be read (CORS without credentials). */
+  readonly crossOrigin?: true;
   readonly errorShape: ErrorShape;
   readonly tag: string;
   readonly summary: string;

@@ -21,6 +21,7 @@ const app = {
   tag: 'Delegated inference',
   caller: 'oauth_access_token',
   scopes: ['inference'],
+  crossOrigin: true,
 } as const;
 const wire = { service, errorShape: 'wire', tag: 'API-key gateway', caller: 'api_key' } as const;
 const console = { service, errorShape: 'detail', tag: 'API keys', caller: 'console_session' } as const;

@@ -8,7 +8,6 @@ export const configureWebhookRequestSchema = z
   .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
   .meta({ id: 'WebhookConfigurationRequest' });
 
-/** An app's webhook configuration. */
 export const webhookConfigurationSchema = z
   .object({
     client_id: idSchema('app'),
@@ -19,6 +18,8 @@ export const webhookConfigurationSchema = z
     blocked_by_event_id: idSchema('evt').nullable(),
   })
   .meta({ id: 'WebhookConfiguration' });
+
+export type WebhookConfiguration = z.infer<typeof webhookConfigurationSchema>;
 
 /** The new configuration. Its signing secret is shown only once. */
 export const webhookConfiguredSchema = webhookConfigurationSchema

@@ -66,6 +66,9 @@ export const webhookEventRecordSchema = z
   })
   .meta({ id: 'WebhookEventRecord' });
 
+/** A stored event as the app's owner sees it. */
+export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
+
 /** A queued test event. */
 export const testQueuedSchema = z
   .object({ status: z.literal('queued'), event_id: idSchema('evt') })

@@ -1,4 +1,4 @@
-/** A stream or consumer of this release is missing at the broker. Services wait for it: they may not make one. */
+/** A stream or consumer of this release is missing at the broker. Services retry, because they may not create one. */
 export class BrokerNotMigrated extends Error {
   override readonly name = 'BrokerNotMigrated';
   readonly kind = 'unavailable';

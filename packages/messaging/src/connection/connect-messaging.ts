@@ -8,7 +8,6 @@ import { createMeters, type MessagingMeters, type MessagingMetrics } from './met
 const REQUEST_TIMEOUT_MS = 5_000;
 const DRAIN_TIMEOUT_MS = 5_000;
 
-/** The connection was lost while an answer was awaited. */
 class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly kind = 'unavailable';
@@ -19,13 +18,12 @@ class ConnectionLost extends Error {
   }
 }
 
-/** How to reach NATS. */
 export interface ConnectOptions extends BrokerConnectionOptions {
   readonly logger: MessagingLogger;
   readonly metrics?: MessagingMetrics | undefined;
 }
 
-/** A connection to NATS that mends itself. */
+/** A connection to NATS that reconnects by itself. */
 export interface Messaging {
   readonly name: string;
   readonly connection: NatsConnection;
@@ -34,24 +32,24 @@ export interface Messaging {
   readonly logger: MessagingLogger;
   readonly meters: MessagingMeters;
   isConnected(): boolean;
-  /** As `work`, but rejects as soon as the connection is lost: an answer will not come then. */
+  /** Settles like `work`, but rejects as soon as the connection is lost, because no reply arrives after that. */
   untilDisconnect<T>(work: Promise<T>): Promise<T>;
-  /** Calls `listener` after every reconnection; answers how to stop that. */
+  /** Calls `listener` after every reconnection. Returns the function that ends this. */
   onReconnect(listener: () => void): () => void;
-  /** Sends what is buffered, then closes; bounded. */
+  /** Sends buffered messages for at most 5 s, then closes. */
   close(): Promise<void>;
 }
 
 interface ConnectionState {
   connected: boolean;
-  /** Those who wait for an answer over the present connection. */
+  /** Rejections of the requests that wait for a reply over the present connection. */
   readonly waiting: UnorderedSet<(reason: ConnectionLost) => void>;
 }
 
-/** Connects, trying for at most 30 s. Throws the last failure when NATS cannot be reached. */
+/** Connects, trying for at most 30 s. Throws the last failure if NATS cannot be reached. */
 export const connectMessaging = async (options: ConnectOptions): Promise<Messaging> => {
   const connection = await connectToBroker(options);
-  // Neither asks for the account's state first, which no service may see.
+  // Neither client queries the account's state first, because no service may see it.
   const requests = { ...jetStreamOptions(options), timeout: REQUEST_TIMEOUT_MS, checkAPI: false };
   const jetstream = connection.jetstream(requests);
   const manager = await connection.jetstreamManager(requests);
@@ -76,7 +74,7 @@ export const connectMessaging = async (options: ConnectOptions): Promise<Messagi
   return messaging;
 };
 
-/** Not a race with one promise for all: each race would stay in that one's memory for as long as the connection lasts. */
+/** Uses a promise per call: one shared by all calls would keep a reaction of each until the connection ends. */
 const untilDisconnect = async <T>({ connected, waiting }: ConnectionState, work: Promise<T>): Promise<T> => {
   const lost = Promise.withResolvers<never>();
   if (!connected) lost.reject(new ConnectionLost());

@@ -13,13 +13,13 @@ type Definition = (typeof events)[keyof typeof events];
 /** The subject of any fact in the contract. */
 export type EventSubject = Definition['subject'];
 
-/** What a fact of this subject says. */
+/** Data of a fact of this subject, as parsed. */
 export type EventData<S extends EventSubject> = z.output<Extract<Definition, { subject: S }>['schema']>;
 
-/** What the publisher of a fact of this subject gives. */
+/** Data of a fact of this subject, before it is parsed. */
 export type EventInput<S extends EventSubject> = z.input<Extract<Definition, { subject: S }>['schema']>;
 
-/** A fact as a consumer gets it, checked against the contract. `subject` tells which `data` it has. */
+/** A fact as a consumer gets it, checked against the contract. `subject` discriminates `data`. */
 export type EventOf<S extends EventSubject> = {
   [K in S]: {
     readonly id: string;
@@ -31,10 +31,9 @@ export type EventOf<S extends EventSubject> = {
   };
 }[S];
 
-/** Any fact. */
 export type ReceivedEvent = EventOf<EventSubject>;
 
-/** Whether the fact is of this subject, for consumers of several. */
+/** Narrows a fact to one subject, for consumers of several. */
 export const hasSubject = <S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> => {
   return event.subject === subject;
 };
@@ -46,12 +45,12 @@ const streamNames: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The contract's entry for a subject; undefined for one that it does not know. */
+/** Returns the contract's entry for a subject, or undefined for an unknown one. */
 export const findEvent = (subject: string): EventDefinition | undefined => {
   return definitions.get(subject);
 };
 
-/** The stream that keeps this subject. Throws RangeError when none does. */
+/** Returns the stream of a subject. Throws RangeError if there is none. */
 export const streamOf = (subject: string): string => {
   if (subject.startsWith(REVOCATION_SUBJECT_PREFIX)) return REVOCATIONS_STREAM;
   const stream = streamNames.get(subject.split('.', 1)[0] ?? '');

@@ -1,7 +1,7 @@
 import { isNotFound } from '@svc/broker';
 import type { JetStreamManager } from 'nats';
 
-/** The stream's state; undefined when there is no such stream. */
+/** Returns the stream's state, or undefined if there is no such stream. */
 export const findStream = async (jsm: JetStreamManager, name: string) => {
   try {
     return await jsm.streams.info(name);

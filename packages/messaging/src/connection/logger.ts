@@ -1,6 +1,6 @@
 type Write = (fields: { readonly [name: string]: unknown }, message: string) => void;
 
-/** What this package needs of the service's logger. Only field names on that logger's list are used. */
+/** The part of the service's logger that this package uses, with field names on that logger's list. */
 export interface MessagingLogger {
   readonly debug: Write;
   readonly info: Write;

@@ -1,4 +1,4 @@
-/** What this package needs of the service's metrics; every metric is made on first use and kept by name. */
+/** The part of the service's metrics that this package uses. The registry creates a metric once per name. */
 export interface MessagingMetrics {
   counter(options: MetricDefinition): { inc(labels: Record<string, string>, value?: number): void };
   gauge(options: MetricDefinition): { set(labels: Record<string, string>, value: number): void };
@@ -10,7 +10,6 @@ interface MetricDefinition {
   labelNames: readonly string[];
 }
 
-/** What is told of the outbox, the consumers and the revocations. */
 export interface MessagingMeters {
   outboxBacklog(count: number, oldestAgeSeconds: number): void;
   outboxPublished(stream: string, count: number): void;
@@ -23,10 +22,10 @@ export interface MessagingMeters {
   revocationsKept(count: number): void;
 }
 
-/** What became of a delivered message. */
+/** Outcome of a delivery. */
 export type ConsumedOutcome = 'handled' | 'duplicate' | 'stale' | 'retried' | 'dead_lettered';
 
-/** Binds our metrics to the service's registry; without one they go nowhere. */
+/** Registers the metrics of this package. Without a registry they are discarded. */
 export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMeters => {
   const gauge = (name: string, help: string) => {
     const made = metrics?.gauge({ name, help, labelNames: [] });
@@ -37,21 +36,23 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
   const unpublished = gauge('outbox_unpublished', 'Outbox rows that the broker has not acknowledged.');
   const oldest = gauge('outbox_oldest_unpublished_seconds', 'Age of the oldest outbox row not yet acknowledged.');
   const leading = gauge('outbox_relay_leading', '1 while this process relays the outbox of its service.');
-  const connected = gauge('revocations_connected', '1 while revocations arrive; 0 while only the known ones are kept.');
+  const connected = gauge(
+    'revocations_connected',
+    '1 while new revocations arrive; 0 while the service knows only earlier ones.',
+  );
   const kept = gauge('revocations_kept', 'Revocations in memory.');
   const published = counter('outbox_published_total', 'Outbox rows acknowledged by the broker.', ['stream']);
-  const again = counter('outbox_republished_total', 'Outbox rows sent again as the stream had lost them.', ['stream']);
-  const consumed = counter('messages_consumed_total', 'Delivered messages by what became of them.', [
-    'consumer',
-    'outcome',
+  const again = counter('outbox_republished_total', 'Outbox rows published again because the stream had lost them.', [
+    'stream',
   ]);
+  const consumed = counter('messages_consumed_total', 'Delivered messages by outcome.', ['consumer', 'outcome']);
   const perConsumer = (name: string, help: string) => {
     const made = metrics?.gauge({ name, help, labelNames: ['consumer'] });
     return (consumer: string, value: number) => made?.set({ consumer }, value);
   };
   return {
     waiting: perConsumer('messages_waiting', 'Messages that the consumer has not settled, in the whole service.'),
-    deadLetters: perConsumer('dead_letters_unresolved', 'Dead letters that nobody has resolved, in the whole service.'),
+    deadLetters: perConsumer('dead_letters_unresolved', 'Unresolved dead letters, in the whole service.'),
     outboxBacklog(count, oldestAgeSeconds) {
       unpublished(count);
       oldest(oldestAgeSeconds);

@@ -1,30 +1,29 @@
 import { activeTracing, errorCodeOf, type SpanAttributes, type TraceSpan } from '@svc/tracing';
 import { headers, type MsgHdrs } from 'nats';
 
-/** Carries the trace beside the message, whose body is the contract's. */
+/** A header, because the contract fixes the body of a message. */
 const TRACE_HEADER = 'traceparent';
-/** The subject of a revocation ends with what it revokes. */
+/** The subject of a revocation ends with its key, which spans leave out. */
 const BUCKET = /^(\$KV\.[^.]+)\..*/;
 
-/** What is told of a message. */
 interface TracedMessage {
   readonly id: string;
   readonly subject: string;
 }
 
-/** A message that was delivered, with the trace in which it was sent, where it was in one. */
+/** A delivered message with the trace of its publication, if it has one. */
 export interface ReceivedMessage extends TracedMessage {
   readonly traceparent: string | undefined;
 }
 
-/** Begins the step in which a fact is sent, within the trace that caused it. */
+/** Begins the span of a publication, in the trace that caused the fact. */
 export const beginPublishing = (message: TracedMessage, parent: string): TraceSpan | undefined => {
   const subject = subjectFamily(message);
   const attributes = attributesOf(message, 'send');
   return activeTracing()?.begin({ name: `send ${subject}`, kind: 'producer', parent, attributes });
 };
 
-/** Options of a publication that carry its trace. */
+/** Returns the publication options that carry a trace. */
 export const traceHeaders = (traceparent: string | null): { readonly headers?: MsgHdrs } => {
   if (traceparent === null) return {};
   const made = headers();
@@ -32,14 +31,14 @@ export const traceHeaders = (traceparent: string | null): { readonly headers?: M
   return { headers: made };
 };
 
-/** The trace in which a message was sent. */
+/** Returns the trace of a message's publication. */
 export const traceparentOf = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined => {
   return message.headers?.get(TRACE_HEADER) || undefined;
 };
 
 /**
- * Runs the handling of messages as a step of each of their traces. What is done for all of them together is told within the
- * first. Messages without a trace have none.
+ * Runs the handling of messages as a span of each of their traces. The first trace contains the work for all of them.
+ * Messages without a trace get no span.
  */
 export const traceHandling = async <T>(
   consumer: string,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Creates `inbox`, `inbox_versions` and `dead_letters`; called from a service's migration. */
+/** Creates `inbox`, `inbox_versions` and `dead_letters`, in a migration of the service. */
 export const inboxMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     CREATE TABLE inbox (
@@ -10,7 +10,7 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
       PRIMARY KEY (consumer, event_id)
     );
     CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
-    COMMENT ON TABLE inbox IS 'Events whose effect has committed, so that a redelivered one has none; kept for 15 days.';
+    COMMENT ON TABLE inbox IS 'Events that have taken effect, for deduplication; kept for 15 days.';
     CREATE TABLE inbox_versions (
       consumer text NOT NULL,
       aggregate text NOT NULL,
@@ -18,7 +18,7 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
       failures integer NOT NULL DEFAULT 0,
       PRIMARY KEY (consumer, aggregate)
     );
-    COMMENT ON TABLE inbox_versions IS 'The newest version of each aggregate that an ordered consumer has handled, and how often the next one failed.';
+    COMMENT ON TABLE inbox_versions IS 'The newest handled version of each aggregate, and the failures of the next one.';
     CREATE TABLE dead_letters (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       consumer text NOT NULL,
@@ -34,6 +34,6 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
     );
     CREATE UNIQUE INDEX dead_letters_event ON dead_letters (consumer, event_id) WHERE event_id IS NOT NULL;
     CREATE INDEX dead_letters_unresolved ON dead_letters (created_at) WHERE resolved_at IS NULL;
-    COMMENT ON TABLE dead_letters IS 'Messages that could not be handled; somebody is to look at each.';
+    COMMENT ON TABLE dead_letters IS 'Messages that could not be handled, for an operator to resolve.';
   `);
 };

@@ -1,18 +1,17 @@
 import { isNotFound } from '@svc/broker';
 import { type Consumer, millis } from 'nats';
 import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
-import { deliveriesGranted, type HandlerDeps } from './handle-messages.ts';
+import { deliveriesGranted, type HandlerDeps } from './handler.ts';
 
-/** A durable consumer of the broker. */
 export interface OpenDurable {
   readonly consumer: Consumer;
-  /** How long the broker waits for a word on a message before it delivers it again. */
+  /** Time without an acknowledgement after which the broker delivers a message again. */
   readonly ackWaitMs: number;
 }
 
 /**
- * Finds the durable consumer, which the broker's migration makes. Throws BrokerNotMigrated if there is none, or one that
- * serves other subjects or fewer deliveries than this release expects.
+ * Finds the durable consumer, which the broker's migration creates. Throws BrokerNotMigrated if it is missing, or if it lacks
+ * a subject or grants fewer deliveries than this release needs.
  */
 export const openDurable = async (
   deps: HandlerDeps,

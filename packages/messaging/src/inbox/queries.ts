@@ -2,37 +2,51 @@ import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 
 const PRUNE_BATCH = 1_000;
-/** Of every transaction of every consumer, with up to hundreds of ids. */
 const INSERT_INBOX = {
   name: 'insert_inbox',
   text: `INSERT INTO inbox (consumer, event_id) SELECT $1, event_id FROM unnest($2::uuid[]) AS given (event_id)
     ON CONFLICT (consumer, event_id) DO NOTHING RETURNING event_id`,
 };
 
-/** An event by its consumer, as both keys of the inbox. */
-export interface DeadLetter {
-  readonly consumer: string;
-  readonly event_id: string | null;
-  readonly stream: string;
-  readonly stream_seq: number;
-  readonly subject: string;
-  readonly payload: string;
-  readonly deliveries: number;
-  readonly error_code: string;
-}
-
-/** Notes events as handled; answers the ids of those that were not yet. Waits for a competitor's open transaction. */
+/** Records events as handled and returns the ids of the new ones. Waits for a competitor's open transaction. */
 export const insertInbox = async (
   trx: Knex.Transaction,
   consumer: string,
   eventIds: readonly string[],
 ): Promise<Set<string>> => {
-  // In one order everywhere, so that two batches with common events cannot wait for each other in a circle.
+  // Sorted, so that two batches with common events cannot deadlock.
   const inserted = await runPrepared<{ event_id: string }>(trx, INSERT_INBOX, [consumer, [...eventIds].sort()]);
   return new Set(inserted.map(({ event_id }) => event_id));
 };
 
-/** The newest handled version of an aggregate, locked; 0 while its first is being tried, undefined when never seen. */
+const RAISE_VERSIONS = {
+  name: 'raise_versions',
+  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version)
+    SELECT $1, aggregate, version FROM unnest($2::text[], $3::bigint[]) AS given (aggregate, version) ORDER BY aggregate
+    ON CONFLICT (consumer, aggregate) DO UPDATE SET
+      version = greatest(known.version, excluded.version),
+      failures = CASE WHEN excluded.version > known.version THEN 0 ELSE known.failures END
+    RETURNING known.aggregate, old.version AS before`,
+};
+
+/**
+ * Records the newest handled version of each aggregate, and locks its row until the transaction ends. Returns the versions
+ * from before: 0 while the first one is being retried, none for an aggregate that was never seen.
+ */
+export const raiseVersions = async (
+  database: Knex,
+  consumer: string,
+  versions: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> => {
+  const rows = await runPrepared<{ aggregate: string; before: number | null }>(database, RAISE_VERSIONS, [
+    consumer,
+    [...versions.keys()],
+    [...versions.values()],
+  ]);
+  return new Map(rows.flatMap(({ aggregate, before }) => (before === null ? [] : [[aggregate, before]])));
+};
+
+/** Returns the newest handled version of an aggregate, and locks its row. */
 export const findVersion = async (
   trx: Knex.Transaction,
   consumer: string,
@@ -42,109 +56,36 @@ export const findVersion = async (
   return row?.version;
 };
 
-/** Notes the newest handled version of an aggregate; never goes back. */
-export const upsertVersion = async (
-  database: Knex,
-  key: { readonly consumer: string; readonly aggregate: string },
-  version: number,
-): Promise<void> => {
-  await database('inbox_versions')
-    .insert({ ...key, version })
-    .onConflict(['consumer', 'aggregate'])
-    .merge({ version: database.raw('greatest(inbox_versions.version, excluded.version)'), failures: 0 });
+export interface VersionFailure {
+  readonly consumer: string;
+  readonly aggregate: string;
+  readonly version: number;
+  /** Inserts a row for an aggregate that was never seen, which makes this version the next one. */
+  readonly mayInsert: boolean;
+}
+
+const COUNT_VERSION_FAILURE = {
+  name: 'count_version_failure',
+  text: `INSERT INTO inbox_versions AS known (consumer, aggregate, version, failures)
+    SELECT $1, $2, $3::bigint - 1, 1
+    WHERE $4::boolean OR EXISTS (SELECT 1 FROM inbox_versions WHERE consumer = $1 AND aggregate = $2)
+    ON CONFLICT (consumer, aggregate) DO UPDATE SET failures = known.failures + 1 WHERE known.version = $3::bigint - 1
+    RETURNING failures`,
 };
 
-/** Counts a failure of the version that comes next; answers how many there were, undefined when it is not the next. */
-export const insertVersionFailure = async (
+/** Counts a failure of the next version and returns the new count, or undefined for any other version. */
+export const countVersionFailure = async (
   database: Knex,
-  key: { readonly consumer: string; readonly aggregate: string },
-  version: number,
+  { consumer, aggregate, version, mayInsert }: VersionFailure,
 ): Promise<number | undefined> => {
-  const [row] = await database('inbox_versions')
-    .insert({ ...key, version: version - 1, failures: 1 })
-    .onConflict(['consumer', 'aggregate'])
-    .merge({ failures: database.raw('inbox_versions.failures + 1') })
-    .where('inbox_versions.version', version - 1)
-    .returning('failures');
+  const values = [consumer, aggregate, version, mayInsert];
+  const [row] = await runPrepared<{ failures: number }>(database, COUNT_VERSION_FAILURE, values);
   return row?.failures;
 };
 
-/** Parks a message; parking it again changes nothing. */
-export const insertDeadLetter = async (database: Knex, letter: DeadLetter): Promise<void> => {
-  await database('dead_letters').insert(letter).onConflict().ignore();
-};
-
-/** A parked message that somebody may still resolve. */
-export interface StoredDeadLetter extends DeadLetter {
-  readonly id: string;
-  readonly created_at: Date;
-  readonly resolved_at: Date | null;
-}
-
-const STORED = [
-  ...['consumer', 'event_id', 'stream', 'stream_seq', 'subject', 'payload', 'deliveries', 'error_code'],
-  ...['created_at', 'resolved_at'],
-];
-
-/** Unresolved dead letters after an id, in the order in which they were parked. */
-export const listDeadLetters = async (
-  database: Knex,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<StoredDeadLetter[]> => {
-  return await database('dead_letters')
-    .select(database.raw('id::text AS id'), ...STORED)
-    .whereNull('resolved_at')
-    .where('dead_letters.id', '>', after)
-    .orderBy('dead_letters.id')
-    .limit(limit);
-};
-
-/** How many are unresolved, counted no further than a bound. */
-export const countDeadLetters = async (database: Knex, countedMax: number): Promise<number> => {
-  const { rows } = await database.raw<{ rows: { total: number }[] }>(
-    `SELECT count(*)::int AS total FROM (SELECT 1 FROM dead_letters WHERE resolved_at IS NULL LIMIT ?) AS unresolved`,
-    [countedMax],
-  );
-  return rows[0]?.total ?? 0;
-};
-
-/** As `countDeadLetters`, of one consumer. */
-export const countDeadLettersOf = async (database: Knex, consumer: string, countedMax: number): Promise<number> => {
-  const { rows } = await database.raw<{ rows: { total: number }[] }>(
-    `SELECT count(*)::int AS total FROM (
-       SELECT 1 FROM dead_letters WHERE resolved_at IS NULL AND consumer = ? LIMIT ?
-     ) AS unresolved`,
-    [consumer, countedMax],
-  );
-  return rows[0]?.total ?? 0;
-};
-
-/** The consumer of a dead letter, resolved or not. */
-export const findDeadLetterConsumer = async (database: Knex, id: string): Promise<string | undefined> => {
-  const row = await database('dead_letters').where({ id }).first('consumer');
-  return row?.consumer;
-};
-
-/** A dead letter, locked until the transaction ends. */
-export const findDeadLetterForUpdate = async (
-  trx: Knex.Transaction,
-  id: string,
-): Promise<StoredDeadLetter | undefined> => {
-  return await trx('dead_letters')
-    .select(trx.raw('id::text AS id'), ...STORED)
-    .where({ id })
-    .forUpdate()
-    .first();
-};
-
-/** Nothing more is to be done about a dead letter. */
-export const updateDeadLetterResolved = async (trx: Knex.Transaction, id: string): Promise<void> => {
-  await trx('dead_letters').where({ id }).update({ resolved_at: trx.fn.now() });
-};
-
-/** Forgets one batch of events handled longer ago than this. Answers how many. */
-export const deleteInboxBefore = async (database: Knex, consumer: string, ageSeconds: number): Promise<number> => {
-  return await database('inbox')
+/** Deletes one batch of inbox rows older than this and returns their number. */
+export const deleteInboxBefore = async (database: Knex, consumer: string, ageSeconds: number): Promise<number> =>
+  await database('inbox')
     .whereIn(
       ['consumer', 'event_id'],
       database('inbox')
@@ -154,4 +95,3 @@ export const deleteInboxBefore = async (database: Knex, consumer: string, ageSec
         .limit(PRUNE_BATCH),
     )
     .delete();
-};

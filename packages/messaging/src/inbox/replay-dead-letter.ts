@@ -1,19 +1,14 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
+import { findDeadLetterForUpdate, type StoredDeadLetter, updateDeadLetterResolved } from './dead-letter-queries.ts';
 import { classifyFailure } from './failure.ts';
-import type { HandlerDeps } from './handle-messages.ts';
+import type { HandlerDeps } from './handler.ts';
 import { parseFact } from './parse-message.ts';
-import {
-  findDeadLetterForUpdate,
-  findVersion,
-  insertInbox,
-  type StoredDeadLetter,
-  updateDeadLetterResolved,
-} from './queries.ts';
+import { findVersion, insertInbox } from './queries.ts';
 
 /**
- * Handles a parked message again: effect, inbox row and resolution commit together, so twice has one effect. What fails
- * again stays parked. Of an ordered consumer, a fact older than a version handled since has no effect any more.
+ * Handles a parked message again. Effect, inbox row and resolution commit together, so two replays have one effect. A message
+ * that fails again stays parked. A fact of an ordered consumer has no effect if a newer version was handled since.
  */
 export const replayDeadLetter = async (deps: HandlerDeps, id: string): Promise<DeadLetterOutcome> => {
   try {
@@ -47,7 +42,7 @@ const replay = async (
   return resolution(letter.id, outcome);
 };
 
-/** Parking it has let those behind it go on: only while none of them was handled is it still the newest. */
+/** Later versions did not wait for the parked one, so it may have been overtaken. */
 const isStale = async (
   trx: Knex.Transaction,
   { ordered, consumer }: HandlerDeps,

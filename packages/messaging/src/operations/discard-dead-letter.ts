@@ -1,8 +1,8 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/queries.ts';
+import { findDeadLetterForUpdate, updateDeadLetterResolved } from '../inbox/dead-letter-queries.ts';
 
-/** Gives a dead letter up; its row stays. Undefined when there is none with this id. */
+/** Resolves a dead letter without handling it; its row stays. Returns undefined for an unknown id. */
 export const discardDeadLetter = async (database: Knex, id: string): Promise<DeadLetterOutcome | undefined> => {
   return await database.transaction(async (trx) => {
     const letter = await findDeadLetterForUpdate(trx, id);

@@ -3,29 +3,36 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { countDeadLetters, findDeadLetterConsumer, listDeadLetters, type StoredDeadLetter } from '../inbox/queries.ts';
+import {
+  countDeadLetters,
+  findDeadLetterConsumer,
+  listDeadLetters,
+  type StoredDeadLetter,
+} from '../inbox/dead-letter-queries.ts';
 import type { Consumer } from '../inbox/start-consumer.ts';
 import { discardDeadLetter } from './discard-dead-letter.ts';
 
 const COUNTED_MAX = 100_000;
 
-/** What an operator may look at and mend. */
 export interface InboxRoutesDeps {
   readonly service: ConsumingService;
   readonly database: Knex;
   readonly messaging: Messaging;
-  /** Asked at each call: consumers may start after the application. */
+  /** Called on each request, because consumers may start after the application. */
   readonly consumers: () => readonly Consumer[];
 }
 
-/** The operator's routes over consumers and dead letters, for the internal application. */
+/** Routes of the internal port over consumers and dead letters, for operators. */
 export const inboxRoutes = (deps: InboxRoutesDeps): Binding[] => {
   const { database, service } = deps;
   const routes = inboxOperations[service];
   return [
     bind(routes.listConsumers, async () => ({
       status: 200,
-      body: { data: await readConsumers(deps), dead_letters: await countDeadLetters(database, COUNTED_MAX) },
+      body: {
+        data: await readConsumers(deps),
+        dead_letters: await countDeadLetters(database, { countedMax: COUNTED_MAX }),
+      },
     })),
     bind(routes.listDeadLetters, async ({ query: { after = '0', limit } }) => {
       const found = await listDeadLetters(database, { after, limit: limit + 1 });
@@ -49,7 +56,8 @@ const readConsumers = async ({ messaging, consumers }: InboxRoutesDeps): Promise
     places.map(async ({ consumer, stream }) => {
       const info = await askBroker(messaging, () => messaging.manager.consumers.info(stream, consumer));
       return {
-        ...{ consumer, stream },
+        consumer,
+        stream,
         waiting: info?.num_pending ?? null,
         unacknowledged: info?.num_ack_pending ?? null,
         redelivered: info?.num_redelivered ?? null,
@@ -61,7 +69,7 @@ const readConsumers = async ({ messaging, consumers }: InboxRoutesDeps): Promise
 const findConsumer = async ({ database, consumers }: InboxRoutesDeps, id: string): Promise<Consumer> => {
   const name = await findDeadLetterConsumer(database, id);
   const consumer = consumers().find((candidate) => candidate.name === name);
-  // One that only an earlier release had handles nothing any more: its letters can but be discarded.
+  // The dead letters of a consumer that no longer exists can only be discarded.
   if (consumer === undefined) throw new AppError('not_found');
   return consumer;
 };

@@ -9,7 +9,6 @@ import { listOutboxStreams, type OutboxStream } from './queries.ts';
 
 const COUNTED_MAX = 100_000;
 
-/** What an operator may look at and have compared. */
 export interface OutboxRoutesDeps {
   readonly service: PublishingService;
   readonly database: Knex;
@@ -17,7 +16,7 @@ export interface OutboxRoutesDeps {
   readonly relay: Relay;
 }
 
-/** The operator's routes over the outbox, for the internal application. */
+/** Routes of the internal port over the outbox, for operators. */
 export const outboxRoutes = (deps: OutboxRoutesDeps): Binding[] => {
   const routes = outboxOperations[deps.service];
   return [
@@ -39,7 +38,7 @@ const readOutboxHealth = async ({ database, messaging, relay }: OutboxRoutesDeps
   };
 };
 
-/** Whether the stream still has what it acknowledged. */
+/** Checks that the stream still has the messages that it acknowledged. */
 const compareStream = async (messaging: Messaging, known: OutboxStream): Promise<OutboxHealth['streams'][number]> => {
   const { stream, unpublished, created, lastStreamSeq } = known;
   const state = { stream, unpublished, acknowledged_through: lastStreamSeq };

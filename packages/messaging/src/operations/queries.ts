@@ -1,16 +1,15 @@
 import type { Knex } from 'knex';
 
-/** What the outbox knows of a stream. */
 export interface OutboxStream {
   readonly stream: string;
   readonly unpublished: number;
   readonly oldestSeconds: number;
-  /** Null until the stream has acknowledged anything. */
+  /** Null before the first acknowledgement. */
   readonly created: string | null;
   readonly lastStreamSeq: number | null;
 }
 
-/** Every stream that the outbox has sent to or waits for; what waits is counted no further than a bound. */
+/** Returns the streams with published or waiting rows. Counts waiting rows up to a bound. */
 export const listOutboxStreams = async (database: Knex, countedMax: number): Promise<OutboxStream[]> => {
   const { rows } = await database.raw<{ rows: OutboxStream[] }>(
     `WITH waiting AS (

@@ -4,12 +4,12 @@ import type { Knex } from 'knex';
 import { type EventInput, type EventSubject, findEvent, streamOf } from '../connection/event-types.ts';
 import { uuidV7 } from './uuid-v7.ts';
 
-/** A message of JetStream is bounded, and so is what the relay holds in memory. */
+/** Bound of a JetStream message and of the relay's memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
 const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
 const REVOCATION_KEY = /^(grant|session|key|app|account|keys|key_version)\.[A-Za-z0-9_-]{1,100}$/;
 
-/** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller has locked. */
+/** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller holds locked. */
 export type OutboxEvent = {
   [S in EventSubject]: {
     readonly subject: S;
@@ -20,20 +20,19 @@ export type OutboxEvent = {
 }[EventSubject];
 
 /**
- * A revocation to spread: `grant.<id>`, `session.<id>`, `key.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
+ * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
  * `key_version.<id>`.
  */
 export interface OutboxRevocation {
   readonly revocation: {
     readonly key: string;
-    /** `{revoked_through}` for a range, otherwise nothing. */
     readonly value?: { readonly revoked_through: string } | undefined;
   };
 }
 
 /**
- * Writes facts and revocations into the caller's transaction, in the order given. They reach the broker after the
- * commit, if it happens. Throws when one is not as the contract says: nothing wrong is to leave this service.
+ * Inserts facts and revocations in the given order, in the caller's transaction. The relay publishes them after the commit. Throws
+ * if one breaks its contract.
  */
 export const appendToOutbox = async (
   trx: Knex.Transaction,
@@ -44,15 +43,15 @@ export const appendToOutbox = async (
 };
 
 /**
- * What `appendToOutbox` runs for one fact, for a writer that makes it part of a statement of its own: its values are that statement's
- * parameters from this one on.
+ * Returns the insert of one fact, for a writer that makes it part of a larger statement. `outboxValues` are the parameters of that
+ * statement from `firstParameter` on.
  */
 export const outboxInsert = (firstParameter: number): string => {
   const values = COLUMNS.map((_, place) => `$${firstParameter + place}`);
   return `INSERT INTO outbox (${COLUMNS.join(', ')}) VALUES (${values.join(', ')})`;
 };
 
-/** The values of `outboxInsert`. Throws when the fact is not as the contract says. */
+/** Returns the parameters of `outboxInsert`. Throws if the fact breaks its contract. */
 export const outboxValues = (event: OutboxEvent): readonly (string | number | null)[] => {
   const row = eventRow(event);
   return COLUMNS.map((column) => row[column]);

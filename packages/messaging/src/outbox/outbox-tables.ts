@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Creates `outbox` and `outbox_streams`; called from a service's migration. `seq` alone orders rows within an aggregate,
- * whose row the writer has locked: commit order across aggregates is not `seq` order, so nobody reads by a cursor.
+ * Creates `outbox` and `outbox_streams`, in a migration of the service. `seq` orders the rows of an aggregate, which its writer
+ * holds locked. Across aggregates the order of commits differs, so the relay does not read by a cursor.
  */
 export const outboxMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
@@ -19,21 +19,21 @@ export const outboxMigration = async (knex: Knex): Promise<void> => {
       stream_seq bigint
     );
     CREATE INDEX outbox_unpublished ON outbox (stream, seq) WHERE published_at IS NULL;
-    COMMENT ON TABLE outbox IS 'Facts that commit with the state they tell of; the relay sends them and keeps them for 7 days.';
+    COMMENT ON TABLE outbox IS 'Facts, committed with the state change they describe; kept for 7 days after publication.';
     CREATE TABLE outbox_streams (
       stream text PRIMARY KEY,
       created text NOT NULL,
       last_stream_seq bigint NOT NULL,
       last_event_id uuid NOT NULL
     );
-    COMMENT ON TABLE outbox_streams IS 'The last message that each stream acknowledged, to see when a broker lost what it had.';
+    COMMENT ON TABLE outbox_streams IS 'The last acknowledged message of each stream, to detect that a broker lost data.';
   `);
 };
 
-/** Adds the trace in which a fact came to be; called from a later migration. Instant, whatever the table's size. */
+/** Adds the trace of a fact, in a later migration. Instant, regardless of the table's size. */
 export const outboxTraceMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     ALTER TABLE outbox ADD COLUMN traceparent text;
-    COMMENT ON COLUMN outbox.traceparent IS 'W3C Trace Context of the request that caused the fact, where it is traced.';
+    COMMENT ON COLUMN outbox.traceparent IS 'W3C Trace Context of the request that caused the fact, if it is traced.';
   `);
 };

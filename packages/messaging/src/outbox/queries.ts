@@ -1,12 +1,12 @@
-import type { DatabaseSession } from '@svc/database';
+import { type DatabaseSession, recordColumns } from '@svc/database';
 
-/** All replicas of a service share its database, so one constant lock is one relay per service. */
+/** Any constant. Replicas share a database, so it elects one relay per service. */
 const RELAY_LOCK = 7_348_101_668;
 const BACKLOG_COUNTED_MAX = 100_000;
 const PRUNE_BATCH = 500;
 const REPUBLISH_BATCH = 2_000;
 
-/** A row to send; `payload` is still text. */
+/** A row to publish, with its payload as text. */
 export interface UnpublishedRow {
   readonly seq: number;
   readonly id: string;
@@ -15,18 +15,15 @@ export interface UnpublishedRow {
   readonly subject: string;
   readonly payload: string;
   readonly occurred_at: Date;
-  /** The trace in which it came to be. */
   readonly traceparent: string | null;
 }
 
-/** A row that the stream has acknowledged under this sequence number. */
 export interface AcknowledgedRow {
   readonly seq: number;
   readonly id: string;
   readonly streamSeq: number;
 }
 
-/** What is known of a stream from its last acknowledgement. */
 export interface StreamRecord {
   readonly stream: string;
   readonly created: string;
@@ -34,15 +31,15 @@ export interface StreamRecord {
   readonly last_event_id: string;
 }
 
-/** Takes the lock that one relay per service holds, for as long as the session lives. */
+/** Tries to take the lock of the relay, which the session then holds until it ends. */
 export const tryRelayLock = async (session: DatabaseSession): Promise<boolean> => {
   const [row] = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [RELAY_LOCK]);
   return row?.locked === true;
 };
 
 /**
- * The session's own commits do not wait for the disk. What a crash of the server takes back is only that something was sent,
- * or was to be sent again, and in the order of its commits: it is then done once more, and the broker or the inbox knows it.
+ * Makes the session's commits not wait for the disk. A crash of PostgreSQL may take back the last marks, in the order of their
+ * commits. Those facts are then sent again, and deduplicated by the broker or the inbox.
  */
 export const commitWithoutWaiting = async (session: DatabaseSession): Promise<void> => {
   await session.query('SET synchronous_commit = off');
@@ -54,16 +51,20 @@ const LIST_UNPUBLISHED = {
     FROM outbox WHERE published_at IS NULL AND stream = $1 ORDER BY seq LIMIT $2`,
 };
 
-/** The first rows that a stream has not acknowledged. */
+/** Returns the first rows that the stream has not acknowledged. */
 export const listUnpublished = async (session: DatabaseSession, stream: string, limit: number) => {
   return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
 };
 
+const markColumns = recordColumns<Pick<AcknowledgedRow, 'seq' | 'streamSeq'>>({
+  seq: 'seq bigint',
+  streamSeq: 'stream_seq bigint',
+});
 const MARK_PUBLISHED = {
   name: 'mark_published',
   text: `WITH marked AS (
       UPDATE outbox o SET published_at = now(), stream_seq = a.stream_seq
-      FROM unnest($1::bigint[], $2::bigint[]) AS a (seq, stream_seq)
+      FROM ${markColumns.unnest('a')}
       WHERE o.seq = a.seq AND o.published_at IS NULL
     )
     INSERT INTO outbox_streams AS s (stream, created, last_stream_seq, last_event_id) VALUES ($3, $4, $5, $6)
@@ -72,34 +73,30 @@ const MARK_PUBLISHED = {
     WHERE s.created = excluded.created AND s.last_stream_seq < excluded.last_stream_seq`,
 };
 
-/** Marks rows as published and notes the newest of them as what the stream is known to have. */
+/** Marks rows as published and records the newest of them as the stream's last acknowledgement. */
 export const markPublished = async (
   session: DatabaseSession,
   stream: { readonly name: string; readonly created: string },
   rows: readonly AcknowledgedRow[],
 ): Promise<void> => {
   const newest = rows.reduce((a, b) => (b.streamSeq > a.streamSeq ? b : a));
-  await session.run(MARK_PUBLISHED, [
-    rows.map((row) => row.seq),
-    rows.map((row) => row.streamSeq),
-    ...[stream.name, stream.created, newest.streamSeq, newest.id],
-  ]);
+  const place = [stream.name, stream.created, newest.streamSeq, newest.id];
+  await session.run(MARK_PUBLISHED, [...markColumns.arrays(rows), ...place]);
 };
 
-/** What is known of a stream, once anything was acknowledged by it. */
 export const findStreamRecord = async (session: DatabaseSession, stream: string): Promise<StreamRecord | undefined> => {
   const [row] = await session.query<StreamRecord>('SELECT * FROM outbox_streams WHERE stream = $1', [stream]);
   return row;
 };
 
-/** Forgets what is known of a stream; its next acknowledgement is the new knowledge. */
+/** Deletes the recorded state of a stream; its next acknowledgement records a new one. */
 export const deleteStreamRecord = async (session: DatabaseSession, stream: string): Promise<void> => {
   await session.query('DELETE FROM outbox_streams WHERE stream = $1', [stream]);
 };
 
 /**
- * Turns rows that the stream acknowledged after `afterStreamSeq` back to unpublished, oldest first and in batches.
- * What is older than `ageSecondsMax` stays as it is. Answers how many.
+ * Marks rows that the stream acknowledged after `afterStreamSeq` as unpublished, oldest first and in batches, except those older
+ * than `ageSecondsMax`. Returns their number.
  */
 export const unpublishAfter = async (
   session: DatabaseSession,
@@ -123,7 +120,7 @@ export const unpublishAfter = async (
   }
 };
 
-/** How much waits, counted no further than a bound, and how long the oldest has. */
+/** Counts unpublished rows up to a bound, and measures the age of the oldest. */
 export const measureBacklog = async (
   session: DatabaseSession,
 ): Promise<{ count: number; oldestAgeSeconds: number }> => {
@@ -134,7 +131,7 @@ export const measureBacklog = async (
   return { count: row?.count ?? 0, oldestAgeSeconds: Math.max(0, row?.oldest ?? 0) };
 };
 
-/** Deletes one small batch of rows sent longer ago than this; only the oldest rows are looked at. Answers how many. */
+/** Deletes one batch of rows published longer ago than this, among the oldest rows, and returns their number. */
 export const deleteSentBefore = async (session: DatabaseSession, ageSeconds: number): Promise<number> => {
   const rows = await session.query(
     `DELETE FROM outbox WHERE seq IN (

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { uuidV7 } from './uuid-v7.ts';
 
-test('RFC 9562 §5.7: version 7, the variant, and the milliseconds in front', () => {
+test('RFC 9562 §5.7: begins with the milliseconds, and has version 7 and the variant', () => {
   const id = uuidV7(0x0192_aabb_ccdd);
   expect(z.uuidv7().parse(id)).toBe(id);
   expect(id.slice(0, 13)).toBe('0192aabb-ccdd');

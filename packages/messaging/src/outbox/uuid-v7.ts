@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A UUID of version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then random. */
+/** Returns a UUID of version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then random bits. */
 export const uuidV7 = (nowMs: number = Date.now()): string => {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(nowMs, 0, 6);

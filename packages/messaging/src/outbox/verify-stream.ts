@@ -9,9 +9,8 @@ import { deleteStreamRecord, findStreamRecord, type StreamRecord, unpublishAfter
 const SENT_KEPT_SECONDS = 7 * 24 * 3600;
 
 /**
- * Compares a stream with what it is known to have acknowledged. When it was made anew, or ends before that, whatever the
- * outbox still keeps of the lost part becomes unpublished again. Answers when it was created. Throws BrokerNotMigrated if
- * there is no such stream.
+ * Compares a stream with its last recorded acknowledgement and returns its creation time. If the stream was recreated or cut
+ * short, marks the lost facts that the outbox still has as unpublished. Throws BrokerNotMigrated if the stream is missing.
  */
 export const verifyStream = async (session: DatabaseSession, messaging: Messaging, name: string): Promise<string> => {
   const info = await messaging.untilDisconnect(findStream(messaging.manager, name));
@@ -26,11 +25,11 @@ export const verifyStream = async (session: DatabaseSession, messaging: Messagin
   const count = await unpublishAfter(session, name, { afterStreamSeq: intactThrough, ageSecondsMax });
   await deleteStreamRecord(session, name);
   messaging.meters.outboxRepublished(name, count);
-  messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; sending again what is kept');
+  messaging.logger.warn({ stream: name, count }, 'the stream lost acknowledged messages; publishing them again');
   return created;
 };
 
-/** Up to which sequence number the stream has what it acknowledged; undefined when all of it is there. */
+/** Returns the last sequence number before the loss, or undefined if the stream has all acknowledged messages. */
 const findIntactEnd = async (
   messaging: Messaging,
   record: StreamRecord,
@@ -39,11 +38,11 @@ const findIntactEnd = async (
   if (found.created !== record.created) return 0;
   if (found.lastSeq < record.last_stream_seq) return found.lastSeq;
   const id = await findMessageId(messaging, record.stream, record.last_stream_seq);
-  // Another message in its place: the stream was set back and has grown again since, from an unknown point.
+  // Another message has this number: the stream was reset to an unknown point and has grown since.
   return id === undefined || id === record.last_event_id ? undefined : 0;
 };
 
-/** The event id of a stored message; undefined once age or a newer entry has removed it. */
+/** Returns the event id of a stored message, which age or a newer entry may have removed. */
 const findMessageId = async (messaging: Messaging, stream: string, seq: number): Promise<string | undefined> => {
   try {
     const message = await messaging.manager.streams.getMessage(stream, { seq });

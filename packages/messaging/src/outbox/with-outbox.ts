@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 
-/** Runs `work` in a transaction and, once that has committed, wakes the relay instead of leaving it to its next poll. */
 export const withOutbox = async <T>(
   deps: { readonly database: Knex; readonly relay: { hint(): void } },
   work: (trx: Knex.Transaction) => Promise<T>,

@@ -6,7 +6,7 @@ import { createEntries } from './revocation-entries.ts';
 const HOUR_MS = 3600 * 1000;
 const through = (id: string) => JSON.stringify({ revoked_through: id });
 
-test('each kind of entry kills what it names and nothing else', () => {
+test('an entry revokes the grant, session or key that it names, and no other', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   const now = clock().getTime();
@@ -18,7 +18,7 @@ test('each kind of entry kills what it names and nothing else', () => {
   expect(entries.isRevoked({})).toBe(false);
 });
 
-test('a range of keys covers the keys that sessions up to its end created, and keys without a session', () => {
+test('a range of keys revokes keys of sessions up to its end and keys without a session', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   entries.add('keys.usr_1', through('ses_5'), clock().getTime());
@@ -36,7 +36,7 @@ test('a range of keys covers the keys that sessions up to its end created, and k
   ]);
 });
 
-test('a range never shrinks, in whatever order its values arrive', () => {
+test('a range does not shrink if an earlier value arrives later', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   const now = clock().getTime();
@@ -46,7 +46,7 @@ test('a range never shrinks, in whatever order its values arrive', () => {
   expect(entries.isRevoked({ clientId: 'app_1', grantId: 'grt_6' })).toBe(false);
 });
 
-test('an entry lives 13 hours from when it was made, and a replay does not shorten that', () => {
+test('an entry lives for 13 hours, and a replay of an older one does not shorten that', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   const start = clock().getTime();
@@ -71,7 +71,7 @@ test('reports a copy of a key as superseded up to the announced version, and lea
   expect(entries.isRevoked({ keyId: 'key_1', userId: 'usr_1', keySessionId: null })).toBe(false);
 });
 
-test('what is not as the contract says revokes nothing and is reported', () => {
+test('returns false and revokes nothing for an entry that breaks the contract', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   const now = clock().getTime();

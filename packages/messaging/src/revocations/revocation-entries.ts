@@ -1,8 +1,9 @@
 import { keyVersionText, REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
+import type { Clock } from '@svc/service-kit';
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
 
-/** What a credential names; whatever of it was revoked makes the credential dead. */
+/** Ids of a credential. A revocation of any of them revokes the credential. */
 export interface RevocationSubject {
   readonly grantId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -13,37 +14,35 @@ export interface RevocationSubject {
   readonly keySessionId?: string | null | undefined;
 }
 
-/** What was revoked, in memory. */
 export interface RevocationView {
-  /** Whether the grant, session or key is dead; a look-up in memory. */
+  /** Returns true if the grant, session or key is revoked. */
   isRevoked(subject: RevocationSubject): boolean;
   /** Returns true if the API key has changed since this version of it. */
   isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
-  /** Whether new revocations arrive; what is known holds either way. */
+  /** Returns true while new revocations arrive. Known ones hold in any case. */
   isConnected(): boolean;
-  /** Holds a revocation that this process has just committed, before it comes back through NATS. */
+  /** Adds a revocation that this process has committed, before it arrives through NATS. */
   remember(key: string, value?: { readonly revoked_through: string }): void;
   stop(): Promise<void>;
 }
 
 interface Entry {
-  /** '' for a key that needs no value. */
+  /** Empty for a key without a value. */
   readonly revokedThrough: string;
   readonly expiresAtMs: number;
 }
 
-/** The entries of the bucket, kept as long as the longest token could live and no longer. */
+/** Entries of the bucket, kept for the longest life of a token. */
 export interface RevocationEntries {
   isRevoked(subject: RevocationSubject): boolean;
   isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
-  /** Adds or extends an entry; `value` is the stored text. What is not as the contract says is taken as revoking nothing. */
+  /** Adds or extends an entry with its stored text. Returns false and revokes nothing if it breaks the contract. */
   add(key: string, value: string, createdMs: number): boolean;
-  /** Drops what has expired; answers how many are left. */
+  /** Removes expired entries and returns the number of the others. */
   expire(): number;
 }
 
-/** Makes an empty collection. */
-export const createEntries = (clock: () => Date): RevocationEntries => {
+export const createEntries = (clock: Clock): RevocationEntries => {
   const entries = new Map<string, Entry>();
   const find = (key: string) => {
     const entry = entries.get(key);
@@ -72,7 +71,7 @@ export const createEntries = (clock: () => Date): RevocationEntries => {
       const expiresAtMs = createdMs + TTL_MS;
       if (expiresAtMs <= clock().getTime()) return true;
       const known = entries.get(key);
-      // Replays come in any order: neither the range nor the life of an entry ever shrinks.
+      // Entries arrive in any order, so neither range nor life of an entry shrinks.
       entries.set(key, {
         revokedThrough: greatest(revokedThrough, known?.revokedThrough),
         expiresAtMs: Math.max(expiresAtMs, known?.expiresAtMs ?? 0),

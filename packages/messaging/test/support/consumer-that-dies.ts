@@ -1,8 +1,8 @@
 import { createDatabase } from '@svc/database';
 import { connectMessaging, startConsumer } from '../../src/index.ts';
-import { noteEffect } from './effects.ts';
+import { recordEffect } from './effects.ts';
 
-/** Handles one fact, and is killed after its transaction has committed and before the broker hears of it. */
+/** Handles one fact and kills the process between the commit and the acknowledgement. */
 const [databaseUrl = '', natsUrl = '', name = ''] = process.argv.slice(2);
 const silent = () => undefined;
 const logger = { debug: silent, info: silent, warn: silent, error: silent };
@@ -18,7 +18,9 @@ const database = new Proxy(createDatabase(databaseUrl), {
   },
 });
 startConsumer({
-  ...{ messaging, database, name },
+  messaging,
+  database,
+  name,
   subjects: ['auth.app.registered.v1', 'auth.app.updated.v1'],
-  handle: (trx, event) => noteEffect(trx, event),
+  handle: (trx, event) => recordEffect(trx, event),
 });

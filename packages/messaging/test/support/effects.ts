@@ -2,7 +2,7 @@ import { newId } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { appendToOutbox, type Messaging } from '../../src/index.ts';
 
-/** Registers an app: its row is locked by being made, so this fact is version 1. Answers the client id. */
+/** Inserts an app with its first fact and returns the client id. */
 export const registerApp = async (knex: Knex): Promise<string> => {
   const clientId = newId('app');
   await knex.transaction(async (trx) => {
@@ -12,7 +12,7 @@ export const registerApp = async (knex: Knex): Promise<string> => {
   return clientId;
 };
 
-/** Changes an app: locks its row, raises its version and writes the fact. */
+/** Locks an app's row, raises its version and appends the fact. */
 export const updateApp = async (knex: Knex, clientId: string): Promise<void> => {
   await knex.transaction(async (trx) => {
     const row = await trx('app').where({ client_id: clientId }).forUpdate().first('version');
@@ -22,7 +22,6 @@ export const updateApp = async (knex: Knex, clientId: string): Promise<void> => 
   });
 };
 
-/** A fact about an app. */
 export const appFact = (
   subject: 'auth.app.registered.v1' | 'auth.app.updated.v1' | 'auth.app.deleted.v1',
   clientId: string,
@@ -32,12 +31,15 @@ export const appFact = (
   return { subject, aggregate: `app:${clientId}`, version, data };
 };
 
-/** Notes in `effect` that an event was handled, as a service would change its state. */
-export const noteEffect = async (trx: Knex.Transaction, event: { id: string; aggregate: string; version: number }) => {
+/** Inserts a row for a handled event, like a state change of a service. */
+export const recordEffect = async (
+  trx: Knex.Transaction,
+  event: { id: string; aggregate: string; version: number },
+) => {
   await trx('effect').insert({ event_id: event.id, aggregate: event.aggregate, version: event.version });
 };
 
-/** Every effect must have happened once, and in order of version within its aggregate. */
+/** Counts effects, and checks that each aggregate's versions took effect in order. */
 export const readEffects = async (knex: Knex) => {
   const rows = await knex('effect').orderBy('seq');
   const versions = Map.groupBy(rows, (row) => row.aggregate);
@@ -48,7 +50,7 @@ export const readEffects = async (knex: Knex) => {
   };
 };
 
-/** Whether the stream first tells each aggregate's versions in order; a message sent twice counts where it stood first. */
+/** Checks that the stream has each aggregate's versions in order, by the first copy of each message. */
 export const isStreamInOrder = async (messaging: Messaging): Promise<boolean> => {
   const { state } = await messaging.manager.streams.info('AUTH');
   const newest = new Map<string, number>();

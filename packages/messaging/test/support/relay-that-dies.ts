@@ -1,6 +1,6 @@
 import { connectMessaging, startRelay } from '../../src/index.ts';
 
-/** Relays until the n-th acknowledgement arrives, and is killed before that can be noted in the database. */
+/** Relays until the n-th acknowledgement and kills the process before it marks the row. */
 const [databaseUrl = '', natsUrl = '', count = '1'] = process.argv.slice(2);
 const silent = () => undefined;
 const logger = { debug: silent, info: silent, warn: silent, error: silent };

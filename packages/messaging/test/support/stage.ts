@@ -2,13 +2,13 @@ import { ensureDurable } from '@svc/broker';
 import { captureLogs, testDatabase, testNats } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 
-/** A database, a NATS server and whatever a test starts on them, ended in order. */
+/** A database and a NATS server with the parts that a test starts on them. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
 
 const STREAM = 'AUTH';
 const SUBJECTS = ['auth.app.registered.v1', 'auth.app.updated.v1'];
 
-/** Builds the stage of one test file, with durable consumers of facts about apps; some with another acknowledgement wait. */
+/** Creates durable consumers of facts about apps as well; `ackWaitsMs` overrides the acknowledgement wait of some. */
 export const createStage = async (
   durables: readonly string[] = [],
   ackWaitsMs: Readonly<Record<string, number>> = {},
@@ -33,16 +33,22 @@ export const createStage = async (
     }
     await close();
   };
-  /** Has NATS lose all its data. */
+  /** Deletes all data of NATS, and creates the durable consumers again. */
   const wipe = async () => {
     await nats.wipe();
     await makeDurables();
   };
   await makeDurables();
   return {
-    ...{ database, knex: database.knex, nats, logs, connect, keep, wipe },
+    database,
+    knex: database.knex,
+    nats,
+    logs,
+    connect,
+    keep,
+    wipe,
     relay: (messaging: Messaging): Relay => keep(startRelay({ databaseUrl: database.url, messaging, service: 'auth' })),
-    /** Ends what the test started, newest first, and empties tables and streams. */
+    /** Stops the parts that the test started, newest first, and empties tables and streams. */
     async reset() {
       for (const part of [...open].reverse()) await part.stop();
       open.clear();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
-import { renderError } from './error-body.ts';
+import { type ErrorFormat, renderError } from './error-body.ts';
 import { RequestAborted } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 import { sendJson } from './send-reply.ts';
@@ -12,9 +12,16 @@ export type AnswerError = (thrown: unknown, req: IncomingMessage, res: ServerRes
 /** Whether what was thrown says that something we depend on could not be reached. */
 export type IsUnavailable = (thrown: unknown) => boolean;
 
+export interface ErrorMapperOptions {
+  readonly logger: Logger;
+  readonly isUnavailable?: IsUnavailable | undefined;
+  /** Metadata that challenges for access tokens name (RFC 9728). */
+  readonly resourceMetadataUrl?: string | undefined;
+}
+
 /** Creates the one error mapper: whatever a request ends with in any application, it is answered here. */
 export const createErrorMapper =
-  (logger: Logger, isUnavailable: IsUnavailable = () => false): AnswerError =>
+  ({ logger, isUnavailable = () => false, resourceMetadataUrl }: ErrorMapperOptions): AnswerError =>
   (thrown, req, res) => {
     if (thrown instanceof RequestAborted) {
       res.destroy();
@@ -32,15 +39,19 @@ export const createErrorMapper =
       res.destroy();
       return;
     }
-    answer(res, error, state?.errorShape ?? 'detail');
+    const wantsToken = state?.route?.caller === 'oauth_access_token';
+    answer(res, error, {
+      shape: state?.errorShape ?? 'detail',
+      resourceMetadataUrl: wantsToken ? resourceMetadataUrl : undefined,
+    });
   };
 
 /** What we have to mend, or somebody we depend on; a route that is not there yet is neither. */
 const isOurs = (error: AppError): boolean =>
   error.code !== 'not_implemented' && (error.kind === 'internal' || error.kind === 'unavailable');
 
-const answer = (res: ServerResponse, error: AppError, shape: 'detail' | 'oauth' | 'wire'): void => {
-  const { status, headers, body } = renderError(error, shape);
+const answer = (res: ServerResponse, error: AppError, format: ErrorFormat): void => {
+  const { status, headers, body } = renderError(error, format);
   for (const name of ['content-type', 'content-length', 'content-encoding', 'etag']) res.removeHeader(name);
   res.setHeader('cache-control', 'no-store');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);

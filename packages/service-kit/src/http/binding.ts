@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerKind, InternalCaller, RouteDefinition } from '@svc/contracts';
+import type { CallerKind, InternalCaller, RouteDefinition, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -140,18 +140,24 @@ export type CheckedRequest = Omit<
   caller: Caller;
 };
 
+/** Answers a request whose path, query, headers or body are invalid; undefined: with the 422 of the contract. */
+export type AnswerInvalid = (issues: readonly ValidationIssue[], req: IncomingMessage) => ReplyContent | undefined;
+
 /** A contract route and what answers it. */
 export interface Binding {
   route: RouteDefinition;
   handle: (request: CheckedRequest) => Promise<Reply>;
+  answerInvalid?: AnswerInvalid | undefined;
 }
 
 /** Binds a contract route to its handler, typed by the contract. */
 export const bind = <R extends RouteDefinition>(
   route: R,
   handler: (context: RequestContext<R>) => Promise<Reply>,
+  answerInvalid?: AnswerInvalid,
 ): Binding => ({
   route,
+  answerInvalid,
   // The factory calls this only with what it has parsed by this route's own schemas, and with the caller its kind demands.
   handle: (request) => handler(request as unknown as RequestContext<R>),
 });

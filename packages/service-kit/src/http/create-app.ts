@@ -6,6 +6,7 @@ import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
+import { isCrossOrigin, preflightHeaders } from './cross-origin.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
 import { repeatsHost } from './repeats-host.ts';
 import { type RequestState, stateOf } from './request-state.ts';
@@ -18,6 +19,8 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   bindings: readonly Binding[];
   logger: Logger;
   isUnavailable?: IsUnavailable | undefined;
+  /** Metadata that challenges for access tokens name (RFC 9728). */
+  resourceMetadataUrl?: string | undefined;
   /** Mounts handlers that are not in the contract, after the bound routes and before 404, 405 and 501. */
   mount: ((app: Express) => void) | undefined;
   /** Runs before the routes. It may change the request, as a pushed authorization request replaces another. */
@@ -29,7 +32,7 @@ export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
   const openRequest = createRequestOpener(options);
-  const answerError = createErrorMapper(options.logger, options.isUnavailable);
+  const answerError = createErrorMapper(options);
   const app = createExpressApp(table, { ...options, openRequest, answerError });
   return (req, res) => {
     const tracing = activeTracing();
@@ -94,12 +97,14 @@ const requireState = (res: ServerResponse): RequestState => {
 
 const serveBound = (entry: PathEntry, options: ServeRouteOptions): RequestHandler => {
   const [firstRoute] = entry.routes.values();
+  const crossOrigin = isCrossOrigin(entry);
   return async (req, res, next) => {
     const state = requireState(res);
     const method = boundMethod(req.method);
     const route = entry.routes.get(method);
     if (route !== undefined) state.enter(route);
     else if (firstRoute !== undefined) state.errorShape = firstRoute.errorShape;
+    state.isCrossOrigin = crossOrigin;
     const binding = entry.bindings.get(method);
     if (binding === undefined) next();
     else await serveRoute(binding, { req, res, state, params: req.params }, options);
@@ -108,12 +113,14 @@ const serveBound = (entry: PathEntry, options: ServeRouteOptions): RequestHandle
 
 const answerUnbound = (entry: PathEntry): RequestHandler => {
   const allow = allowedMethods(entry);
+  const preflight = isCrossOrigin(entry) ? preflightHeaders(entry) : {};
   return (req, res) => {
     const route = entry.routes.get(boundMethod(req.method));
     if (route !== undefined)
       throw new AppError('not_implemented', `${route.operationId} is not available in this release.`);
     if (req.method === 'OPTIONS') {
-      res.setHeader('Allow', allow);
+      const isPreflight = req.headers['access-control-request-method'] !== undefined;
+      res.set({ Allow: allow, ...(isPreflight ? preflight : {}) });
       res.status(204).end();
       return;
     }

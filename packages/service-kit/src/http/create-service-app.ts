@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { type RouteDefinition, routesOf, type ServiceName } from '@svc/contracts';
+import { type RouteDefinition, routes, routesOf, type ServiceName } from '@svc/contracts';
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
@@ -14,7 +14,7 @@ export interface ServiceAppOptions {
   authenticate: Authenticators;
   logger: Logger;
   metrics: Metrics;
-  /** PUBLIC_BASE_URL: with https, answers carry Strict-Transport-Security. */
+  /** PUBLIC_BASE_URL: with https, answers carry Strict-Transport-Security. Challenges name the metadata below it. */
   publicBaseUrl?: string;
   /** TRUST_PROXY_HOPS; 1 unless given: the ingress. */
   trustProxyHops?: number;
@@ -44,6 +44,9 @@ export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
     metrics: options.metrics,
     trustProxyHops: options.trustProxyHops ?? 1,
     isHttps: options.publicBaseUrl?.startsWith('https:') ?? false,
+    ...(options.publicBaseUrl === undefined
+      ? {}
+      : { resourceMetadataUrl: `${options.publicBaseUrl}${routes.getProtectedResourceMetadata.path}` }),
     responseValidation: options.responseValidation ?? false,
     isUnavailable: options.isUnavailable,
     mount: options.mount,

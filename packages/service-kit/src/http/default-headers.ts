@@ -1,4 +1,5 @@
 import { type OutgoingHttpHeader, ServerResponse } from 'node:http';
+import { CROSS_ORIGIN_HEADERS } from './cross-origin.ts';
 import { discardBody } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 
@@ -21,7 +22,7 @@ export interface DefaultHeaders {
 const KEY = Symbol('svcDefaultHeaders');
 
 interface WithDefaults {
-  [KEY]?: Readonly<Record<string, string>>;
+  [KEY]?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Adds the default headers when the head of the response is written, as far as nobody has set them by then. */
@@ -33,12 +34,18 @@ export const holdDefaultHeaders = (
   res.writeHead = writeHead;
 };
 
-/** On the API-key gateway, whose errors have the common wire format, an answer names its request by two headers of one value. */
+/**
+ * Takes the headers that the head of the response is still to get. The API-key gateway, whose errors have the common wire
+ * format, names its request by two headers.
+ */
 const takeDefaults = (res: ServerResponse & WithDefaults): Readonly<Record<string, string>> => {
-  const held = res[KEY] ?? {};
-  res[KEY] = {};
+  const held = res[KEY];
+  if (held === undefined) return {};
+  res[KEY] = undefined;
+  const state = stateOf(res);
+  if (state?.isCrossOrigin === true) return { ...held, ...CROSS_ORIGIN_HEADERS };
   const requestId = held['X-Request-Id'];
-  const isOfGateway = requestId !== undefined && stateOf(res)?.errorShape === 'wire';
+  const isOfGateway = requestId !== undefined && state?.errorShape === 'wire';
   return isOfGateway ? { ...held, 'X-Svc-Compliance-Gateway-Request-Id': requestId } : held;
 };
 

@@ -8,9 +8,16 @@ export interface ErrorAnswer {
   body: unknown;
 }
 
+/** Format of a route's errors, and the metadata that its challenges name. */
+export interface ErrorFormat {
+  readonly shape: ErrorShape;
+  /** Only of routes that access tokens open (RFC 9728 section 5.1). */
+  readonly resourceMetadataUrl?: string | undefined;
+}
+
 /** Renders an error in the shape that the route's contract names. */
-export const renderError = (error: AppError, shape: ErrorShape): ErrorAnswer => {
-  const headers = { ...challenge(error), ...error.headers };
+export const renderError = (error: AppError, { shape, resourceMetadataUrl }: ErrorFormat): ErrorAnswer => {
+  const headers = { ...error.headers, ...challenge(error, resourceMetadataUrl) };
   if (shape === 'wire') return renderWire(error, headers);
   if (error.issues !== undefined) return { status: 422, headers, body: { detail: error.issues } };
   const body = shape === 'oauth' ? oauthBody(error) : detailBody(error);
@@ -18,10 +25,19 @@ export const renderError = (error: AppError, shape: ErrorShape): ErrorAnswer => 
 };
 
 /** RFC 9110 section 15.5.2: every 401 challenges; RFC 6750 section 3.1: one for a refused credential says so. */
-const challenge = (error: AppError): Readonly<Record<string, string>> => {
-  if (error.status !== 401) return {};
+const challenge = (error: AppError, resourceMetadataUrl: string | undefined): Readonly<Record<string, string>> => {
+  const given = error.headers['www-authenticate'] ?? defaultChallenge(error);
+  if (given === undefined) return {};
+  if (resourceMetadataUrl === undefined) return { 'www-authenticate': given };
+  // A scheme is followed by a space, further parameters by a comma (RFC 9110 section 11.6.1).
+  const separator = given.includes('=') ? ', ' : ' ';
+  return { 'www-authenticate': `${given}${separator}resource_metadata="${resourceMetadataUrl}"` };
+};
+
+const defaultChallenge = (error: AppError): string | undefined => {
+  if (error.status !== 401) return undefined;
   const isRefused = error.code === 'invalid_token' || error.code === 'invalid_api_key';
-  return { 'www-authenticate': isRefused ? 'Bearer error="invalid_token"' : 'Bearer' };
+  return isRefused ? 'Bearer error="invalid_token"' : 'Bearer';
 };
 
 const detailBody = (error: AppError): unknown => ({

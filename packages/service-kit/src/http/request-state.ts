@@ -20,6 +20,8 @@ export class RequestState {
   readonly startedAtMs = performance.now();
   route: RouteDefinition | undefined;
   errorShape: ErrorShape = 'detail';
+  /** Pages of any origin may read the answer, errors included. */
+  isCrossOrigin = false;
   /** Health and metrics: asked every few seconds, and logged only at level debug. */
   probe: string | undefined;
   callerKind: string | undefined;

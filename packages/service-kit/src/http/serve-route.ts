@@ -36,7 +36,12 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const body = await parseBody(route, req);
   const parts = checkParts(route, { params: exchange.params, search: searchOf(req), headers: req.headers });
   const issues = body.ok ? parts.issues : [...parts.issues, ...body.issues];
-  if (issues.length > 0) throw invalidRequest(issues);
+  if (issues.length > 0) {
+    const refusal = binding.answerInvalid?.(issues, req);
+    if (refusal === undefined) throw invalidRequest(issues);
+    sendReply(res, refusal);
+    return;
+  }
   const { params, query, headers } = parts;
   const value = body.ok ? body.value : undefined;
   const request = new HandledRequest({ params, query, headers, body: value, caller, req, res, state });

@@ -1,32 +1,27 @@
-import { setFlagsFromString } from 'node:v8';
 import { ConfigError } from '../config/load-config.ts';
 import { createLogger, type Logger } from '../logging/create-logger.ts';
 import { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle.ts';
 
-/** What a process runs. */
 export interface RunServiceOptions {
-  name: string;
+  readonly name: string;
   /** Loads the configuration, builds the application and listens. A rejection ends the process with exit code 1. */
-  start: (life: Lifecycle) => Promise<void>;
+  readonly start: (life: Lifecycle) => Promise<void>;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
  * Runs a service until SIGTERM or SIGINT: not ready, no new connections, drain requests and streams, then `onStop` in
- * reverse order. A second signal ends the process at once. Whatever nobody caught is logged and ends it with exit code 1.
+ * reverse order. A second signal ends the process at once. An uncaught error is logged and ends it with exit code 1.
  */
 export const runService = ({ name, start }: RunServiceOptions): void => {
-  keepYoungObjectsYoung();
-  collectFullySeldom();
-  keepCompiledCode();
   let logger = createLogger({ service: name, level: 'info' });
   const controlled = createLifecycle({ logger });
   const life: Lifecycle = withLogger(controlled, (configured) => {
     logger = configured;
   });
   const crash = (error: unknown): void => {
-    logger.fatal({ err: error }, 'the process ends on an error that nobody caught');
+    logger.fatal({ err: error }, 'the process ends on an uncaught error');
     process.exit(1);
   };
   process.on('uncaughtException', crash);
@@ -39,30 +34,6 @@ export const runService = ({ name, start }: RunServiceOptions): void => {
     await controlled.stop();
     process.exit(1);
   });
-};
-
-/**
- * V8 makes objects old from the start where most of those made at the same place outlived a few collections. Of a service that
- * is busy for a moment nearly all do, and the decision stays: an old array, soon of no use, keeps what it points to alive, and
- * so one request after the other, until a full collection. Minor ones then take ten times as long (docs/adr/0006).
- */
-const keepYoungObjectsYoung = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
-
-/**
- * After a quiet time V8 lets the old generation grow by a third at most until the next full collection: a burst of streams then
- * meets one, which takes a tenth of a core's time for a second, just when most is to be done. It may become three times as
- * large instead, and never more than half way to the heap's limit; what a burst leaves is still given back in the next quiet time.
- */
-const collectFullySeldom = (): void => setFlagsFromString('--heap-growing-percent=200');
-
-/**
- * Compiled code that knows the shape of an object is thrown away once nothing of that shape is left. While nobody calls, nothing is
- * left of requests, and the collections that V8 makes then throw much of it away: whoever comes next would wait as the first did
- * (docs/adr/0007).
- */
-const keepCompiledCode = (): void => {
-  setFlagsFromString('--retain-maps-for-n-gc=1000');
-  setFlagsFromString('--no-memory-reducer-favors-memory');
 };
 
 const withLogger = (life: ControlledLifecycle, use: (logger: Logger) => void): Lifecycle => ({

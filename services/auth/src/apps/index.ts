@@ -9,5 +9,5 @@ export { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient 
 export { findAppById, holdApp } from './queries.ts';
 export { addToRedirectUri, isRegisteredRedirectUri, toFormActionSource, toRedirectHost } from './redirect-uri.ts';
 export { appRoutes } from './routes.ts';
-export { type SuspensionWorker, startSuspensions } from './run-suspensions.ts';
+export { startSuspensions } from './run-suspensions.ts';
 export { countSuspensions } from './suspension-queries.ts';

@@ -1,6 +1,6 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import type { Clock, Logger } from '@svc/service-kit';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '../connections/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
@@ -14,14 +14,6 @@ export interface SuspensionsDeps {
   readonly clock: Clock;
   readonly newId: typeof newId;
   readonly logger: Logger;
-}
-
-/** Ends the connections of suspended apps in the background. */
-export interface SuspensionWorker {
-  /** Looks for work now. */
-  readonly wake: () => void;
-  /** Resolves when the batch in flight is done. */
-  readonly stop: () => Promise<void>;
 }
 
 /** Finds what a crashed replica left, and what failed. */
@@ -56,36 +48,13 @@ const finishSuspension = async (trx: Transaction, clientId: string): Promise<voi
   await deleteAppRow(trx, clientId);
 };
 
-/** Starts the worker. */
-export const startSuspensions = (deps: SuspensionsDeps): SuspensionWorker => {
-  let isStopped = false;
-  let isWanted = false;
-  let running: Promise<void> | undefined;
-  const work = async (): Promise<void> => {
-    while (isWanted && !isStopped) {
-      isWanted = false;
-      try {
-        while (!isStopped && (await stepSuspension(deps)));
-      } catch (error) {
-        deps.logger.error({ err: error }, 'a batch of a suspension failed and will be tried again');
-      }
-    }
-    running = undefined;
-  };
-  const wake = (): void => {
-    if (isStopped) return;
-    isWanted = true;
-    running ??= work();
-  };
-  const timer = setInterval(wake, POLL_MS);
-  timer.unref();
-  wake();
-  return {
-    wake,
-    stop: async () => {
-      isStopped = true;
-      clearInterval(timer);
-      await running;
+/** Starts to end the connections of suspended apps in the background. */
+export const startSuspensions = (deps: SuspensionsDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'suspensions',
+    intervalMs: POLL_MS,
+    run: async (signal) => {
+      while (!signal.aborted && (await stepSuspension(deps)));
     },
-  };
-};
+    logger: deps.logger,
+  });

@@ -1,3 +1,4 @@
+export { addGrant } from './add-grant.ts';
 export { type Origin, originOf } from './audit.ts';
 export { deleteAuditEntriesBefore } from './audit-queries.ts';
 export { GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';

@@ -58,16 +58,16 @@ export const openGrant = async (
   return grant;
 };
 
-/** The connection remembers their last use. */
-const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
+/** Ends the oldest grants beyond the limit; the connection remembers their last use. */
+export const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   const surplus = await listOldestGrantIds(trx, { ...connection, keep: GRANTS_PER_CONNECTION_MAX });
   if (surplus.length === 0) return;
   const lastUsedAt = await endGrants(trx, connection, surplus);
   await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 
-/** Clocks of replicas differ, but a new grant must sort after every one that a suspension has ended. */
-const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
+/** Makes an id that sorts after every grant that a suspension has ended, although clocks of replicas differ. */
+export const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
   let aheadMs = 0;
   let id = deps.newId('grt', now.getTime());
   while (isCutOff(id, cutoff)) {

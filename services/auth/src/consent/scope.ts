@@ -1,6 +1,6 @@
-import { type Locale, type Scope, scopes } from '@svc/contracts';
+import type { Locale, Scope } from '@svc/contracts';
+import { knownScopes } from '../oidc/index.ts';
 
-/** A scope as a person reads it. */
 export interface ScopeText {
   readonly title: string;
   readonly description: string;
@@ -29,12 +29,14 @@ const texts: Readonly<Record<Scope, Readonly<Record<Locale, ScopeText>>>> = {
   },
 };
 
-/** Reads a space-separated list (RFC 6749 section 3.3) into our order, each once; undefined where one is unknown, or none is named. */
+/**
+ * Reads a space-separated list (RFC 6749 section 3.3) into our order, each once. Returns undefined if it is empty or names
+ * a scope that does not exist.
+ */
 export const parseScope = (text: string): Scope[] | undefined => {
-  const names = new Set(text.split(' '));
-  const known = scopes.filter((scope) => names.has(scope));
-  return known.length === names.size ? known : undefined;
+  const known = knownScopes(text);
+  return known.length === new Set(text.split(' ')).size ? known : undefined;
 };
 
-/** What a person is told about a scope. */
+/** Returns title and description of a scope for people. */
 export const scopeText = (scope: Scope, locale: Locale): ScopeText => texts[scope][locale];

@@ -14,6 +14,7 @@ import type { TokenQuestion, TokenState } from './token-state.ts';
 
 export interface AdapterDeps extends EndGrantDeps {
   readonly database: Executor;
+  readonly issuer: string;
   readonly clock: Clock;
   readonly findClient: TokenEndpoint['findClient'];
   readonly readState: (question: TokenQuestion) => Promise<TokenState>;
@@ -94,7 +95,7 @@ const pushedRequestModel = (deps: AdapterDeps): Model => ({
     const clientId = currentRequest().oidc.client?.clientId;
     if (clientId === undefined || request === undefined) throw new Error('a pushed request is not whole');
     const parameters = decodeJwt(request);
-    checkPushedRequest(pushedQuery(clientId, parameters));
+    checkPushedRequest(pushedQuery(clientId, parameters), deps.issuer);
     await insertPushedRequest(deps.database, {
       digest: digestOpaqueValue(value),
       clientId,

@@ -1,17 +1,34 @@
-import { authorizeQuerySchema, scopes } from '@svc/contracts';
+import { authorizeQuerySchema } from '@svc/contracts';
 import { errors } from 'oidc-provider';
+import { findParameterFault, type ParameterFault } from './parameter-fault.ts';
 
 /**
- * Checks what an app pushes as the authorize page will (RFC 9126 section 2.1): the app is to hear of a mistake, and not the
- * person whose browser comes with it. Throws what the library answers.
+ * Checks a pushed request as the authorize page will (RFC 9126 section 2.1), so that the app learns of a mistake and not
+ * the person whose browser comes with it. Throws the library's error.
  */
-export const checkPushedRequest = (query: URLSearchParams): void => {
-  const read = authorizeQuerySchema.safeParse(Object.fromEntries(query));
+export const checkPushedRequest = (query: URLSearchParams, issuer: string): void => {
+  const resource = query.getAll('resource');
+  const read = authorizeQuerySchema.safeParse({
+    ...Object.fromEntries(query),
+    resource: resource.length === 0 ? undefined : resource,
+  });
   if (!read.success) {
     const names = new Set(read.error.issues.map(({ path }) => String(path[0])));
     throw new errors.InvalidRequest(`missing or invalid parameter(s): ${[...names].join(', ')}`);
   }
-  const known: readonly string[] = scopes;
-  const unknown = read.data.scope.split(' ').filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new errors.InvalidScope('requested scope does not exist', unknown.join(' '));
+  const fault = findParameterFault(read.data, issuer);
+  if (fault !== undefined) throw toLibraryError(fault, read.data.scope);
+};
+
+const toLibraryError = ({ error, description }: ParameterFault, scope: string): Error => {
+  switch (error) {
+    case 'invalid_request':
+      return new errors.InvalidRequest(description);
+    case 'invalid_scope':
+      return new errors.InvalidScope(description, scope);
+    case 'invalid_target':
+      return new errors.InvalidTarget(description);
+    case 'request_not_supported':
+      return new errors.RequestNotSupported(description);
+  }
 };

@@ -1,4 +1,4 @@
-import { isLiveSecret, isRegisteredRedirectUri, type OauthClient } from '../apps/index.ts';
+import { isLiveSecret, type OauthClient } from '../apps/index.ts';
 
 /** Never used: our own endpoints compare redirect URIs, by stricter rules; the library merely wants one. */
 const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
@@ -21,7 +21,6 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   redirect_uris: [UNUSED_REDIRECT_URI],
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
-  scope: 'inference usage:read',
   token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
   ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
   dpop_bound_access_tokens: app.dpopBoundAccessTokens,
@@ -33,18 +32,6 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   ),
   svc_redirect_uris: app.redirectUris,
 });
-
-/**
- * Says whether pages of an origin may call the token endpoint: those that the app itself registered, on a loopback IP
- * whatever the port they run on (RFC 8252 section 7.3).
- */
-export const isOriginOf = (redirectUris: readonly string[], origin: string): boolean => {
-  const webUris = redirectUris.filter((uri) => /^https?:/.test(uri));
-  return isRegisteredRedirectUri(
-    webUris.map((uri) => new URL(uri).origin),
-    origin,
-  );
-};
 
 /** Compares a presented secret with the digests in a client's metadata. */
 export const isClientSecret = (secrets: readonly SecretMetadata[], presented: string, now: Date): boolean =>

@@ -5,11 +5,11 @@ import { type Client, type Configuration, errors, type KoaContextWithOIDC, Provi
 import { isRegisteredRedirectUri } from '../apps/index.ts';
 import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
-import { EXTRA_CLIENT_METADATA, isClientSecret, isOriginOf, type SecretMetadata } from './client-metadata.ts';
+import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
+import { ownResources } from './own-resources.ts';
 import { OAUTH_PATH } from './server-metadata.ts';
 
 export interface LibraryProviderDeps extends AdapterDeps {
-  readonly issuer: string;
   readonly resource: string;
 }
 
@@ -37,16 +37,14 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   pkce: { required: () => true },
   // Enables refresh tokens, which the handlers issue with every code.
   issueRefreshToken: async () => true,
-  // Our own pages send their origin as well: the API reference has a form for each endpoint.
-  clientBasedCORS: (_ctx, origin, client) =>
-    origin === new URL(deps.issuer).origin || isOriginOf(extra<string[]>(client, 'svc_redirect_uris'), origin),
+  clientBasedCORS: () => true,
   features: {
     devInteractions: { enabled: false },
     // Apps that send a proof get tokens bound to its key. No app has to.
     dPoP: { enabled: true, requireNonce: () => false },
     introspection: { enabled: false },
     pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
-    resourceIndicators: resourceIndicators(deps.resource),
+    resourceIndicators: resourceIndicators(deps),
     revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     rpInitiatedLogout: { enabled: false },
     userinfo: { enabled: false },
@@ -68,12 +66,14 @@ const unusedKey = () => {
   return { ...privateKey.export({ format: 'jwk' }), alg: SIGNING_ALGORITHM, use: 'sig' };
 };
 
+type ResourceIndicators = NonNullable<Configuration['features']>['resourceIndicators'];
+
 /** Clients need not name the one resource server (RFC 8707 section 2), and may name no other. */
-const resourceIndicators = (resource: string): NonNullable<Configuration['features']>['resourceIndicators'] => ({
+const resourceIndicators = ({ issuer, resource }: LibraryProviderDeps): ResourceIndicators => ({
   enabled: true,
   defaultResource: async () => resource,
   getResourceServerInfo: async (_ctx, indicator) => {
-    if (indicator !== resource) throw new errors.InvalidTarget();
+    if (!ownResources(issuer).includes(indicator)) throw new errors.InvalidTarget();
     return { scope: DEFAULT_SCOPE, audience: resource };
   },
 });

@@ -82,10 +82,15 @@ const buildHandler = (deps: HandlerDeps): Handler => {
       const isAway = isConnectionFailure(error);
       ctx.status = isAway ? 503 : 500;
       ctx.body = isAway ? TEMPORARILY_UNAVAILABLE : SERVER_ERROR;
+    } finally {
+      for (const name of LIBRARY_CORS_HEADERS) ctx.remove(name);
     }
   });
   return provider.callback();
 };
+
+/** The contract says which routes pages of other origins may call; the application adds their headers. */
+const LIBRARY_CORS_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
 
 /** RFC 6749 section 4.1.2.1, as section 5.2 has no code for our own failures: the app tries again with what it has. */
 const TEMPORARILY_UNAVAILABLE = {

@@ -6,8 +6,8 @@ import { takePushedRequest } from './pushed-request-queries.ts';
 const URN = 'urn:ietf:params:oauth:request_uri:';
 /** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
 const PARAMETERS = [
-  ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type'],
-  ...['state', 'scope', 'locale', 'dpop_jkt', 'prompt'],
+  ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type', 'response_mode'],
+  ...['state', 'scope', 'locale', 'ui_locales', 'dpop_jkt', 'prompt', 'resource'],
 ];
 
 /**
@@ -29,8 +29,7 @@ export const resolvePushedRequest = async (
 export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {
   const query = new URLSearchParams({ client_id: clientId });
   for (const name of PARAMETERS) {
-    const value = parameters[name];
-    if (typeof value === 'string') query.set(name, value);
+    for (const value of [parameters[name]].flat()) if (typeof value === 'string') query.append(name, value);
   }
   return query;
 };

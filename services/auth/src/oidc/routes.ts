@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type Clock, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
-import type { Express, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
 import { resolvePushedRequest } from './resolve-pushed-request.ts';
-import { OAUTH_PATH, serverMetadata } from './server-metadata.ts';
+import { OAUTH_PATH, protectedResourceMetadata, serverMetadata } from './server-metadata.ts';
 
 /** Clients may keep the metadata this long. */
 const METADATA_SECONDS = 3600;
@@ -21,8 +21,9 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
   const metadata: Reply = {
     status: 200,
     body: serverMetadata(deps.issuer),
-    headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}`, 'access-control-allow-origin': '*' },
+    headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}` },
   };
+  const resourceMetadata: Reply = { ...metadata, body: protectedResourceMetadata(deps.issuer) };
   const handOver = async ({ req, res, clientAddress }: Handed): Promise<Reply> => {
     await deps.server(req, res, clientAddress);
     return HANDLED;
@@ -33,29 +34,19 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
     bind(routes.pushAuthorizationRequest, handOver),
     bind(routes.getOpenidConfiguration, async () => metadata),
     bind(routes.getAuthorizationServerMetadata, async () => metadata),
+    bind(routes.getProtectedResourceMetadata, async () => resourceMetadata),
   ];
-};
-
-/** Lets the pages of an app ask before they call the token endpoint (CORS preflight); there is none on authorize. */
-export const mountPreflight = (app: Express, server: OauthServer): void => {
-  app.options([`${OAUTH_PATH}/token`, `${OAUTH_PATH}/revoke`, `${OAUTH_PATH}/par`], async (req, res, next) => {
-    // Whoever only asks for the methods is no page: that is answered as everywhere.
-    if (req.headers.origin === undefined || req.headers['access-control-request-method'] === undefined) return next();
-    // A preflight changes nothing, so nobody asks where it came from.
-    await server(req, res, '');
-  });
 };
 
 const pushedRequests = new WeakSet<IncomingMessage>();
 
-/** Whether a request to the authorize page stands for one that its app has pushed. */
+/** Says whether a request to the authorize page stands for one that its app has pushed. */
 export const isPushedRequest = (req: IncomingMessage): boolean => pushedRequests.has(req);
 
-/** What reading pushed requests needs. */
 export interface PreparePushedRequestDeps {
   readonly database: Executor;
   readonly clock: Clock;
-  /** Answers a `request_uri` behind which there is nothing, or nothing any more. */
+  /** Answers a `request_uri` that is unknown, used or expired. */
   readonly refuse: (req: IncomingMessage) => ReplyContent;
 }
 

@@ -1,16 +1,15 @@
 import { type Scope, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
-import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 
-/** Where the authorization server answers, below the issuer. */
+/** Path of the authorization server below the issuer. */
 export const OAUTH_PATH = '/v1/integrations/oauth';
 
 const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 const SCOPES: readonly Scope[] = scopes;
 
 /**
- * What a stock client reads (RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3). Every address is built from the
- * configured issuer, so that no header of a request can lead a client astray.
+ * Returns the metadata that stock clients read (RFC 8414 section 2). Every address is built from the configured issuer, so
+ * that no header of a request can lead a client astray. There are no ID tokens, hence no algorithms of theirs.
  */
 export const serverMetadata = (issuer: string) => ({
   issuer,
@@ -29,12 +28,24 @@ export const serverMetadata = (issuer: string) => ({
   // RFC 9449 section 5.1.
   dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
   subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],
-  claims_supported: ['sub'],
   ui_locales_supported: ['it', 'en'],
+  prompt_values_supported: ['none', 'create'],
+  // RFC 9728 section 4.
+  protected_resources: [`${issuer}/v1/integrations`],
   // RFC 9207 section 3.
   authorization_response_iss_parameter_supported: true,
   request_parameter_supported: false,
   request_uri_parameter_supported: false,
   claims_parameter_supported: false,
+});
+
+/** Returns the metadata of the delegated API as a protected resource (RFC 9728 section 2). */
+export const protectedResourceMetadata = (issuer: string) => ({
+  resource: `${issuer}/v1/integrations`,
+  authorization_servers: [issuer],
+  scopes_supported: SCOPES,
+  bearer_methods_supported: ['header'],
+  dpop_signing_alg_values_supported: DPOP_ALGORITHMS,
+  resource_name: 'svc',
+  resource_documentation: `${issuer}/docs`,
 });

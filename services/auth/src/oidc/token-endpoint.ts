@@ -11,6 +11,7 @@ import { type AccessTokenDeps, signAccessToken } from './access-token.ts';
 import { type EndGrantDeps, endGrantOfRequest } from './end-grant-of-request.ts';
 import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
 import { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
+import { ownResources } from './own-resources.ts';
 import { insertProof } from './pushed-request-queries.ts';
 import type { Exchange, ExchangeOutcome, Presented } from './queries.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
@@ -30,8 +31,6 @@ export interface TokenEndpointDeps extends AccessTokenDeps, EndGrantDeps {
   readonly logger: Logger;
   readonly readState: (question: TokenQuestion) => Promise<TokenState>;
   readonly exchange: (exchange: Exchange) => Promise<ExchangeOutcome>;
-  /** The one resource server (RFC 8707), audience of every access token. */
-  readonly resource: string;
   /** Counts grants that end because a code or refresh token was used again. */
   readonly reuses: { readonly inc: () => void };
 }
@@ -163,9 +162,10 @@ const checkKey = (ctx: Context, bound: string | null, proven: string | undefined
   if (bound !== null && bound !== proven) throw new InvalidGrant('DPoP key mismatch');
 };
 
-const checkResource = ({ resource }: TokenEndpointDeps, { oidc }: Context): void => {
+const checkResource = ({ issuer }: TokenEndpointDeps, { oidc }: Context): void => {
+  const own = ownResources(issuer);
   const named = [oidc.params.resource ?? []].flat();
-  if (named.some((each) => each !== resource)) throw new InvalidTarget();
+  if (named.some((each) => !own.includes(each))) throw new InvalidTarget();
 };
 
 /** Returns the requested scope, which may be narrower than the granted one but not wider. */

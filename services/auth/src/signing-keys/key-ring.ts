@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/service-kit';
+import { type Logger, runPeriodically } from '@svc/service-kit';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
@@ -18,7 +18,7 @@ export interface KeyRing {
   readonly resolve: JWTVerifyGetKey;
   /** Rotates if it is time, and reads what the database holds. */
   readonly refresh: () => Promise<void>;
-  readonly stop: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 /** What the ring needs. */
@@ -41,16 +41,18 @@ export const openKeyRing = async (deps: KeyRingDeps): Promise<KeyRing> => {
     await rotateSigningKeys(deps);
     loaded = await loadKeys(deps, loaded);
   };
-  const timer = setInterval(() => {
-    refresh().catch((error: unknown) => deps.logger.error({ err: error }, 'signing keys could not be refreshed'));
-  }, REFRESH_MS);
-  timer.unref();
+  const refreshing = runPeriodically({
+    name: 'signing keys',
+    intervalMs: REFRESH_MS,
+    run: refresh,
+    logger: deps.logger,
+  });
   return {
     active: () => loaded.active,
     publicKeys: () => loaded.published,
     resolve: (header, token) => loaded.resolve(header, token),
     refresh,
-    stop: () => clearInterval(timer),
+    stop: refreshing.stop,
   };
 };
 

@@ -10,9 +10,6 @@ export const signingKeyRoutes = (deps: { keys: KeyRing }): Binding[] => [
   bind(routes.getJwks, async () => ({
     status: 200,
     body: deps.keys.publicKeys(),
-    headers: {
-      'cache-control': `public, max-age=${KEY_SET_SECONDS}`,
-      'access-control-allow-origin': '*',
-    },
+    headers: { 'cache-control': `public, max-age=${KEY_SET_SECONDS}` },
   })),
 ];

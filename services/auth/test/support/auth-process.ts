@@ -35,6 +35,8 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'error',
     SIGN_UPS_PER_SOURCE_PER_HOUR: '100000',
+    MAIL_URL: 'smtp://127.0.0.1:1',
+    EMAIL_VERIFICATION: 'optional',
     // Starting again and again, it need not compile everything each time. Only a process that ends by itself writes it.
     NODE_COMPILE_CACHE: join(tmpdir(), `svc-auth-compiled-${port}`),
   };

@@ -65,6 +65,8 @@ const startOn = async (
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',
     SIGN_UPS_PER_SOURCE_PER_HOUR: '100000',
+    MAIL_URL: 'smtp://127.0.0.1:1',
+    EMAIL_VERIFICATION: 'optional',
     ...environment,
   };
   const config: Config = loadConfig(configSchema, variables);

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/service-kit';
+import { type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { updateApiKeysLastUsedAt } from './queries.ts';
 
@@ -16,26 +16,24 @@ export const createLastUseTracker = (options: {
   readonly database: Knex;
   readonly clock: () => number;
   readonly logger: Logger;
-  readonly intervalMs?: number;
 }): LastUseTracker => {
   let uses = new Map<string, number>();
-  let flushing: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     if (uses.size === 0) return;
     const taken = uses;
     uses = new Map();
-    await updateApiKeysLastUsedAt(options.database, taken).catch((error: unknown) => {
-      options.logger.warn({ err: error, count: taken.size }, 'last uses of keys were not written');
-    });
+    await updateApiKeysLastUsedAt(options.database, taken);
   };
-  const timer = setInterval(() => {
-    flushing = flushing.then(flush);
-  }, options.intervalMs ?? FLUSH_INTERVAL_MS);
+  const flushing = runPeriodically({
+    name: 'last uses of keys',
+    intervalMs: FLUSH_INTERVAL_MS,
+    run: flush,
+    logger: options.logger,
+  });
   return {
     note: (keyId) => uses.set(keyId, options.clock()),
     stop: async () => {
-      clearInterval(timer);
-      await flushing;
+      await flushing.stop();
       await flush();
     },
   };

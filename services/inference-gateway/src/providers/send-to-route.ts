@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
+import { CommonHeaders, type HttpClient } from '@svc/http-client';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
-import { CommonHeaders, type HttpClient } from '../http1/index.ts';
 import type { Route } from '../routes/index.ts';
 import {
   openUpstream,

@@ -1,9 +1,9 @@
+import { BOUND, damaged, damages } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
 import { rewriteEvent } from '../../src/delegated/rewrite-event.ts';
 import { type Chunk, createChunkPattern, parseChunk } from '../../src/wire/index.ts';
-import { BOUND, damaged, damages } from './pieces.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),

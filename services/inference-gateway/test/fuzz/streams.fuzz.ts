@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
+import { BOUND, damaged, damages, inPieces, sizes } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
@@ -12,7 +13,6 @@ import { readLargeEvent } from '../../src/gateway/read-event.ts';
 import { openTextMemory } from '../../src/large-json/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
 import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
-import { BOUND, damaged, damages, inPieces, sizes } from './pieces.ts';
 
 // Thousands of streams a second, so without sockets: the conformance tests send some of these through real ones.
 

@@ -1,5 +1,5 @@
 import { inTransaction } from '@svc/database';
-import { invalidField } from '@svc/service-kit';
+import { type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
   type AllowTargets,
@@ -14,16 +14,15 @@ import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
 import type { Configuration } from './configuration.ts';
 import { upsertConfiguration } from './queries.ts';
 
-/** What configuring needs from outside. */
 export interface ConfigureDeps {
   readonly database: Knex;
   readonly secretBox: SecretBox;
   readonly lookup: Lookup;
   readonly allowTargets: AllowTargets;
-  readonly clock: () => Date;
+  readonly clock: Clock;
 }
 
-/** A new generation, with its secret for this one answer. */
+/** A new generation with the plaintext of its secret, which is shown once. */
 export interface ConfiguredWebhook {
   readonly configuration: Configuration;
   readonly signingSecret: string;
@@ -40,26 +39,26 @@ const FAULTS: Readonly<Record<DestinationFault, string>> = {
 };
 
 /**
- * Sets an app's destination: a new generation with a new secret, in which nothing of the old one is open any more. Throws a
- * 422 fault on `url` for a destination that is not allowed.
+ * Sets an app's destination and starts a generation with a new secret, which cancels the open events of the old one. Throws a 422
+ * fault on `url` if the destination is not allowed.
  */
 export const configureWebhook = async (
   { clientId, url }: { clientId: string; url: string },
   deps: ConfigureDeps,
 ): Promise<ConfiguredWebhook> => {
-  await judgeUrl(url, deps);
+  await checkUrl(url, deps);
   const signingSecret = newSigningSecret();
   const configuration = await inTransaction(deps.database, async (trx) => {
     const generation = await beginGeneration(trx, clientId);
     const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
-    const created: Configuration = { clientId, url, generation, createdAt: deps.clock(), secret };
+    const created: Configuration = { clientId, url, generation, createdAt: deps.clock(), ...secret };
     await upsertConfiguration(trx, created);
     return created;
   });
   return { configuration, signingSecret };
 };
 
-const judgeUrl = async (url: string, { lookup, allowTargets }: ConfigureDeps): Promise<void> => {
+const checkUrl = async (url: string, { lookup, allowTargets }: ConfigureDeps): Promise<void> => {
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
   try {
     await checkDestination(parseDestination(url, allowTargets), { lookup, signal });

@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import { deleteEvents, deleteLane } from '../events/index.ts';
 import { deleteConfigurationRow } from './queries.ts';
 
-/** Removes what an app that no longer exists has left: configuration, lane, events. */
+/** Deletes the configuration, lane and events of an app that no longer exists. */
 export const deleteConfiguration = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
-  // The lane first: whoever stores or delivers for this app waits for it, and then finds nothing.
+  // The lane first: writers of this app wait for its lock, and then find no lane.
   await deleteLane(trx, clientId);
   await deleteEvents(trx, clientId);
   await deleteConfigurationRow(trx, clientId);

@@ -3,7 +3,7 @@ import type { SecretBox } from '../signatures/index.ts';
 import type { Configuration } from './configuration.ts';
 import { listConfigurations } from './queries.ts';
 
-/** Where an app's events go, and with which secret they are signed. */
+/** The destination of an app's events and the secret that signs them. */
 export interface DeliveryTarget {
   readonly clientId: string;
   readonly generation: number;
@@ -11,56 +11,52 @@ export interface DeliveryTarget {
   readonly secret: string;
 }
 
-/** Finds the targets of apps, each in one given generation. */
 export interface DeliveryTargets {
-  /** The target, where it is remembered. */
   recall(request: GenerationOfApp): DeliveryTarget | undefined;
-  /** One entry per request, in order; undefined where that generation is over, or its secret cannot be opened. */
+  /** Returns one entry for each request, in order: undefined if the generation is over or its secret cannot be opened. */
   find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;
 }
 
-/** A generation is written once, so what was read of it stays true. */
+/** A generation is written once, so a cached target stays valid. */
 export interface GenerationOfApp {
   readonly clientId: string;
   readonly generation: number;
 }
 
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
-/** Reads targets, and remembers the newest of them. `onUnreadable` is told of secrets that no configured key opens. */
+/** Reads targets and caches the newest of them. Calls `onUnreadable` for secrets that no configured key opens. */
 export const createDeliveryTargets = (
   database: Knex,
   secretBox: SecretBox,
   onUnreadable: (clientId: string, error: unknown) => void,
 ): DeliveryTargets => {
-  const remembered = new Map<string, DeliveryTarget>();
-  const remember = (target: DeliveryTarget) => {
-    remembered.delete(target.clientId);
-    remembered.set(target.clientId, target);
-    const oldest = remembered.keys().next();
-    if (remembered.size > REMEMBERED_MAX && oldest.done !== true) remembered.delete(oldest.value);
+  const cached = new Map<string, DeliveryTarget>();
+  const cache = (target: DeliveryTarget) => {
+    cached.delete(target.clientId);
+    cached.set(target.clientId, target);
+    const oldest = cached.keys().next();
+    if (cached.size > CACHED_MAX && oldest.done !== true) cached.delete(oldest.value);
   };
-  const open = (configuration: Configuration) => {
-    const { clientId, generation, url, secret } = configuration;
+  const open = ({ clientId, generation, url, keyId, sealed }: Configuration) => {
     try {
-      remember({ clientId, generation, url, secret: secretBox.open(secret, { clientId, generation }) });
+      const secret = secretBox.open({ keyId, sealed }, { clientId, generation });
+      cache({ clientId, generation, url, secret });
     } catch (error) {
       onUnreadable(clientId, error);
     }
   };
   const recall = ({ clientId, generation }: GenerationOfApp) => {
-    const target = remembered.get(clientId);
+    const target = cached.get(clientId);
     return target?.generation === generation ? target : undefined;
   };
   return {
     recall,
     async find(requests) {
-      const missing = requests.filter((request) => recall(request) === undefined);
-      if (missing.length > 0) {
-        const configurations = await listConfigurations(database, [
-          ...new Set(missing.map(({ clientId }) => clientId)),
-        ]);
-        for (const configuration of configurations) open(configuration);
+      const missing = new Set<string>();
+      for (const request of requests) if (recall(request) === undefined) missing.add(request.clientId);
+      if (missing.size > 0) {
+        for (const configuration of await listConfigurations(database, [...missing])) open(configuration);
       }
       return requests.map(recall);
     },

@@ -4,12 +4,10 @@ import type { Knex } from 'knex';
 import type { SecretBox } from '../signatures/index.ts';
 import { reencryptSecrets } from './reencrypt-secrets.ts';
 
-/** The operator's routes over signing secrets; for the internal application. */
-export const configurationOperatorRoutes = (deps: { database: Knex; secretBox: SecretBox }): Binding[] => {
-  return [
-    bind(serviceOperations.reencryptSigningSecrets, async () => ({
-      status: 200,
-      body: { reencrypted: await reencryptSecrets(deps.database, deps.secretBox) },
-    })),
-  ];
-};
+/** Routes of the internal port, for operators. */
+export const configurationOperatorRoutes = (deps: { database: Knex; secretBox: SecretBox }): Binding[] => [
+  bind(serviceOperations.reencryptSigningSecrets, async () => ({
+    status: 200,
+    body: { reencrypted: await reencryptSecrets(deps.database, deps.secretBox) },
+  })),
+];

@@ -6,8 +6,8 @@ import { listConfigurationsUnderOtherKeys, updateConfigurationSecret } from './q
 const BATCH = 200;
 
 /**
- * Puts every signing secret under the current key, in batches, while the service runs; the secrets themselves stay the same.
- * Answers how many were changed. Afterwards the other keys may be taken out of the configuration.
+ * Seals every signing secret under the current key, in batches, while the service runs. Secrets do not change. Returns the number
+ * of changed rows. Afterwards the other keys may be removed from the configuration.
  */
 export const reencryptSecrets = async (database: Knex, secretBox: SecretBox): Promise<number> => {
   for (let total = 0; ; ) {
@@ -19,9 +19,10 @@ export const reencryptSecrets = async (database: Knex, secretBox: SecretBox): Pr
 
 const reencryptBatch = async (trx: Knex.Transaction, secretBox: SecretBox): Promise<number> => {
   const configurations = await listConfigurationsUnderOtherKeys(trx, secretBox.currentKeyId, BATCH);
-  for (const { clientId, generation, secret } of configurations) {
+  for (const { clientId, generation, keyId, sealed } of configurations) {
     const owner = { clientId, generation };
-    await updateConfigurationSecret(trx, clientId, secretBox.seal(secretBox.open(secret, owner), owner));
+    const secret = secretBox.open({ keyId, sealed }, owner);
+    await updateConfigurationSecret(trx, clientId, secretBox.seal(secret, owner));
   }
   return configurations.length;
 };

@@ -1,5 +1,6 @@
-export type { Connection, ConnectionKey } from './connection.ts';
 export {
+  type Connection,
+  type ConnectionKey,
   deleteConnectionsOfApp,
   lockUsers,
   updateConnectionsEnded,

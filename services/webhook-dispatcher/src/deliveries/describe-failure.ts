@@ -4,7 +4,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   EPIPE: 'connection_reset',
   UND_ERR_SOCKET: 'connection_reset',
   UND_ERR_HEADERS_OVERFLOW: 'answer_not_http',
-  // How undici says that nobody has asked for another protocol (101).
+  // undici's code for an answer that switches the protocol (101).
   ERR_ASSERTION: 'answer_not_http',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection_reset',
   EHOSTUNREACH: 'host_unreachable',
@@ -16,23 +16,23 @@ const CAUSES: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
 };
 
-/** OpenSSL's names for what is wrong with a chain; Node passes them on. */
+/** OpenSSL's codes for a faulty certificate chain. */
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_(SIGNATURE|REVOKED|UNTRUSTED|REJECTED|CHAIN)|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
-/** A short, fixed word for why no answer came; never text that the receiver or a library has chosen. */
+/** Returns a fixed word for a failed request. Never text of the receiver or of a library. */
 export const describeFailure = (error: unknown): string => {
   const code = codeOf(error);
   const cause = CAUSES[code];
   if (cause !== undefined) return cause;
   if (UNTRUSTED.test(code)) return 'certificate_not_trusted';
-  // Of a faulty answer undici gives the code of its parser, or none.
+  // For a malformed answer undici gives its parser's code, or none.
   if (error instanceof Error && error.name === 'HTTPParserError') return 'answer_not_http';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
   return 'connection_failed';
 };
 
-/** With several addresses tried, the first one's failure speaks for all. */
+/** Returns the first failure's code if several addresses were tried. */
 const codeOf = (error: unknown): string => {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : '';

@@ -1,2 +1,1 @@
-export { type SharedHints, shareHints } from './share-hints.ts';
-export { startWorker, type Worker, type WorkerDeps } from './start-worker.ts';
+export { startWorker, type Worker } from './start-worker.ts';

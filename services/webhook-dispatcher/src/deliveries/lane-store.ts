@@ -12,27 +12,25 @@ import {
   recordOutcomes,
 } from '../events/index.ts';
 
-/** The next event of a claimed lane, and its target. */
 export interface LaneWork {
   readonly content: EventContent;
   readonly target: DeliveryTarget;
 }
 
-/** Reads and writes of the workers of lanes, many lanes to a statement. */
+/** Reads and writes of a worker, many lanes to a statement. */
 export interface LaneStore {
-  /** The work that a lane holds, read unless it came with the claim; undefined when its generation is over. */
+  /** Returns the lane's work, and reads it unless it came with the claim. Returns undefined if the generation is over. */
   load(lane: ClaimedLane, content: EventContent | undefined): Promise<LaneWork | undefined>;
-  /** Writes an outcome; undefined when the lease was lost, and the outcome therefore counts for nothing. */
+  /** Records an outcome. Returns undefined if the lease was lost, in which case nothing changes. */
   record(outcome: AttemptOutcome): Promise<RecordedOutcome | undefined>;
 }
 
-/** Lanes in one statement. A worker has fewer slots than may wait, so no call is refused. */
+/** Lanes in one statement. A worker has fewer slots than calls may wait, so no call is refused. */
 const BATCHING = { callsMax: 200, waitingMax: 100_000 };
-/** While the database restarts; afterwards the lease is nearly over, and the attempt is repeated. */
+/** Covers a restart of the database. After that the lease is nearly over, and another worker repeats the attempt. */
 const RECORD_TRIES_MAX = 8;
 const RECORD_RETRY_MS = 250;
 
-/** Reads and writes through batches of concurrent requests. */
 export const createLaneStore = (database: Knex, targets: DeliveryTargets): LaneStore => {
   const load = batchCalls({ ...BATCHING, run: (lanes: readonly ClaimedLane[]) => loadAll(database, targets, lanes) });
   return {
@@ -57,8 +55,8 @@ const loadAll = async (
   return lanes.map((lane, index) => {
     const content = byClient.get(lane.clientId);
     const target = found[index];
-    const isWhole = content?.generation === lane.generation && content.sequence === lane.sequence;
-    return isWhole && target !== undefined ? { content, target } : undefined;
+    const isCurrent = content?.generation === lane.generation && content.sequence === lane.sequence;
+    return isCurrent && target !== undefined ? { content, target } : undefined;
   });
 };
 
@@ -66,19 +64,19 @@ const recordAll = async (
   database: Knex,
   outcomes: readonly AttemptOutcome[],
 ): Promise<(RecordedOutcome | undefined)[]> => {
-  const recorded = await patiently(() => recordOutcomes(database, outcomes));
+  const recorded = await withRetries(() => recordOutcomes(database, outcomes));
   const byClient = new Map(recorded.map((outcome) => [outcome.clientId, outcome]));
   return outcomes.map(({ lane }) => byClient.get(lane.clientId));
 };
 
-const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      // Given up, the whole batch would be sent once more when its leases are over.
-      const mayPass = isConnectionFailure(error) || isDeadlock(error);
-      if (attempt >= RECORD_TRIES_MAX || !mayPass) throw error;
+      // Without a retry every attempt of the batch would be repeated when its lease expires.
+      const isTransient = isConnectionFailure(error) || isDeadlock(error);
+      if (attempt >= RECORD_TRIES_MAX || !isTransient) throw error;
       await sleep(RECORD_RETRY_MS);
     }
   }

@@ -14,7 +14,7 @@ describe('the retry schedule', () => {
     expect(retryDelayMs(1, undefined, schedule(0.999_999))).toBe(6_000);
   });
 
-  test('waits for as long as the receiver asks, up to the length of the step after this one', () => {
+  test('waits as long as the receiver asks, up to the length of the following step', () => {
     expect(retryDelayMs(1, 12_000, schedule(0.5))).toBe(12_000);
     expect(retryDelayMs(1, 3_600_000, schedule(0.5))).toBe(20_000);
     expect(retryDelayMs(1, 1_000, schedule(0.5))).toBe(5_000);

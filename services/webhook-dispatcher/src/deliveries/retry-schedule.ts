@@ -1,4 +1,3 @@
-/** Seconds-scale schedule between attempts; see `retryDelayMs`. */
 export interface RetrySchedule {
   /** Length of the first step, milliseconds. */
   readonly baseMs: number;
@@ -10,8 +9,8 @@ const FACTOR = 4;
 const JITTER = 0.2;
 
 /**
- * Milliseconds from the end of failed attempt number `attempt` (1 for the first) to the next one: base · 4^(attempt − 1),
- * give or take 20 %. A receiver that asks for more by `Retry-After` gets it, up to the length of the step after this one.
+ * Returns the milliseconds from the end of failed attempt number `attempt`, from 1, to the next one: base · 4^(attempt − 1),
+ * ±20 %. A receiver may ask for more by `Retry-After`, up to the length of the following step.
  */
 export const retryDelayMs = (attempt: number, retryAfterMs: number | undefined, schedule: RetrySchedule): number => {
   const stepMs = schedule.baseMs * FACTOR ** (attempt - 1);
@@ -21,8 +20,8 @@ export const retryDelayMs = (attempt: number, retryAfterMs: number | undefined, 
 };
 
 /**
- * Reads a `Retry-After` header (RFC 9110 section 10.2.3: seconds, or a date) as milliseconds from now; undefined when there
- * is none, or none that can be read.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3: seconds, or a date) to milliseconds from now. Returns undefined if it
+ * is absent or malformed.
  */
 export const parseRetryAfter = (value: string | undefined, now: Date): number | undefined => {
   if (value === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { WEBHOOK_SIGNATURE_HEADER } from '@svc/contracts';
+import type { Clock } from '@svc/service-kit';
 import {
   type AllowTargets,
   checkDestination,
@@ -11,41 +12,39 @@ import { signBody } from '../signatures/index.ts';
 import { describeFailure } from './describe-failure.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 
-/** One HTTP request to be made. */
 export interface AttemptRequest {
   readonly url: string;
   readonly secret: string;
   readonly body: Buffer;
 }
 
-/** What an attempt came to. The answer's text is never kept. */
+/** Result of an attempt. The body of the answer is never kept. */
 export interface AttemptResult {
   readonly isDelivered: boolean;
   readonly at: Date;
   readonly durationMs: number;
   readonly statusCode: number | null;
-  /** A short cause; null when delivered. */
+  /** A fixed word for the cause; null if delivered. */
   readonly error: string | null;
-  /** What the receiver asked for with 429 or 503. */
+  /** Delay that the receiver asked for with a 429 or 503. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** What attempts need from outside. */
 export interface AttemptDeps {
   readonly agent: PinnedAgent;
   readonly lookup: Lookup;
   readonly allowTargets: AllowTargets;
-  readonly clock: () => Date;
+  readonly clock: Clock;
 }
 
-/** From the look-up to the answer's last byte. */
+/** From the DNS look-up to the last byte of the answer. */
 export const ATTEMPT_TIMEOUT_MS = 10_000;
 const USER_AGENT = 'svc-webhooks/1';
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 
 /**
- * Makes one attempt: look-up, check, connection to a checked address, signed POST. Throws only `stopping`'s reason: everything
- * else that can go wrong is a result.
+ * Makes one attempt: DNS look-up, check of the addresses, connection to a checked address, signed POST. Every failure is a
+ * result. Throws only the reason of `stopping`.
  */
 export const sendAttempt = async (
   attempt: AttemptRequest,
@@ -87,7 +86,7 @@ export const sendAttempt = async (
   }
 };
 
-/** One signal for both ends of an attempt's time; composed signals cost more than the request's own work. */
+/** Returns one signal for time-out and stop. A signal composed by `AbortSignal.any` costs more than the request's own work. */
 const limitTime = (milliseconds: number, stopping: AbortSignal) => {
   const ending = new AbortController();
   let isOver = false;

@@ -1,42 +1,38 @@
 import type { Pace } from '../events/index.ts';
 
-/** Counts the lanes under way in a process, so that receivers that hang use up their own share only. */
+/** Slots for the lanes of a process, so that receivers that hang use up only their own share. */
 export interface Slots {
-  /** Lanes of each pace that may be claimed now. */
+  /** Returns the number of lanes of each pace that may be claimed now. */
   free(): Record<Pace, number>;
-  /** Takes a place for a lane that was claimed within what `free` allowed. */
   take(pace: Pace): Slot;
-  /** Takes a place among the prompt; undefined when none is free. */
+  /** Takes a slot for a prompt receiver's lane, if one is free. */
   takePrompt(): Slot | undefined;
-  /** Lanes under way. */
   inUse(): number;
 }
 
-/** One lane's place. */
 export interface Slot {
   isSlow(): boolean;
-  /** The attempt hangs: its place is free for others from now on. */
+  /** Frees the slot for other lanes while the attempt hangs. */
   becomeSlow(): void;
   release(): void;
 }
 
-/** Parts of the places for prompt receivers. Those of unknown pace may all hang; slow ones cost a socket and little else. */
+/** Shares of the slots of prompt receivers. Unknown receivers may all hang; slow ones cost a socket and little else. */
 const SHARES: Readonly<Record<Pace, number>> = { prompt: 1, unknown: 0.5, slow: 2 };
-/** Those that turned out to be slow after they had begun: when so many are, nobody of unknown pace is begun. */
+/** Share of attempts that became slow. At this number no lane of an unknown receiver is claimed. */
 const TURNED_SHARE = 14;
-/** Lanes of one pace in one claim; several claims follow each other when more are due. */
+/** Lanes of one pace in one claim. Further claims follow if more are due. */
 const CLAIM_MAX: Readonly<Record<Pace, number>> = {
   prompt: 200,
-  // Each may be a new connection: the handshakes of many at once would hold up the answers of all others.
+  // Each may need a new connection, and many handshakes at once would delay all other answers.
   unknown: 16,
   slow: 16,
 };
 
-/** Makes the places of one process. `onFree` is called when one for others has become free. */
+/** Creates the slots of a process. Calls `onFree` when a slot becomes free for another lane. */
 export const createSlots = ({ slots }: { readonly slots: number }, onFree: () => void): Slots => {
   const counts = { prompt: 0, unknown: 0, slow: 0, turned: 0 };
   const freeOf = (pace: Pace): number => {
-    // The places of prompt and slow receivers are theirs, whatever the others do.
     if (pace === 'unknown' && counts.turned >= slots * TURNED_SHARE) return 0;
     return Math.max(0, Math.min(Math.ceil(slots * SHARES[pace]) - counts[pace], CLAIM_MAX[pace]));
   };

@@ -14,44 +14,41 @@ import { type RetrySchedule, retryDelayMs } from './retry-schedule.ts';
 import { ATTEMPT_TIMEOUT_MS, type AttemptDeps, type AttemptResult, sendAttempt } from './send-attempt.ts';
 import type { Slot } from './slots.ts';
 
-/** What working on a lane needs from outside. */
 export interface WorkLaneDeps extends AttemptDeps {
   readonly store: LaneStore;
   readonly schedule: RetrySchedule;
   readonly logger: Logger;
   readonly meters: DeliveryMeters;
-  /** Aborts attempts when the process can wait for them no longer. */
+  /** Aborts attempts that outlast the grace of a stop. */
   readonly aborted: AbortSignal;
-  /** After it, no further event is begun. */
+  /** No further event is begun while it returns true. */
   readonly isStopping: () => boolean;
-  /** Called when a lane was left that may have more to deliver. */
+  /** Called when a lane is given back that may have more events. */
   readonly onGivenBack: () => void;
-  /** Called with the time until an attempt that was put off. */
   readonly onRetryIn: (delayMs: number) => void;
 }
 
-/** A lane with the place that it takes up here. */
 export interface HeldLane {
   readonly lane: ClaimedLane;
-  /** The lane's next event, where it came with the claim. */
+  /** The next event, if it came with the claim. */
   readonly content: EventContent | undefined;
   readonly slot: Slot;
-  /** On the process's own clock, from before the claim was sent. */
+  /** Time of the process before it sent the claim. */
   readonly claimedAtMs: number;
 }
 
-/** How working on a lane ended: `held` lanes are to be given back, the others are no longer ours. */
+/** `held`: the caller must give the lane back. `gone`: the lane has no more work, or is no longer ours. */
 export type LaneEnd = 'held' | 'gone';
 
-/** Then the lane goes to the back of the row, so that a busy app does not keep a place to itself. */
+/** After so many events the lane is due again behind the others, so that a busy app does not keep a slot to itself. */
 const EVENTS_PER_CLAIM_MAX = 50;
-/** An attempt that takes longer than these steps together leaves its place to others. */
+/** An attempt that outlasts these steps counts as slow. */
 const SLOW_STEP_MS = 100;
 const SLOW_STEPS = 5;
-/** Left of the lease when an attempt that takes all its time has ended. */
+/** Rest of the lease after an attempt that uses its whole time-out. */
 const WRITE_BACK_MS = 2_000;
 
-/** Delivers a claimed lane's events one after the other until one fails, none is left, or others have waited enough. */
+/** Delivers a claimed lane's events in order until one fails, none is left, or the lane has used its share. */
 export const workLane = async (
   { lane: claimed, content, slot, claimedAtMs }: HeldLane,
   deps: WorkLaneDeps,
@@ -61,7 +58,7 @@ export const workLane = async (
   let work = await deps.store.load(claimed, content);
   for (let count = 1; ; count += 1) {
     if (work === undefined) return 'gone';
-    // A process that was paused must not send what another one may have sent meanwhile.
+    // A process that was suspended must not send an event that another worker may have sent meanwhile.
     if (performance.now() - leaseStartMs > LEASE_MS - ATTEMPT_TIMEOUT_MS - WRITE_BACK_MS) return 'held';
     if (deps.aborted.aborted) return 'held';
     const attempted = await attemptTimed({ lane, work, slot }, deps);
@@ -74,7 +71,7 @@ export const workLane = async (
     if (!keepLane) deps.onGivenBack();
     if (recorded?.isKept !== true) return 'gone';
     lane = { ...lane, sequence: lane.sequence + 1, pace: outcome.pace };
-    // The lease still holds, so the generation is the same, and so is the target.
+    // The lease still holds, so generation and target are the same.
     work =
       recorded.next === undefined
         ? await deps.store.load(lane, undefined)
@@ -82,7 +79,7 @@ export const workLane = async (
   }
 };
 
-/** Undefined: the attempt was cut off because the process stops. */
+/** Returns undefined if the attempt was aborted because the process stops. */
 const attemptTimed = async (
   { lane, work, slot }: { lane: ClaimedLane; work: LaneWork; slot: Slot },
   deps: WorkLaneDeps,
@@ -90,7 +87,7 @@ const attemptTimed = async (
   const { url, secret } = work.target;
   let pace: Pace = 'prompt';
   const stopWatching = afterSteps(() => {
-    // One late answer may be ours, or the network's: who was prompt gets another chance before it waits among the slow.
+    // One late answer may be our fault or the network's, so a prompt receiver becomes unknown before it becomes slow.
     pace = lane.pace === 'prompt' ? 'unknown' : 'slow';
     slot.becomeSlow();
   });
@@ -105,8 +102,8 @@ const attemptTimed = async (
 };
 
 /**
- * Calls back after SLOW_STEPS · SLOW_STEP_MS of time in which this process could have seen an answer: a step that ends late,
- * because the process was busy, counts no more than another.
+ * Calls back after SLOW_STEPS · SLOW_STEP_MS of time in which this process could have read an answer. A step that ends late
+ * because the process was busy counts as one step.
  */
 const afterSteps = (callback: () => void): (() => void) => {
   let steps = 0;
@@ -160,10 +157,10 @@ const report = (outcome: AttemptOutcome, { content }: LaneWork, isRecorded: bool
     reason: error,
     duration_ms: durationMs,
   };
-  if (!isRecorded) deps.logger.warn(fields, 'an attempt came to its end after its lease was lost');
-  else if (result === 'failed') deps.logger.error(fields, 'an event has failed and blocks the later ones of its app');
+  if (!isRecorded) deps.logger.warn(fields, 'an attempt ended after its lease was lost');
+  else if (result === 'failed') deps.logger.error(fields, 'an event failed and blocks the later ones of its app');
   else if (result === 'retry') {
-    deps.logger.info({ ...fields, delay_ms: delayMs }, 'an attempt failed and will be repeated');
+    deps.logger.info({ ...fields, delay_ms: delayMs }, 'an attempt failed; retrying later');
     deps.onRetryIn(delayMs);
   } else deps.logger.debug(fields, 'an event was delivered');
 };

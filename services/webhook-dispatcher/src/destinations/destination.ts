@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import { URL_CHARACTERS_MAX } from '@svc/contracts';
 
-/** Why a destination is refused: short, without any part of the URL, so that it may be shown and logged. */
+/** Cause of a refusal. It contains no part of the URL, so it may be shown and logged. */
 export type DestinationFault =
   | 'url_invalid'
   | 'scheme_not_https'
   | 'userinfo_not_allowed'
   | 'port_not_allowed'
-  // One word for names without an answer and for private answers, so that nobody can map our network by asking.
+  // The same for unknown names and private addresses, so that it reveals nothing about our network.
   | 'no_public_address';
 
-/** Thrown for a destination that is not allowed; nothing was connected. */
+/** Thrown for a destination that is not allowed, before any connection. */
 export class DestinationError extends Error {
   readonly fault: DestinationFault;
 
@@ -21,38 +21,36 @@ export class DestinationError extends Error {
   }
 }
 
-/** A receiver's URL, taken apart once; only these parts are used afterwards. */
+/** A receiver's URL, parsed once. Only these parts are used afterwards. */
 export interface Destination {
-  /** Host name in ASCII, or an IP address without brackets: what is looked up and connected to. */
+  /** Host name in ASCII, or an IP address without brackets. */
   readonly host: string;
-  /** Set when `host` is an IP address. */
   readonly isAddress: boolean;
   readonly port: number;
   /** Value of the Host header. */
   readonly authority: string;
-  /** Name that the certificate must carry and SNI says; empty for an IP address (RFC 6066 section 3). */
+  /** Name in SNI and in the certificate; empty for an IP address (RFC 6066 section 3). */
   readonly serverName: string;
-  /** Path and query. */
   readonly path: string;
-  /** The address rule is lifted for this host and port by the operator. */
+  /** The operator allows private addresses for this host and port. */
   readonly isAllowTarget: boolean;
 }
 
-/** `host:port` texts in the form in which `parseDestination` compares them. */
+/** Normalised `host:port` entries. */
 export type AllowTargets = ReadonlySet<string>;
 
 const HTTPS_PORT = 443;
 const UNPRIVILEGED_PORT_MIN = 1024;
-/** Scheme, two slashes, a host; no blanks, controls or backslashes, which URL parsers would repair. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+/** Scheme, two slashes and a host, without the blanks, control characters or backslashes that URL parsers repair. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression refuses them.
 const STRICT_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^\s\u0000-\u001f\u007f\\/?#]+([/?#][^\s\u0000-\u001f\u007f\\]*)?$/i;
 
-/** A host name as DNS can hold it (RFC 1035 section 2.3.4), with or without the dot at its end; no empty punycode. */
+/** A host name within the limits of DNS (RFC 1035 section 2.3.4), with or without a trailing dot; no empty punycode. */
 const NAME = /^(?=.{1,254}$)(?!(?:.*\.)?xn--(?:\.|$))[^.]{1,63}(?:\.[^.]{1,63})*\.?$/;
 
 /**
- * Takes a receiver's URL apart and judges all but its addresses. Throws DestinationError. What a URL parser would have to
- * repair (blanks, backslashes, missing slashes, percent-encoded hosts) is refused, so that no other reader sees another host.
+ * Parses a receiver's URL and checks all but its addresses. Throws DestinationError. Refuses a text that a URL parser would have
+ * to repair (blanks, backslashes, missing slashes, percent-encoded hosts), because another parser could find another host in it.
  */
 export const parseDestination = (text: string, allowTargets: AllowTargets): Destination => {
   if (text.length === 0 || text.length > URL_CHARACTERS_MAX) throw new DestinationError('url_invalid');
@@ -74,14 +72,14 @@ export const parseDestination = (text: string, allowTargets: AllowTargets): Dest
     isAddress,
     port,
     authority: url.host,
-    // A trailing dot makes a name absolute for the resolver, but is no part of it in certificates (RFC 6066 section 3).
+    // A trailing dot makes a name absolute for the resolver. Certificates leave it out (RFC 6066 section 3).
     serverName: isAddress ? '' : host.replace(/\.$/, ''),
     path: `${url.pathname}${url.search}`,
     isAllowTarget: allowTargets.has(targetKey(url.hostname, port)),
   };
 };
 
-/** Reads `host:port` entries of configuration. Throws TypeError naming the entry that is not one. */
+/** Parses `host:port` entries of the configuration. Throws TypeError with the malformed entry. */
 export const parseAllowTargets = (entries: readonly string[]): AllowTargets => {
   return new Set(
     entries.map((entry) => {

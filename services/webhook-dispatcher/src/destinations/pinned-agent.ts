@@ -4,31 +4,30 @@ import type { CheckedDestination } from './check-destination.ts';
 import { type Answer, openPinnedConnection, type PinnedConnection, type SignedPost } from './pinned-connection.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
-/** Connections to receivers, kept for reuse under the addresses to which they may lead. */
+/** Connections to receivers, kept alive under their checked addresses. */
 export interface PinnedAgent {
   /**
-   * Posts to this destination and to no other address than the checked ones. Rejects with why no answer came; when `signal`
-   * aborts, with its reason, and the connection is closed.
+   * Sends a POST to one of the checked addresses and to no other. Rejects with the cause if no answer arrives. If `signal` aborts,
+   * closes the connection and rejects with its reason.
    */
   post(checked: CheckedDestination, request: SignedPost, signal: AbortSignal): Promise<Answer>;
-  /** Connections open now, in use or idle. */
   openSockets(): number;
   destroy(): void;
 }
 
-/** An app has one attempt at a time, but many apps may share a receiver. */
+/** An app has one attempt at a time, and many apps may share a receiver. */
 const IDLE_PER_DESTINATION_MAX = 256;
 const IDLE_MAX = 1_024;
-/** A kept connection may have been closed by the receiver while the request was on its way. */
+/** Tries on kept connections, which the receiver may close while a request is on its way. */
 const STALE_MAX = 3;
 
 /**
- * Makes the agent for all deliveries. TLS 1.2 at least; certificates are always verified against the destination's name, by
- * the usual authorities and those of `extraCaFile`. Proxy variables of the environment have no effect on it.
+ * Creates the agent for all deliveries. It speaks TLS 1.2 or newer, and verifies certificates against the destination's name with
+ * the system authorities and those of `extraCaFile`. It ignores the proxy variables of the environment.
  */
 export const createPinnedAgent = (options: { extraCaFile?: string | undefined } = {}): PinnedAgent => {
   const extra = options.extraCaFile === undefined ? [] : [readFileSync(options.extraCaFile, 'utf8')];
-  // One context for all: parsing the authorities anew for each connection would cost more than the handshake.
+  // Parsing the authorities for each connection would cost more than the handshake.
   const secureContext = createSecureContext({ ca: [...getCACertificates('default'), ...extra], minVersion: 'TLSv1.2' });
   const sessions = createTlsSessions(() => performance.now());
   const open = new Set<PinnedConnection>();
@@ -36,7 +35,9 @@ export const createPinnedAgent = (options: { extraCaFile?: string | undefined } 
   const connectTo = async (checked: CheckedDestination, signal: AbortSignal): Promise<PinnedConnection> => {
     const sessionKey = `${checked.destination.serverName} ${checked.destination.host}:${checked.destination.port}`;
     const connection = await openPinnedConnection(checked, {
-      ...{ secureContext, signal, session: sessions.find(sessionKey) },
+      secureContext,
+      signal,
+      session: sessions.find(sessionKey),
       onSession: (session) => sessions.remember(sessionKey, session),
       onClose: () => {
         open.delete(connection);
@@ -53,7 +54,7 @@ export const createPinnedAgent = (options: { extraCaFile?: string | undefined } 
         const connection = (stale < STALE_MAX ? idle.take(key) : undefined) ?? (await connectTo(checked, signal));
         const wasUsed = connection.hasServed();
         try {
-          const answer = await whileAllowed(connection, signal, () =>
+          const answer = await untilAborted(connection, signal, () =>
             connection.post(checked.destination.path, request),
           );
           if (connection.isOpen()) idle.keep(key, connection);
@@ -71,28 +72,27 @@ export const createPinnedAgent = (options: { extraCaFile?: string | undefined } 
   };
 };
 
-/** A kept connection leads to one of the addresses in its key: it serves only attempts that have checked exactly those. */
+/** A kept connection serves only attempts that have checked the same addresses. */
 const keyOf = ({ destination, addresses }: CheckedDestination): string => {
   const pinned = addresses.map(({ address }) => address).sort();
   return `${destination.authority} ${pinned.join(',')}`;
 };
 
-const whileAllowed = async <T>(
+const untilAborted = async <T>(
   connection: PinnedConnection,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> => {
   signal.throwIfAborted();
-  const cutOff = () => connection.destroy(signal.reason instanceof Error ? signal.reason : new Error('cut off'));
-  signal.addEventListener('abort', cutOff, { once: true });
+  const abort = () => connection.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+  signal.addEventListener('abort', abort, { once: true });
   try {
     return await work();
   } finally {
-    signal.removeEventListener('abort', cutOff);
+    signal.removeEventListener('abort', abort);
   }
 };
 
-/** Connections that wait for their next request, the one used last first. */
 const createIdleConnections = () => {
   const byKey = new Map<string, PinnedConnection[]>();
   const keyOfConnection = new Map<PinnedConnection, string>();
@@ -101,7 +101,7 @@ const createIdleConnections = () => {
     const group = key === undefined ? undefined : byKey.get(key);
     if (key === undefined || group === undefined) return;
     keyOfConnection.delete(connection);
-    // Nearly always the last one.
+    // Nearly always the last entry.
     group.splice(group.lastIndexOf(connection), 1);
     if (group.length === 0) byKey.delete(key);
   };
@@ -117,7 +117,7 @@ const createIdleConnections = () => {
     keep(key: string, connection: PinnedConnection): void {
       const group = byKey.get(key) ?? [];
       if (group.length >= IDLE_PER_DESTINATION_MAX || keyOfConnection.size >= IDLE_MAX) {
-        connection.destroy(new Error('enough connections are idle'));
+        connection.destroy(new Error('too many connections are idle'));
         return;
       }
       byKey.set(key, group);

@@ -1,32 +1,30 @@
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import type { TcpSocketConnectOpts } from 'node:net';
+import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { CheckedDestination } from './check-destination.ts';
 
-/** What is sent. */
 export interface SignedPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** What is kept of an answer: never its body. */
+/** The part of an answer that is kept, without its body. */
 export interface Answer {
   readonly statusCode: number;
   readonly retryAfter: string | undefined;
 }
 
-/** One connection to one checked address. It is used for one request at a time. */
+/** A connection to one checked address, for one request at a time. */
 export interface PinnedConnection {
-  /** Rejects when no whole answer comes; the connection is then gone. */
+  /** Rejects and closes the connection if no complete answer arrives. */
   post(path: string, request: SignedPost): Promise<Answer>;
-  /** Whether it may be used again. */
+  /** Returns true if another request may use it. */
   isOpen(): boolean;
-  /** Whether an answer has come on it before: its end may then say nothing about this request. */
+  /** Returns true after the first answer. The receiver may then close it independently of a request. */
   hasServed(): boolean;
-  /** Closes it at once; a request under way is rejected with this error. */
   destroy(error: Error): void;
 }
 
-/** What connecting takes beside the destination. */
 export interface ConnectChoices {
   readonly secureContext: SecureContext;
   readonly session: Buffer | undefined;
@@ -35,7 +33,7 @@ export interface ConnectChoices {
   readonly signal: AbortSignal;
 }
 
-/** Of an answer's body; what is beyond is not read. */
+/** Bytes that are read of an answer's body. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 const CONNECT_ATTEMPT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 10_000;
@@ -43,8 +41,8 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const FINAL_STATUS_MIN = 200;
 
 /**
- * Connects to one of the checked addresses, with the destination's name in SNI and in the certificate. Rejects with Node's or
- * OpenSSL's error, or `signal`'s reason.
+ * Connects to one of the checked addresses, with the destination's name in SNI and in the certificate. Rejects with the error of
+ * Node or OpenSSL, or with the reason of `signal`.
  */
 export const openPinnedConnection = async (
   checked: CheckedDestination,
@@ -53,16 +51,21 @@ export const openPinnedConnection = async (
   const socket = await openSocket(checked, choices);
   let isTaken = false;
   const client = new Client(`https://${checked.destination.authority}`, {
-    // The one socket, never another: who finds it closed must have a new one checked.
+    // The client never opens a second socket: its address would not be checked.
     connect: (_options, callback) => {
       if (isTaken) return queueMicrotask(() => callback(new Error('the connection is closed'), null));
       isTaken = true;
-      // The client is not ready for an answer within the question.
+      // The client expects the callback after this call.
       queueMicrotask(() => callback(null, socket));
     },
-    ...{ allowH2: false, pipelining: 1, maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: IDLE_TIMEOUT_MS },
-    // The attempt has one time-out for all.
-    ...{ keepAliveMaxTimeout: IDLE_TIMEOUT_MS, headersTimeout: 0, bodyTimeout: 0 },
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+    keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
+    // The attempt has one time-out for all its steps.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
   let hasServed = false;
   const destroy = (error: Error): void => {
@@ -86,41 +89,54 @@ export const openPinnedConnection = async (
 };
 
 const openSocket = (checked: CheckedDestination, choices: ConnectChoices): Promise<TLSSocket> => {
-  const { destination, addresses } = checked;
-  const { secureContext, session, onSession, signal } = choices;
+  const { signal, onSession } = choices;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const socket = connect({
-      ...{ host: destination.host, port: destination.port, servername: destination.serverName },
-      // Node asks for no address but through here; of an IP address it does not ask.
-      lookup: (_host, { all }, callback) => {
-        const [first] = addresses;
-        if (all === true || first === undefined) callback(null, [...addresses]);
-        else callback(null, first.address, first.family);
-      },
-      ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_TIMEOUT_MS },
-      ...{ secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] },
-      ...(session === undefined ? {} : { session }),
-    });
+    const socket = connect(socketOptions(checked, choices));
     const cancel = (): void => void socket.destroy(toError(signal.reason));
     signal.addEventListener('abort', cancel, { once: true });
     socket.setNoDelay(true);
     socket.on('session', onSession);
     socket.once('error', reject);
-    // A receiver that hangs up before the handshake is over does so without an error.
-    const closedEarly = () => reject(Object.assign(new Error('closed before it was secure'), { code: 'ECONNRESET' }));
+    // A receiver that closes the connection during the handshake causes no error event.
+    const closedEarly = () => reject(Object.assign(new Error('closed during the handshake'), { code: 'ECONNRESET' }));
     socket.once('close', closedEarly);
     socket.once('secureConnect', () => {
       signal.removeEventListener('abort', cancel);
       socket.off('error', reject);
       socket.off('close', closedEarly);
-      // Whoever uses it hears of failures by its close.
+      // From now on the close event reports failures.
       socket.on('error', () => undefined);
       resolve(socket);
     });
     socket.once('close', () => signal.removeEventListener('abort', cancel));
   });
 };
+
+/** Node passes the TCP options on, but its types of TLS options leave them out. */
+type SocketOptions = ConnectionOptions &
+  Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
+
+const socketOptions = (
+  { destination, addresses }: CheckedDestination,
+  { secureContext, session }: ConnectChoices,
+): SocketOptions => ({
+  host: destination.host,
+  port: destination.port,
+  servername: destination.serverName,
+  // Node resolves every name through this function, and no IP addresses.
+  lookup: (_host, { all }, callback) => {
+    const [first] = addresses;
+    if (all === true || first === undefined) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  },
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_TIMEOUT_MS,
+  secureContext,
+  rejectUnauthorized: true,
+  ALPNProtocols: ['http/1.1'],
+  ...(session === undefined ? {} : { session }),
+});
 
 const send = (
   client: Client,
@@ -145,7 +161,7 @@ const send = (
           bytes += chunk.length;
           if (bytes <= ANSWER_BYTES_MAX) return;
           resolve(answer);
-          // The rest is nobody's business: the connection goes with it.
+          // Closing the connection skips the rest.
           destroy(new Error('the answer is too long'));
         },
         onResponseEnd: () => resolve(answer),
@@ -156,5 +172,5 @@ const send = (
 };
 
 const toError = (reason: unknown): Error => {
-  return reason instanceof Error ? reason : new Error('cut off');
+  return reason instanceof Error ? reason : new Error('aborted');
 };

@@ -6,8 +6,8 @@ const ranges = (cidrs: readonly string[]): readonly [ipaddr.IPv4 | ipaddr.IPv6, 
 };
 
 /**
- * IPv4 space that is not the public internet: the IANA special-purpose registry (RFC 6890 and its successors), multicast,
- * class E, and addresses that clouds give to their metadata services.
+ * IPv4 space outside the public internet: the IANA special-purpose registry (RFC 6890 and its successors), multicast, class E,
+ * and the metadata services of clouds.
  */
 const NON_PUBLIC_IPV4 = ranges([
   '0.0.0.0/8',
@@ -28,14 +28,14 @@ const NON_PUBLIC_IPV4 = ranges([
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Azure's WireServer stands in public space, but answers only inside.
+  // Azure's WireServer has a public address, but answers only inside Azure.
   '168.63.129.16/32',
 ]);
 
-/** The only IPv6 space that is handed out for the public internet (RFC 4291 section 2.4, IANA). */
+/** The only IPv6 space assigned to the public internet (RFC 4291 section 2.4, IANA). */
 const GLOBAL_UNICAST_IPV6 = ranges(['2000::/3']);
 
-/** Parts of 2000::/3 with another purpose; tunnels that carry an IPv4 address are among them. */
+/** Parts of 2000::/3 with another purpose, such as tunnels that carry an IPv4 address. */
 const NON_PUBLIC_IPV6 = ranges([
   // Teredo, ORCHID, benchmarking and the other protocol assignments.
   '2001::/23',
@@ -46,15 +46,14 @@ const NON_PUBLIC_IPV6 = ranges([
   '3fff::/20',
 ]);
 
-/** Translators' well-known prefix: what comes out is the IPv4 address in the last 32 bits (RFC 6052). */
+/** Well-known prefix of translators, which connect to the IPv4 address in the last 32 bits (RFC 6052). */
 const NAT64_PREFIX = ranges(['64:ff9b::/96']);
 
 /** ISATAP interface identifiers end in an IPv4 address (RFC 5214 section 6.1). */
 const ISATAP_MARKS: readonly string[] = ['00005efe', '02005efe'];
 
 /**
- * Says whether an IP address, as the resolver or the URL parser writes it, lies in public space. Addresses that carry an
- * IPv4 address are judged by that one. Text that is no address is not public.
+ * Returns true if the text is an IP address in public space. An address that carries an IPv4 address is checked by that one.
  */
 export const isPublicAddress = (text: string): boolean => {
   if (isIP(text) === 0) return false;

@@ -3,9 +3,9 @@ import type { Lookup } from './check-destination.ts';
 
 const LOOKUP_TIMEOUT_MS = 2_500;
 const LOOKUP_TRIES = 2;
-/** However long a name server lets its answers be kept, ours are not kept longer. */
+/** Upper bound of the cache time, regardless of the time to live. */
 const KEPT_MS_MAX = 5_000;
-/** The hosts file says nothing about time. */
+/** Cache time of answers from the system, which have no time to live. */
 const KEPT_SYSTEM_MS = 1_000;
 const KEPT_NAMES_MAX = 10_000;
 
@@ -15,9 +15,9 @@ interface Answers {
 }
 
 /**
- * Asks DNS directly, with its own sockets and time-outs: getaddrinfo would hold one of the process's few pool threads for as
- * long as somebody's name server keeps silent. Names that the operator allows may stand in the hosts file, so they alone go
- * through the system. An answer serves other attempts within its time to live, and for at most 5 s; each of them judges it.
+ * Queries DNS directly, with its own sockets and time-outs: getaddrinfo would hold one of the process's few pool threads while a
+ * name server does not answer. Only targets that the operator allows go through the system, because they may be in the hosts file.
+ * Answers are cached for their time to live, at most 5 s, and every attempt checks them again.
  */
 export const createSystemLookup = (nowMs: () => number = () => performance.now()): Lookup => {
   const kept = new Map<string, Answers>();
@@ -57,7 +57,7 @@ const askDns = async (host: string, signal: AbortSignal): Promise<Found> => {
     const failure = families.find((family) => family.status === 'rejected' && !isEmptyAnswer(family.reason));
     if (answers.length === 0 && failure?.status === 'rejected') throw failure.reason;
     const keepMs = Math.min(KEPT_MS_MAX, ...answers.map(({ ttl }) => ttl * 1_000));
-    // One family that could not be asked may have an answer a moment later.
+    // The family whose look-up failed may have an answer a moment later.
     return { addresses: answers.map(({ address }) => address), keepMs: failure === undefined ? keepMs : 0 };
   } finally {
     signal.removeEventListener('abort', cancel);

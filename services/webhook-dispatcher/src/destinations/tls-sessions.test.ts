@@ -3,7 +3,7 @@ import { createTlsSessions } from './tls-sessions.ts';
 
 const MINUTE_MS = 60_000;
 
-test('a session serves its destination for five minutes, and no other', () => {
+test('a session serves only its destination, for five minutes', () => {
   let nowMs = 0;
   const sessions = createTlsSessions(() => nowMs);
   sessions.remember('a', Buffer.from('1'));
@@ -13,7 +13,7 @@ test('a session serves its destination for five minutes, and no other', () => {
   expect(sessions.find('a')).toBeUndefined();
 });
 
-test('a session that continues another one ends with it, so that certificates are looked at again', () => {
+test('a session that resumes another one ends with it, so that the certificate is verified again', () => {
   let nowMs = 0;
   const sessions = createTlsSessions(() => nowMs);
   sessions.remember('a', Buffer.from('1'));
@@ -27,7 +27,7 @@ test('a session that continues another one ends with it, so that certificates ar
   expect(sessions.find('a')?.toString()).toBe('3');
 });
 
-test('the number of sessions is limited, the oldest goes first', () => {
+test('the number of sessions is limited, and the oldest is dropped first', () => {
   const sessions = createTlsSessions(() => 0);
   for (let index = 0; index <= 1_000; index += 1) sessions.remember(String(index), Buffer.from('x'));
   expect([sessions.find('0'), sessions.find('1')?.toString()]).toEqual([undefined, 'x']);

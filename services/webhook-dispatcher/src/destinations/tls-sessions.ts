@@ -1,14 +1,14 @@
-/** TLS sessions by destination, so that a new connection costs one handshake message less and no signature. */
+/** TLS sessions by destination. Resuming one saves a handshake message and a signature. */
 export interface TlsSessions {
   find(key: string): Buffer | undefined;
   remember(key: string, session: Buffer): void;
 }
 
-/** What a certificate was found to be when the session began holds for so long; then it is looked at again. */
+/** Time from the verification of a certificate to the next. */
 const SESSION_MS_MAX = 300_000;
 const SESSIONS_MAX = 1_000;
 
-/** Keeps the newest session of each destination, each for at most five minutes from when it was given. */
+/** Keeps the newest session of each destination for at most five minutes. */
 export const createTlsSessions = (nowMs: () => number): TlsSessions => {
   const sessions = new Map<string, { session: Buffer; endsAtMs: number }>();
   return {
@@ -19,7 +19,7 @@ export const createTlsSessions = (nowMs: () => number): TlsSessions => {
       return undefined;
     },
     remember(key, session) {
-      // One that goes on from an earlier session must not outlive the look at the certificate that began it.
+      // A session that resumes an earlier one ends with it, as the certificate was verified for that one.
       const endsAtMs = Math.min(sessions.get(key)?.endsAtMs ?? Number.POSITIVE_INFINITY, nowMs() + SESSION_MS_MAX);
       sessions.delete(key);
       sessions.set(key, { session, endsAtMs });

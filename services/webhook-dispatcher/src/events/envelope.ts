@@ -1,7 +1,7 @@
 import { WEBHOOK_API_VERSION, type WebhookEvent, webhookEventSchema } from '@svc/contracts';
 import type { EventDraft } from './event.ts';
 
-/** The place and time that an event gets when it is stored. */
+/** The place and time of an event, assigned when it is stored. */
 export interface EventPlace {
   readonly eventId: string;
   readonly sequence: number;
@@ -9,8 +9,8 @@ export interface EventPlace {
 }
 
 /**
- * The exact bytes of an event's body: made once, stored, and sent and signed as they are at every attempt. Throws when the
- * envelope is not what the contract promises to receivers.
+ * Encodes an event's body. The bytes are stored, and every attempt signs and sends them unchanged. Throws if the envelope
+ * breaks the contract.
  */
 export const encodeEnvelope = (draft: EventDraft, place: EventPlace): Buffer => {
   const envelope = webhookEventSchema.parse({

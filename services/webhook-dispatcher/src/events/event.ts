@@ -1,70 +1,51 @@
 import type { WebhookEvent, WebhookEventStatus } from '@svc/contracts';
+import { recordColumns } from '@svc/database';
 
-/** Name of a webhook event, such as `integration.connected`. */
 export type EventName = WebhookEvent['event'];
 
-/** What is known of an event before it has a place in its app's sequence. */
+/** An event without its place in the app's sequence. */
 export interface EventDraft {
   readonly clientId: string;
   readonly userId: string;
   readonly event: EventName;
   readonly data: WebhookEvent['data'];
-  /** The fact that it comes from; null for test events. */
+  /** The fact that caused it; null for test events. */
   readonly factId: string | null;
 }
 
-/** An event that has been given its place. */
 export interface StoredEvent {
   readonly clientId: string;
   readonly eventId: string;
   readonly sequence: number;
 }
 
-/** The states that a row can have; `delivering` is what a queued event at the head of a leased lane is shown as. */
+/** Stored states. A queued event at the head of a leased lane is shown as `delivering`. */
 export type StoredStatus = Exclude<WebhookEventStatus, 'delivering'>;
 
-/** An event with what became of it. */
-export interface EventRecord {
+/** The part of an event that a delivery needs. */
+export interface EventContent {
   readonly eventId: string;
   readonly event: EventName;
-  readonly sequence: number;
-  readonly generation: number;
-  readonly status: WebhookEventStatus;
   readonly attempts: number;
-  readonly created: number;
-  readonly nextAttemptAt: Date | null;
-  readonly deliveredAt: Date | null;
-  readonly lastAttempt: LastAttempt | null;
+  /** Attempts since the event was stored or last recovered. */
+  readonly attemptsInRound: number;
+  readonly body: Buffer;
 }
 
-/** The last attempt at an event. */
-export interface LastAttempt {
-  readonly at: Date;
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  readonly durationMs: number;
-}
+export const contentColumns = recordColumns<EventContent>({
+  eventId: 'event_id text',
+  event: 'event text',
+  attempts: 'attempts integer',
+  attemptsInRound: 'attempts_in_round integer',
+  body: 'body bytea',
+});
 
-/** The record as the contract writes it. */
-export const toWireRecord = (record: EventRecord) => {
-  return {
-    event_id: record.eventId,
-    event: record.event,
-    sequence: record.sequence,
-    generation: record.generation,
-    status: record.status,
-    attempts: record.attempts,
-    created: record.created,
-    next_attempt_at: record.nextAttemptAt?.toISOString() ?? null,
-    delivered_at: record.deliveredAt?.toISOString() ?? null,
-    last_attempt:
-      record.lastAttempt === null
-        ? null
-        : {
-            at: record.lastAttempt.at.toISOString(),
-            status_code: record.lastAttempt.statusCode,
-            error: record.lastAttempt.error,
-            duration_ms: record.lastAttempt.durationMs,
-          },
-  };
+/** Result of an outer join on events: the whole content, or nulls. */
+export type JoinedContent = EventContent | { readonly [Field in keyof EventContent]: null };
+
+/** Separates the joined content from the other columns of a row. */
+export const splitContent = <R extends JoinedContent>(row: R) => {
+  const { eventId, event, attempts, attemptsInRound, body, ...rest } = row;
+  const isWhole = eventId !== null && event !== null && attempts !== null && attemptsInRound !== null && body !== null;
+  return { rest, content: isWhole ? { eventId, event, attempts, attemptsInRound, body } : undefined };
 };

@@ -1,22 +1,13 @@
 export { beginGeneration } from './begin-generation.ts';
-export type { EventDraft, EventName, EventRecord, LastAttempt, StoredEvent } from './event.ts';
-export {
-  type Claim,
-  type ClaimedLane,
-  claimDueLanes,
-  deleteLane,
-  findBlockingEventId,
-  findLaneHealth,
-  LEASE_MS,
-  LEASE_RENEWED_AFTER_MS,
-  type Pace,
-  releaseLanes,
-} from './lane-queries.ts';
-export type { LocalWorker } from './local-worker.ts';
+export { claimDueLanes } from './claim-due-lanes.ts';
+export type { EventContent, EventDraft } from './event.ts';
+export { type Claim, type ClaimedLane, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane.ts';
+export { findLaneHealth } from './lane-health.ts';
+export { deleteLane, findBlockingEventId, releaseLanes } from './lane-queries.ts';
 export { laneOperatorRoutes } from './operator-routes.ts';
-export { deleteEvents, type EventContent, listQueuedContents } from './queries.ts';
+export { deleteEvents, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';
 export { recoverEvent } from './recover-event.ts';
-export { type EventRoutesDeps, eventRoutes } from './routes.ts';
+export { eventRoutes } from './routes.ts';
 export { startEventPruning } from './start-event-pruning.ts';
-export { type StoreDeps, storeEvents } from './store-events.ts';
+export { type LocalWorker, type StoreDeps, storeEvents } from './store-events.ts';

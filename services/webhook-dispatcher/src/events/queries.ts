@@ -1,60 +1,23 @@
+import type { WebhookEventRecord } from '@svc/contracts';
+import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { sqlColumn } from '../sql-array.ts';
-import type { EventName, EventRecord, StoredStatus } from './event.ts';
+import { contentColumns, type EventContent, type StoredStatus } from './event.ts';
+import type { ClaimedLane } from './lane.ts';
 
-/** What an attempt sends, and how many were made before it. */
-export interface EventContent {
-  readonly clientId: string;
-  readonly sequence: number;
-  readonly eventId: string;
-  readonly event: EventName;
-  readonly generation: number;
-  readonly attempts: number;
-  readonly attemptsInRound: number;
-  readonly body: Buffer;
-}
+type EventPlace = Pick<ClaimedLane, 'clientId' | 'sequence'>;
+export type PlacedContent = EventContent & EventPlace & { readonly generation: number };
 
-/** The columns of `EventContent`. */
-export interface ContentRow {
-  client_id: string;
-  sequence: number;
-  event_id: string;
-  event: EventName;
-  generation: number;
-  attempts: number;
-  attempts_in_round: number;
-  body: Buffer;
-}
-
-/** Reads an event's content from its row. */
-export const toContent = (row: ContentRow): EventContent => {
-  return {
-    clientId: row.client_id,
-    sequence: row.sequence,
-    eventId: row.event_id,
-    event: row.event,
-    generation: row.generation,
-    attempts: row.attempts,
-    attemptsInRound: row.attempts_in_round,
-    body: row.body,
-  };
+const placeColumns = recordColumns<EventPlace>({ clientId: 'client_id text', sequence: 'sequence bigint' });
+const LIST_QUEUED_CONTENTS = {
+  name: 'list_queued_contents',
+  text: `SELECT ${placeColumns.select('e')}, e.generation, ${contentColumns.select('e')}
+    FROM ${placeColumns.unnest('given')} JOIN events e USING (client_id, sequence) WHERE e.status = 'queued'`,
 };
 
-/** Reads the queued events at these places. */
-export const listQueuedContents = async (
-  database: Knex,
-  places: readonly { clientId: string; sequence: number }[],
-): Promise<EventContent[]> => {
-  const { rows } = await database.raw<{ rows: ContentRow[] }>(
-    `SELECT client_id, sequence, event_id, event, generation, attempts, attempts_in_round, body
-     FROM unnest(?::text[], ?::bigint[]) AS given (client_id, sequence) JOIN events USING (client_id, sequence)
-     WHERE status = 'queued'`,
-    [sqlColumn(places, ({ clientId }) => clientId), sqlColumn(places, ({ sequence }) => sequence)],
-  );
-  return rows.map(toContent);
-};
+export const listQueuedContents = async (database: Knex, places: readonly EventPlace[]): Promise<PlacedContent[]> =>
+  await runPrepared<PlacedContent>(database, LIST_QUEUED_CONTENTS, placeColumns.arrays(places));
 
-/** Cancels what is open after this place: queued, or failed and blocking. */
+/** Cancels the events after this sequence that are queued, or failed and blocking. */
 export const cancelOpenEvents = async (
   trx: Knex.Transaction,
   clientId: string,
@@ -67,16 +30,14 @@ export const cancelOpenEvents = async (
     .update({ status: 'cancelled' });
 };
 
-/** The state and place of one of the app's events; undefined when it has no such event. */
 export const findEventState = async (
   database: Knex,
   clientId: string,
   eventId: string,
-): Promise<{ sequence: number; status: StoredStatus } | undefined> => {
-  return await database('events').where({ client_id: clientId, event_id: eventId }).first('sequence', 'status');
-};
+): Promise<{ sequence: number; status: StoredStatus } | undefined> =>
+  await database('events').where({ client_id: clientId, event_id: eventId }).first('sequence', 'status');
 
-/** Queues a failed event again with a fresh set of attempts, or marks it as skipped. */
+/** Queues a failed event again with a new round of attempts, or marks it as skipped. */
 export const updateRecoveredEvent = async (
   trx: Knex.Transaction,
   eventId: string,
@@ -86,16 +47,51 @@ export const updateRecoveredEvent = async (
   await trx('events').where({ event_id: eventId }).update(change);
 };
 
-/** The app's events, newest first, from below a place; each with its last attempt. */
-export const listEventRecords = async (
-  database: Knex,
-  options: { clientId: string; belowSequence?: number | undefined; eventId?: string | undefined; limit: number },
-): Promise<EventRecord[]> => {
+/** An event with its last attempt, as the query returns it. */
+interface RecordRow {
+  readonly event_id: string;
+  readonly event: WebhookEventRecord['event'];
+  readonly sequence: number;
+  readonly generation: number;
+  readonly status: WebhookEventRecord['status'];
+  readonly attempts: number;
+  readonly created: number;
+  readonly next_attempt_at: Date | null;
+  readonly delivered_at: Date | null;
+  readonly at: Date | null;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+}
+
+const RECORD_EXPRESSIONS: Readonly<Record<keyof RecordRow, string>> = {
+  event_id: 'e.event_id',
+  event: 'e.event',
+  sequence: 'e.sequence',
+  generation: 'e.generation',
+  status: `CASE WHEN is_next AND l.leased_until > now() THEN 'delivering' ELSE e.status END`,
+  attempts: 'e.attempts',
+  created: 'e.created',
+  next_attempt_at: 'CASE WHEN is_next AND (l.leased_until IS NULL OR l.leased_until <= now()) THEN l.due_at END',
+  delivered_at: 'e.delivered_at',
+  at: 'a.at',
+  status_code: 'a.status_code',
+  error: 'a.error',
+  duration_ms: 'a.duration_ms',
+};
+const RECORD_COLUMNS = Object.entries(RECORD_EXPRESSIONS).map(([name, expression]) => `${expression} AS ${name}`);
+
+export interface EventFilter {
+  readonly clientId: string;
+  readonly belowSequence?: number | undefined;
+  readonly eventId?: string | undefined;
+  readonly limit: number;
+}
+
+/** Returns the app's events with their last attempts, newest first. */
+export const listEventRecords = async (database: Knex, filter: EventFilter): Promise<WebhookEventRecord[]> => {
   const { rows } = await database.raw<{ rows: RecordRow[] }>(
-    `SELECT e.event_id, e.event, e.sequence, e.generation, e.attempts, e.created, e.delivered_at,
-       CASE WHEN is_next AND l.leased_until > now() THEN 'delivering' ELSE e.status END AS status,
-       CASE WHEN is_next AND (l.leased_until IS NULL OR l.leased_until <= now()) THEN l.due_at END AS next_attempt_at,
-       a.at, a.status_code, a.error, a.duration_ms
+    `SELECT ${RECORD_COLUMNS.join(', ')}
      FROM events e
      LEFT JOIN lanes l USING (client_id)
      CROSS JOIN LATERAL (SELECT coalesce(e.status = 'queued' AND e.sequence = l.done_sequence + 1, false) AS is_next) n
@@ -106,72 +102,46 @@ export const listEventRecords = async (
      WHERE e.client_id = :clientId AND e.sequence < :below::bigint AND (:eventId::text IS NULL OR e.event_id = :eventId)
      ORDER BY e.sequence DESC LIMIT :limit`,
     {
-      clientId: options.clientId,
-      below: options.belowSequence ?? Number.MAX_SAFE_INTEGER,
-      eventId: options.eventId ?? null,
-      limit: options.limit,
+      clientId: filter.clientId,
+      below: filter.belowSequence ?? Number.MAX_SAFE_INTEGER,
+      eventId: filter.eventId ?? null,
+      limit: filter.limit,
     },
   );
   return rows.map(toRecord);
 };
 
-/** Removes up to `limit` events that are done and were stored before this time, with their attempts; answers how many. */
+const toRecord = (row: RecordRow): WebhookEventRecord => {
+  const { at, status_code, error, duration_ms, next_attempt_at, delivered_at, ...fields } = row;
+  return {
+    ...fields,
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    delivered_at: delivered_at?.toISOString() ?? null,
+    last_attempt: at === null ? null : { at: at.toISOString(), status_code, error, duration_ms: duration_ms ?? 0 },
+  };
+};
+
+const DELETE_DONE_EVENTS = `WITH done AS (
+    SELECT client_id, sequence FROM events
+    WHERE created < ? AND status IN ('delivered', 'skipped', 'cancelled') LIMIT ? FOR UPDATE SKIP LOCKED
+  ), attempts AS (
+    DELETE FROM delivery_attempts d USING done WHERE d.client_id = done.client_id AND d.sequence = done.sequence
+  ), removed AS (
+    DELETE FROM events e USING done WHERE e.client_id = done.client_id AND e.sequence = done.sequence RETURNING 1
+  )
+  SELECT count(*)::int AS count FROM removed`;
+
+/** Deletes up to `limit` done events stored before this time, with their attempts, and returns their number. */
 export const deleteDoneEventsBefore = async (
   database: Knex,
   createdSeconds: number,
   limit: number,
 ): Promise<number> => {
-  const { rows } = await database.raw<{ rows: { count: number }[] }>(
-    `WITH done AS (
-       SELECT client_id, sequence FROM events
-       WHERE created < ? AND status IN ('delivered', 'skipped', 'cancelled') LIMIT ? FOR UPDATE SKIP LOCKED
-     ), attempts AS (
-       DELETE FROM delivery_attempts d USING done WHERE d.client_id = done.client_id AND d.sequence = done.sequence
-     ), removed AS (
-       DELETE FROM events e USING done WHERE e.client_id = done.client_id AND e.sequence = done.sequence RETURNING 1
-     )
-     SELECT count(*)::int AS count FROM removed`,
-    [createdSeconds, limit],
-  );
+  const { rows } = await database.raw<{ rows: { count: number }[] }>(DELETE_DONE_EVENTS, [createdSeconds, limit]);
   return rows[0]?.count ?? 0;
 };
 
-/** Removes all events of an app, with their attempts. */
 export const deleteEvents = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('delivery_attempts').where({ client_id: clientId }).delete();
   await trx('events').where({ client_id: clientId }).delete();
-};
-
-interface RecordRow {
-  event_id: string;
-  event: EventName;
-  sequence: number;
-  generation: number;
-  status: EventRecord['status'];
-  attempts: number;
-  created: number;
-  next_attempt_at: Date | null;
-  delivered_at: Date | null;
-  at: Date | null;
-  status_code: number | null;
-  error: string | null;
-  duration_ms: number | null;
-}
-
-const toRecord = (row: RecordRow): EventRecord => {
-  return {
-    eventId: row.event_id,
-    event: row.event,
-    sequence: row.sequence,
-    generation: row.generation,
-    status: row.status,
-    attempts: row.attempts,
-    created: row.created,
-    nextAttemptAt: row.next_attempt_at,
-    deliveredAt: row.delivered_at,
-    lastAttempt:
-      row.at === null
-        ? null
-        : { at: row.at, statusCode: row.status_code, error: row.error, durationMs: row.duration_ms ?? 0 },
-  };
 };

@@ -5,7 +5,7 @@ import { type StoreDeps, storeEvents } from './store-events.ts';
 
 const MESSAGE = 'This is a test event. It was sent because the owner of the app asked for it.';
 
-/** Queues a test event behind what waits already; answers its id. Throws `webhook_not_configured`. */
+/** Queues a test event behind the open ones and returns its id. Throws `webhook_not_configured`. */
 export const queueTestEvent = async (
   database: Knex,
   { clientId, ownerId }: { clientId: string; ownerId: string },

@@ -1,19 +1,18 @@
-import { runPrepared } from '@svc/database';
+import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { type ClaimedLane, LEASE, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane-queries.ts';
-import { type ContentRow, type EventContent, toContent } from './queries.ts';
+import { contentColumns, type EventContent, type JoinedContent, splitContent } from './event.ts';
+import { type ClaimedLane, LEASE, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane.ts';
 
-/** What an attempt came to, and what follows for its event. */
+/** The result of an attempt and its consequences for the event. */
 export interface AttemptOutcome {
   readonly lane: ClaimedLane;
-  /** 1 for the event's first attempt ever. */
+  /** Number of the attempt, from 1, over all rounds. */
   readonly attempt: number;
   readonly result: 'delivered' | 'retry' | 'failed';
-  /** Until the next attempt; only for `retry`. */
+  /** Delay of the next attempt; only for `retry`. */
   readonly retryDelayMs: number;
-  /** Go on with the lane's next event, when there is one, under the same lease; at most LEASE_RENEWED_AFTER_MS of it are over. */
+  /** Goes on with the lane's next event under the same lease, of which at most LEASE_RENEWED_AFTER_MS have passed. */
   readonly keepLane: boolean;
-  /** How the receiver answered: its lane then waits among its like. */
   readonly pace: Pace;
   readonly at: Date;
   readonly statusCode: number | null;
@@ -21,15 +20,38 @@ export interface AttemptOutcome {
   readonly durationMs: number;
 }
 
-/** What became of a lane after its outcome was written. */
+/** The state of a lane after its outcome was recorded. */
 export interface RecordedOutcome {
   readonly clientId: string;
   readonly leaseToken: number;
-  /** The lane is still held, and its next event may be attempted. */
+  /** The lane is still leased, and its next event may be attempted. */
   readonly isKept: boolean;
-  /** That next event; undefined when it was stored too short a time ago for this statement to see it. */
+  /** The next event, unless it was stored too recently for the statement to see it. */
   readonly next: EventContent | undefined;
 }
+
+type OutcomeRow = Omit<AttemptOutcome, 'lane'> & Pick<ClaimedLane, 'clientId' | 'leaseToken' | 'sequence'>;
+type LaneRow = Omit<RecordedOutcome, 'next'>;
+
+const outcomeColumns = recordColumns<OutcomeRow>({
+  clientId: 'client_id text',
+  leaseToken: 'lease_token bigint',
+  sequence: 'sequence bigint',
+  attempt: 'attempt integer',
+  result: 'result text',
+  retryDelayMs: 'delay_ms bigint',
+  keepLane: 'keep boolean',
+  pace: 'pace text',
+  at: 'at timestamptz',
+  statusCode: 'status_code integer',
+  error: 'error text',
+  durationMs: 'duration_ms integer',
+});
+const laneColumns = recordColumns<LaneRow>({
+  clientId: 'client_id text',
+  leaseToken: 'lease_token bigint',
+  isKept: 'is_kept boolean',
+});
 
 const KEPT_LEASE = `CASE
   WHEN l.leased_until > now() + interval '${LEASE_MS - LEASE_RENEWED_AFTER_MS} milliseconds' THEN l.leased_until
@@ -39,10 +61,7 @@ END`;
 const RECORD_OUTCOMES = {
   name: 'record_outcomes',
   text: `WITH given AS (
-      SELECT * FROM unnest(
-        $1::text[], $2::bigint[], $3::bigint[], $4::int[], $5::text[], $6::bigint[], $7::boolean[], $8::text[],
-        $9::timestamptz[], $10::int[], $11::text[], $12::int[]
-      ) AS g (client_id, lease_token, sequence, attempt, result, delay_ms, keep, pace, at, status_code, error, duration_ms)
+      SELECT * FROM ${outcomeColumns.unnest('g')}
     ), held AS (
       SELECT l.client_id FROM lanes l JOIN given g USING (client_id, lease_token)
       WHERE l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
@@ -77,51 +96,23 @@ const RECORD_OUTCOMES = {
       SELECT g.client_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
       FROM moved m JOIN given g USING (client_id)
     )
-    SELECT m.client_id, m.lease_token, m.is_kept, n.sequence, n.event_id, n.event, n.generation, n.attempts,
-      n.attempts_in_round, n.body
+    SELECT ${laneColumns.select('m')}, ${contentColumns.select('n')}
     FROM moved m LEFT JOIN events n
       ON m.is_kept AND n.client_id = m.client_id AND n.sequence = m.next_sequence AND n.status = 'queued'`,
 };
 
 /**
- * Writes outcomes of any number of lanes in one statement. One whose lease was lost (it ran out and another worker took the
- * lane, or a new generation began) changes nothing and is missing from the answer. Writing one twice is harmless.
+ * Records the outcomes of many lanes in one statement. An outcome whose lease was lost, to another worker or to a new
+ * generation, changes nothing and is missing from the result. Recording an outcome twice is harmless.
  */
 export const recordOutcomes = async (
   database: Knex,
   outcomes: readonly AttemptOutcome[],
 ): Promise<RecordedOutcome[]> => {
-  const rows = await runPrepared<RecordedRow>(database, RECORD_OUTCOMES, columnsOf(outcomes));
-  return rows.map((row) => ({
-    clientId: row.client_id,
-    leaseToken: row.lease_token,
-    isKept: row.is_kept,
-    next: row.event_id === null ? undefined : toContent(row),
-  }));
-};
-
-interface RecordedMove {
-  client_id: string;
-  lease_token: number;
-  is_kept: boolean;
-}
-
-/** Outer join: either the whole next event is there, or nothing of it. */
-type RecordedRow = RecordedMove & (ContentRow | { event_id: null });
-
-const columnsOf = (outcomes: readonly AttemptOutcome[]): unknown[][] => {
-  return [
-    outcomes.map(({ lane }) => lane.clientId),
-    outcomes.map(({ lane }) => lane.leaseToken),
-    outcomes.map(({ lane }) => lane.sequence),
-    outcomes.map(({ attempt }) => attempt),
-    outcomes.map(({ result }) => result),
-    outcomes.map(({ retryDelayMs }) => retryDelayMs),
-    outcomes.map(({ keepLane }) => keepLane),
-    outcomes.map(({ pace }) => pace),
-    outcomes.map(({ at }) => at),
-    outcomes.map(({ statusCode }) => statusCode),
-    outcomes.map(({ error }) => error),
-    outcomes.map(({ durationMs }) => durationMs),
-  ];
+  const values = outcomeColumns.arrays(outcomes.map(({ lane, ...outcome }) => ({ ...lane, ...outcome })));
+  const rows = await runPrepared<LaneRow & JoinedContent>(database, RECORD_OUTCOMES, values);
+  return rows.map((row) => {
+    const { rest, content: next } = splitContent(row);
+    return { ...rest, next };
+  });
 };

@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@svc/service-kit';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { deleteDoneEventsBefore } from './queries.ts';
 
-/** What pruning needs. */
 export interface PruningDeps {
   readonly database: Knex;
-  readonly clock: () => Date;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly retentionDays: number;
 }
@@ -15,27 +13,16 @@ const INTERVAL_MS = 3_600_000;
 const BATCH = 1_000;
 const DAY_MS = 86_400_000;
 
-/** Forgets events that are long done: now, and every hour. Replicas may do so at the same time. */
-export const startEventPruning = (deps: PruningDeps): { stop(): Promise<void> } => {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = (async () => {
-    while (!signal.aborted) {
-      await pruneAll(deps, signal).catch((error: unknown) => {
-        deps.logger.error({ component: 'pruning', err: error }, 'old events could not be removed');
-      });
-      await sleep(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
-};
+/** Deletes old events that are delivered, skipped or cancelled: now and every hour. Replicas may do so at the same time. */
+export const startEventPruning = (deps: PruningDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'event pruning',
+    intervalMs: INTERVAL_MS,
+    run: (signal) => pruneEvents(deps, signal),
+    logger: deps.logger,
+  });
 
-const pruneAll = async (
+const pruneEvents = async (
   { database, clock, logger, retentionDays }: PruningDeps,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -44,5 +31,5 @@ const pruneAll = async (
   for (let count = BATCH; count === BATCH && !signal.aborted; total += count) {
     count = await deleteDoneEventsBefore(database, createdSeconds, BATCH);
   }
-  if (total > 0) logger.info({ count: total }, 'old events were removed');
+  if (total > 0) logger.info({ count: total }, 'old events were deleted');
 };

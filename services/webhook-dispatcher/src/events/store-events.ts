@@ -1,28 +1,93 @@
 import type { newId } from '@svc/contracts';
+import { recordColumns, runPrepared } from '@svc/database';
+import type { Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { appendEvents, type NewEvent } from './append-events.ts';
 import { encodeEnvelope } from './envelope.ts';
-import type { EventDraft, StoredEvent } from './event.ts';
-import { type Claim, type LaneHead, lockLanes } from './lane-queries.ts';
-import type { LocalWorker, Reservation } from './local-worker.ts';
+import type { EventDraft, EventName, StoredEvent } from './event.ts';
+import { type Claim, LEASE } from './lane.ts';
+import { type LaneHead, lockLanes } from './lane-queries.ts';
 
-/** What storing needs from outside. */
+export interface LocalWorker {
+  /** Reserves a slot for a prompt receiver's lane; returns undefined if none is free. */
+  reserve(): Reservation | undefined;
+  /** Announces due lanes to the workers of all replicas. */
+  hint(): void;
+}
+
+/** A reserved slot. Its holder calls exactly one of the two, once. */
+export interface Reservation {
+  /** Works on a lane that was leased to this process. `claimedAtMs` is the process's own time before it asked for the lease. */
+  begin(claimed: { readonly claim: Claim; readonly claimedAtMs: number }): void;
+  release(): void;
+}
+
 export interface StoreDeps {
-  readonly clock: () => Date;
+  readonly clock: Clock;
   readonly newId: typeof newId;
-  /** Delivers what is stored; without one, whoever polls finds it. */
+  /** Delivers the stored events at once. If omitted, the next poll of a worker picks them up. */
   readonly worker?: LocalWorker | undefined;
 }
 
+interface NewEvent {
+  readonly clientId: string;
+  readonly sequence: number;
+  readonly eventId: string;
+  readonly generation: number;
+  readonly event: EventName;
+  readonly factId: string | null;
+  readonly body: Buffer;
+  readonly createdSeconds: number;
+}
+
+interface LaneAdvance {
+  readonly clientId: string;
+  readonly lastSequence: number;
+  /** Leases the lane to this process with the next lease token; only for an idle lane. */
+  readonly isLeased: boolean;
+}
+
+const eventColumns = recordColumns<NewEvent>({
+  clientId: 'client_id text',
+  sequence: 'sequence bigint',
+  eventId: 'event_id text',
+  generation: 'generation integer',
+  event: 'event text',
+  factId: 'fact_id uuid',
+  body: 'body bytea',
+  createdSeconds: 'created bigint',
+});
+const advanceColumns = recordColumns<LaneAdvance>({
+  clientId: 'client_id text',
+  lastSequence: 'last_sequence bigint',
+  isLeased: 'is_leased boolean',
+});
+
+/** The lease begins at `clock_timestamp()`, because `now()` is when the transaction began. */
+const APPEND_EVENTS = {
+  name: 'append_events',
+  text: `WITH stored AS (
+      INSERT INTO events (${eventColumns.names}) SELECT * FROM ${eventColumns.unnest('given_events')}
+    )
+    UPDATE lanes SET
+      last_sequence = given.last_sequence,
+      due_at = CASE
+        WHEN given.is_leased THEN lease.ends_at
+        WHEN blocked_sequence IS NULL THEN coalesce(due_at, now())
+      END,
+      leased_until = CASE WHEN given.is_leased THEN lease.ends_at ELSE leased_until END,
+      lease_token = lease_token + given.is_leased::int
+    FROM ${advanceColumns.unnest('given', eventColumns.arrays([]).length + 1)},
+      (SELECT clock_timestamp() + ${LEASE} AS ends_at) AS lease
+    WHERE lanes.client_id = given.client_id`,
+};
+
 /**
- * Gives each event the next place in its app's sequence and stores its body. Lanes stay locked until `trx` ends, so the
- * order of commits is the order of sequences. Events for apps without a configuration are dropped. Answers what was stored,
- * in the given order.
+ * Assigns each event the next sequence of its app and stores its body. Lanes stay locked until `trx` ends, so commits are in the
+ * order of sequences. Drops events of apps without a configuration, and returns the stored ones in the given order.
  *
- * An idle lane whose receiver answers soon is leased to this very process where it has a place for it, in the same statement:
- * that spares a claim with its commit. It is a claim like any other. The lane is locked and has nothing open, so its next event is the
- * first that is stored here; the lease token grows, so that every older lease is void; the attempt begins after the commit, and
- * after none when there is none. A process that dies in between loses the lease by time.
+ * The same statement leases an idle lane of a prompt receiver to this process if a slot is free, which saves a claim with its
+ * commit. The lane is locked and has nothing open, so its next event is the first one stored here. The lease token grows, so
+ * earlier leases are void. The attempt begins after the commit. If the process dies in between, the lease expires.
  */
 export const storeEvents = async (
   trx: Knex.Transaction,
@@ -34,19 +99,26 @@ export const storeEvents = async (
   const events = placeEvents(drafts, lanes, deps);
   if (events.length === 0) return [];
   const byClient = Map.groupBy(events, ({ clientId }) => clientId);
-  const begunAtMs = performance.now();
-  const advances = lanes.map((lane) => {
-    const reservation = lane.isIdle && lane.pace === 'prompt' ? deps.worker?.reserve() : undefined;
+  const claimedAtMs = performance.now();
+  let isHintDue = false;
+  const advances = lanes.map((lane): LaneAdvance => {
     const own = byClient.get(lane.clientId) ?? [];
     const [first] = own;
+    const reservation = lane.isIdle && lane.pace === 'prompt' ? deps.worker?.reserve() : undefined;
     if (reservation !== undefined && first !== undefined) {
-      startAfter(trx, reservation, { claim: toClaim(lane, first), claimedAtMs: begunAtMs });
+      afterCommit(
+        trx,
+        () => reservation.begin({ claim: toClaim(lane, first), claimedAtMs }),
+        // If the commit's outcome is unknown, the lease expires.
+        () => reservation.release(),
+      );
     }
-    const lastSequence = lane.lastSequence + own.length;
-    return { clientId: lane.clientId, lastSequence, isLeased: reservation !== undefined, becomesDue: lane.isIdle };
+    const isLeased = reservation !== undefined;
+    isHintDue ||= lane.isIdle && !isLeased;
+    return { clientId: lane.clientId, lastSequence: lane.lastSequence + own.length, isLeased };
   });
-  if (advances.some(({ isLeased, becomesDue }) => becomesDue && !isLeased)) hintAfter(trx, deps.worker);
-  await appendEvents(trx, events, advances);
+  if (isHintDue) afterCommit(trx, () => deps.worker?.hint());
+  await runPrepared(trx, APPEND_EVENTS, [...eventColumns.arrays(events), ...advanceColumns.arrays(advances)]);
   return events.map(({ clientId, eventId, sequence }) => ({ clientId, eventId, sequence }));
 };
 
@@ -68,26 +140,10 @@ const toClaim = (lane: LaneHead, { sequence, eventId, event, body }: NewEvent): 
   const { clientId, generation, pace } = lane;
   return {
     lane: { clientId, generation, sequence, leaseToken: lane.leaseToken + 1, pace },
-    content: { clientId, sequence, eventId, event, generation, attempts: 0, attemptsInRound: 0, body },
+    content: { eventId, event, attempts: 0, attemptsInRound: 0, body },
   };
 };
 
-const startAfter = (
-  trx: Knex.Transaction,
-  reservation: Reservation,
-  claimed: Parameters<Reservation['begin']>[0],
-): void => {
-  trx.executionPromise.then(
-    () => reservation.begin(claimed),
-    // Where the commit's outcome is not known, the lease runs out.
-    () => reservation.release(),
-  );
-};
-
-/** What is not committed cannot be claimed yet; what is rolled back needs nobody. */
-const hintAfter = (trx: Knex.Transaction, worker: LocalWorker | undefined): void => {
-  trx.executionPromise.then(
-    () => worker?.hint(),
-    () => undefined,
-  );
+const afterCommit = (trx: Knex.Transaction, onCommit: () => void, onRollback = (): void => undefined): void => {
+  trx.executionPromise.then(onCommit, onRollback);
 };

@@ -1,2 +1,3 @@
-export type { AuthFactsDeps } from './apply-auth-facts.ts';
-export { startFactConsumers } from './consumers.ts';
+export { type ConnectionFactDeps, startConnectionConsumer } from './connection-facts.ts';
+export { startDisconnectionConsumer } from './disconnection-facts.ts';
+export { startSubscriptionConsumer } from './subscription-facts.ts';

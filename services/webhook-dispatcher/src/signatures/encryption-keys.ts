@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** One AES-256 key and the name under which rows remember it. */
+/** An AES-256 key and the id under which rows refer to it. */
 export interface EncryptionKey {
   readonly id: string;
   readonly key: Buffer;
@@ -11,8 +11,8 @@ const DERIVED_ID_CHARACTERS = 8;
 const ENTRY = /^(?:([A-Za-z0-9_.-]{1,32}):)?([A-Za-z0-9+/_-]+={0,2})$/;
 
 /**
- * Reads `[id:]key` entries, the key as base64 or hex of 32 bytes; without an id one is derived from the key. The first
- * encrypts, each decrypts. Throws TypeError, which never quotes an entry.
+ * Parses `[id:]key` entries, whose keys are 32 bytes in base64 or hex. Derives a missing id from the key. The first key encrypts,
+ * each one decrypts. Throws TypeError, which never quotes an entry.
  */
 export const parseEncryptionKeys = (entries: readonly string[]): readonly [EncryptionKey, ...EncryptionKey[]] => {
   const [first, ...others] = entries.map(parseEntry);

@@ -1,25 +1,22 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { EncryptionKey } from './encryption-keys.ts';
 
-/** A signing secret as it is stored. */
 export interface SealedSecret {
   readonly keyId: string;
   /** Nonce, ciphertext and tag. */
   readonly sealed: Buffer;
 }
 
-/** The row that a sealed secret belongs to: moved to another row, it does not open. */
+/** The row of a sealed secret, which opens in no other row. */
 export interface SecretOwner {
   readonly clientId: string;
   readonly generation: number;
 }
 
-/** Encrypts and decrypts signing secrets. */
 export interface SecretBox {
-  /** The id of the key that seals; rows under another one await re-encryption. */
   readonly currentKeyId: string;
   seal(secret: string, owner: SecretOwner): SealedSecret;
-  /** Throws when the key is unknown, the bytes were changed, or they belong to another row. */
+  /** Throws if the key is unknown, the bytes were changed, or they belong to another row. */
   open(sealed: SealedSecret, owner: SecretOwner): string;
 }
 
@@ -29,12 +26,12 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SECRET_BYTES = 32;
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64. */
+/** Returns a new signing secret: `whsec_` and 32 random bytes in base64. */
 export const newSigningSecret = (): string => {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 };
 
-/** AES-256-GCM with the owner's row as associated data. */
+/** Seals with AES-256-GCM and the owner's row as associated data. */
 export const createSecretBox = (keys: readonly [EncryptionKey, ...EncryptionKey[]]): SecretBox => {
   const [current] = keys;
   return {

@@ -19,7 +19,7 @@ describe('the signature', () => {
 describe('secrets at rest', () => {
   const [first, second] = [keyText('first'), keyText('second')];
 
-  test('open again, and never look the same twice', () => {
+  test('open again, and differ each time', () => {
     const box = createSecretBox(parseEncryptionKeys([first]));
     const secret = newSigningSecret();
     const [one, other] = [box.seal(secret, owner), box.seal(secret, owner)];
@@ -40,7 +40,7 @@ describe('secrets at rest', () => {
     }
   });
 
-  test('survive a rotation as long as the old key is there', () => {
+  test('survive a key rotation while the old key is configured', () => {
     const sealed = createSecretBox(parseEncryptionKeys([first])).seal('whsec_x', owner);
     const rotated = createSecretBox(parseEncryptionKeys([second, first]));
     expect(rotated.currentKeyId).toBe('second');
@@ -52,7 +52,7 @@ describe('secrets at rest', () => {
 describe('encryption keys', () => {
   const bytes = randomBytes(32);
 
-  test('are taken in base64, base64url and hex, with an id of their own or a derived one', () => {
+  test('are accepted in base64, base64url and hex, with a given or derived id', () => {
     const forms = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
     const [plain, url, hex] = forms.map((form) => parseEncryptionKeys([form])[0]);
     expect(plain?.key.equals(bytes)).toBe(true);
@@ -61,11 +61,14 @@ describe('encryption keys', () => {
     expect(parseEncryptionKeys([`k1:${forms[0]}`])[0].id).toBe('k1');
   });
 
-  test.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])('%j is refused, unquoted', (entry) => {
-    expect(() => parseEncryptionKeys([entry])).toThrow(/^expected/);
-  });
+  test.each([['short'], [''], ['a:b:c'], [randomBytes(16).toString('base64')]])(
+    '%j is refused without a quote of the entry',
+    (entry) => {
+      expect(() => parseEncryptionKeys([entry])).toThrow(/^expected/);
+    },
+  );
 
-  test('need different ids', () => {
+  test('must have different ids', () => {
     expect(() => parseEncryptionKeys([`a:${bytes.toString('hex')}`, `a:${bytes.toString('base64')}`])).toThrow(
       'different',
     );

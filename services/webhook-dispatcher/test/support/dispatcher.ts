@@ -27,22 +27,22 @@ import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
 /** The directory of this service's migrations. */
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Everything around the dispatcher that is real or stands in. */
+/** Surroundings of a dispatcher: real servers and stand-ins. */
 export interface World {
   readonly database: TestDatabase;
   readonly nats: TestNats;
-  /** May publish any fact, as the operator may. */
+  /** Connection of the operator's user, which may publish any fact. */
   readonly operator: Messaging;
   readonly tokens: TestTokens;
   readonly standIns: StandIns;
   readonly authority: TestAuthority;
   readonly receiver: Receiver;
-  /** Lines that any dispatcher has logged. */
+  /** Log lines of all dispatchers. */
   readonly logs: string[];
   stop(): Promise<void>;
 }
 
-/** Starts what a dispatcher needs, and one receiver named `localhost`. */
+/** Starts the surroundings, with one receiver named `localhost`. */
 export const startWorld = async (): Promise<World> => {
   const [database, nats, tokens, standIns, authority] = await Promise.all([
     testDatabase({ migrations: MIGRATIONS }),
@@ -64,7 +64,6 @@ export const startWorld = async (): Promise<World> => {
   });
 };
 
-/** A running dispatcher. */
 export interface Dispatcher {
   readonly url: string;
   readonly internalUrl: string;
@@ -75,7 +74,7 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
-/** The environment of a dispatcher in this world. */
+/** Returns the environment of a dispatcher in this world. */
 export const environmentOf = (world: World): Record<string, string> => {
   return {
     PORT: '0',
@@ -97,7 +96,7 @@ export const environmentOf = (world: World): Record<string, string> => {
   };
 };
 
-/** Starts a dispatcher as `main.ts` does, in this process. */
+/** Starts a dispatcher in this process, as `main.ts` does. */
 export const startDispatcher = async (
   world: World,
   choices: { env?: Record<string, string>; lookup?: Lookup } = {},
@@ -111,8 +110,7 @@ export const startDispatcher = async (
   life.onStop('database', () => database.destroy());
   const messaging = await connectMessaging({ url: config.NATS_URL, name: 'webhook-dispatcher', logger, metrics });
   life.onStop('messaging', () => messaging.close());
-  const { lookup } = choices;
-  const app = await createApp({ config, database, messaging, logger, metrics, life, ...(lookup ? { lookup } : {}) });
+  const app = await createApp({ config, database, messaging, logger, metrics, life, lookup: choices.lookup });
   const listener = await life.listen(app.publicApp, { port: 0, host: '127.0.0.1' });
   const internal = await life.listen(app.internalApp, { port: 0, host: '127.0.0.1', internal: true });
   const stop = async () => {
@@ -135,7 +133,6 @@ export const newOwner = async (world: World): Promise<Owner> => {
   return { userId, clientId, token: await world.tokens.consoleSession({ userId, accountType: 'business' }) };
 };
 
-/** An answer of the dispatcher. */
 export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes.
@@ -143,7 +140,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** Configures `count` apps with this receiver in the database alone; answers their client ids. */
+/** Inserts `count` configured apps with this receiver and returns their client ids. */
 export const seedApps = async (world: World, count: number, url = world.receiver.url): Promise<string[]> => {
   const secretBox = createSecretBox(parseEncryptionKeys([environmentOf(world)['WEBHOOK_ENCRYPTION_KEY'] ?? '']));
   const clientIds = Array.from({ length: count }, () => newId('app'));
@@ -180,7 +177,7 @@ export const seedEvents = async (world: World, clientIds: readonly string[]): Pr
   await world.database.knex.transaction((trx) => storeEvents(trx, drafts, { clock: () => new Date(), newId }));
 };
 
-/** Stores a test event that has one attempt left; answers its id. */
+/** Stores a test event with one attempt left and returns its id. */
 export const seedLastAttempt = async (world: World, clientId: string): Promise<string> => {
   const draft = {
     clientId,
@@ -197,7 +194,7 @@ export const seedLastAttempt = async (world: World, clientId: string): Promise<s
   });
 };
 
-/** Calls the webhook endpoints of the owner's app. */
+/** Calls a webhook endpoint of the owner's app. */
 export const call = async (
   dispatcher: Dispatcher,
   owner: { clientId: string; token?: string },
@@ -215,7 +212,7 @@ export const call = async (
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 };
 
-/** Puts a fact into its stream, as a relay does; answers its id. */
+/** Publishes a fact, as a relay does, and returns its id. */
 export const publishFact = async <S extends EventSubject>(
   { operator }: World,
   fact: { subject: S; aggregate: string; version: number; data: EventOf<S>['data']; id?: string },

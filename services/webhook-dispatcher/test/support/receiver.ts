@@ -5,7 +5,7 @@ import type { TlsOptions } from 'node:tls';
 import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
 import type { Identity } from '@svc/testing';
 
-/** One request as a receiver got it. */
+/** A request as the receiver got it. */
 export interface Received {
   readonly atMs: number;
   readonly method: string;
@@ -15,11 +15,11 @@ export interface Received {
   readonly event: WebhookEvent;
   readonly serverName: string | false | null;
   readonly protocol: string | null;
-  /** Number of the connection that it came on. */
+  /** Number of the connection. */
   readonly connection: number;
 }
 
-/** Answers one request: a status, or whatever it writes itself. */
+/** A status, or a function that writes the answer. */
 export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
 
 /** A partner's receiver over real TLS. */
@@ -27,7 +27,7 @@ export interface Receiver {
   readonly port: number;
   readonly url: string;
   readonly received: Received[];
-  /** How the next requests are answered; then `otherwise`. */
+  /** Answers of the next requests. `otherwise` follows. */
   readonly next: Behaviour[];
   otherwise: Behaviour;
   connections(): number;

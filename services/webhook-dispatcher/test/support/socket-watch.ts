@@ -2,14 +2,14 @@ import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { isPublicAddress } from '../../src/destinations/index.ts';
 
-/** Every address to which this process has tried to connect since the watch began. */
+/** Addresses to which this process has tried to connect. */
 export interface SocketWatch {
   readonly addresses: string[];
   nonPublic(): string[];
   stop(): void;
 }
 
-/** Watches below all our code: Node itself tells of each client socket, and the socket of each connection attempt. */
+/** Watches the diagnostics of Node, which reports each client socket and its connection attempts. */
 export const watchSockets = (): SocketWatch => {
   const addresses: string[] = [];
   const onSocket = (message: unknown): void => {

@@ -4,16 +4,16 @@ import { json } from 'node:stream/consumers';
 import type { SubscriptionSnapshot } from '@svc/contracts';
 import { internalCredential } from '@svc/testing';
 
-/** The credential between services in tests. */
+/** The dispatcher's credential. */
 export const SERVICE_TOKEN = internalCredential('webhook-dispatcher');
 
-/** What auth and billing answer on their internal ports, as the contract says. */
+/** Internal routes of auth and billing. */
 export interface StandIns {
   readonly url: string;
   /** Owner of each app. */
   readonly owners: Map<string, string>;
   readonly snapshots: Map<string, SubscriptionSnapshot>;
-  /** While true, everything is answered with 503. */
+  /** Answers every request with 503 while true. */
   isDown: boolean;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export const startStandIns = async (): Promise<StandIns> => {
     if (root !== 'internal') return refuse(404, 'not_found');
     if (request.method === 'POST' && kind === 'subscription-snapshots') {
       void json(request).then((asked) => {
-        // As the contract says.
+        // The contract's request body.
         const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
         answer(200, { snapshots: userIds.map((userId) => standIns.snapshots.get(userId) ?? null) });
       });

@@ -5,16 +5,16 @@ import { environmentOf, type World } from './dispatcher.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** A dispatcher in a process of its own, as in production. */
+/** A dispatcher in a separate process, as in production. */
 export interface WorkerProcess {
   readonly child: ChildProcess;
-  /** Ends it as a crash would. */
+  /** Kills it, as a crash does. */
   kill(): Promise<void>;
-  /** Ends it in order; answers the exit code. */
+  /** Stops it with SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Starts `main.ts` and waits until it is ready. Its log goes to the world's. */
+/** Starts `main.ts` and waits until it is ready. Appends its log to the world's. */
 export const startWorkerProcess = async (world: World, env: Record<string, string> = {}): Promise<WorkerProcess> => {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env['PATH'], ...environmentOf(world), ...env },

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { type AuthorizeQuery, authorizeQuerySchema } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 import { z } from 'zod';
 import { later, MINUTE_MS } from '../../time.ts';
+import { type AskedQuery, askedQuerySchema } from './asked-query.ts';
 
 /** How long a form may lie open in a browser. */
 export const FORM_MS = 30 * MINUTE_MS;
@@ -11,7 +11,7 @@ const TOKEN_CHARACTERS_MAX = 16_384;
 
 /** What a form brings back unchanged: the app's request, and who and what it was made for. */
 export interface FormContext {
-  readonly query: AuthorizeQuery;
+  readonly query: AskedQuery;
   /** The browser that the form was made for: no other one's cookie fits. */
   readonly browserId: string;
   /** The session whose owner is asked, where somebody is. */
@@ -33,7 +33,7 @@ export interface FormTokens {
 }
 
 const payloadSchema = z.object({
-  query: authorizeQuerySchema,
+  query: askedQuerySchema,
   browser: z.string(),
   session: z.string().optional(),
   // Forms made by the release before say nothing of it.

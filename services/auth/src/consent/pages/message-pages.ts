@@ -1,16 +1,36 @@
-import type { Locale } from '@svc/contracts';
+import type { Locale, ValidationIssue } from '@svc/contracts';
 import { html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { AuthorizeFault } from '../authorize-request.ts';
 import { renderPage } from './page-layout.ts';
 import { pageText } from './page-text.ts';
 
-const messagePage = (locale: Locale, message: { title: string; lines: readonly string[] }): ReplyContent => {
-  const content = html`<h1>${message.title}</h1>${message.lines.map((line) => html`<p>${line}</p>`)}`;
-  return renderPage(400, { locale, title: message.title, content });
+interface Message {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Faults for the app's developers. */
+  readonly faults?: readonly string[];
+  readonly status?: 400 | 422;
+}
+
+const messagePage = (locale: Locale, { title, lines, faults, status = 400 }: Message): ReplyContent => {
+  const content = html`<h1>${title}</h1>${lines.map((line) => html`<p>${line}</p>`)}
+${faults === undefined ? undefined : html`<ul class="soft" lang="en">${faults.map((fault) => html`<li class="wrap">${fault}</li>`)}</ul>`}`;
+  return renderPage(status, { locale, title, content });
 };
 
-/** Why there is no page to show. */
+/** Page for a malformed query, with its faults but nothing of what was sent. */
+export const invalidQueryPage = (locale: Locale, issues: readonly ValidationIssue[]): ReplyContent => {
+  const text = pageText(locale);
+  const faults = issues.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+  return messagePage(locale, {
+    title: text.errorTitle,
+    lines: [text.invalidQuery, text.errorHint],
+    faults,
+    status: 422,
+  });
+};
+
 export type PageFault = AuthorizeFault | 'pushed_request_unknown';
 
 /** Why an app cannot ask: the browser is not sent anywhere, as nothing that the app said can be believed. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type AuthorizeQuery, returnToSchema } from '@svc/contracts';
+import { returnToSchema } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
+import type { AskedQuery } from './asked-query.ts';
 import type { FormTokens } from './form-token.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { MarkedRequest, PushedMarks } from './pushed-mark.ts';
@@ -17,7 +18,7 @@ export interface PageContext {
   readonly app: AppRecord;
   /** The app's name without characters that steer how the text around it is shown. */
   readonly appName: string;
-  readonly query: AuthorizeQuery;
+  readonly query: AskedQuery;
   readonly text: PageText;
   readonly formTarget: string;
   /** The hidden field of every form. */

@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** Renders a page that no cache keeps and no other site frames. */
-export const renderPage = (status: 200 | 400, { locale, title, content, formTarget }: Page): ReplyContent => ({
+export const renderPage = (status: 200 | 400 | 422, { locale, title, content, formTarget }: Page): ReplyContent => ({
   status,
   contentType: 'text/html; charset=utf-8',
   body: renderDocument({ locale, title, style: PAGE_STYLE, body: frame(content) }),

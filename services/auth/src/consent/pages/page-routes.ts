@@ -1,6 +1,9 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import { prefersHtml } from './accepted-type.ts';
+import { invalidQueryPage } from './message-pages.ts';
 import type { PagesDeps } from './pages-deps.ts';
+import { preferredLocale } from './preferred-locale.ts';
 import { showAuthorizePage } from './show-authorize-page.ts';
 import { submitDecision } from './submit-decision.ts';
 import { submitSignIn } from './submit-sign-in.ts';
@@ -9,7 +12,11 @@ import { submitSignUp } from './submit-sign-up.ts';
 
 /** Serves the authorize page and its forms. */
 export const pageRoutes = (deps: PagesDeps): Binding[] => [
-  bind(routes.showAuthorizePage, (context) => showAuthorizePage(deps, context)),
+  bind(
+    routes.showAuthorizePage,
+    (context) => showAuthorizePage(deps, context),
+    (issues, req) => (prefersHtml(req) ? invalidQueryPage(preferredLocale(req), issues) : undefined),
+  ),
   bind(routes.submitSignIn, ({ req, res, clientAddress }) => submitSignIn(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignUp, ({ req, res, clientAddress }) => submitSignUp(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignOut, ({ req, res }) => submitSignOut(deps, { req, res })),

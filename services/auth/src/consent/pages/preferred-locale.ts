@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { type Locale, localeSchema } from '@svc/contracts';
+import { preferredUiLocale } from './asked-query.ts';
 
-/** The language of whoever sends what does not say its own: the browser's first, where it is one of ours. */
+/** Returns the language for a request that could not be read: as its query names it, else the browser's first, else Italian. */
 export const preferredLocale = (req: IncomingMessage): Locale => {
-  const first = /^[a-z]{2}/i.exec(req.headers['accept-language'] ?? '')?.[0].toLowerCase();
-  const locale = localeSchema.safeParse(first);
-  return locale.success ? locale.data : 'it';
+  const query = new URLSearchParams(req.url?.split('?', 2)[1] ?? '');
+  const named = localeSchema.safeParse(query.get('locale'));
+  if (named.success) return named.data;
+  const accepted = /^[a-z]{2}/i.exec(req.headers['accept-language'] ?? '')?.[0];
+  return preferredUiLocale(query.get('ui_locales') ?? undefined) ?? preferredUiLocale(accepted) ?? 'it';
 };

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { AuthorizeQuery } from '@svc/contracts';
+import type { AskedQuery } from './asked-query.ts';
 
 /** A request as one browser has it before it. */
 export interface MarkedRequest {
-  readonly query: AuthorizeQuery;
+  readonly query: AskedQuery;
   readonly browserId: string;
 }
 

@@ -8,6 +8,7 @@ import { faultPage, refusedFormPage } from './message-pages.ts';
 import { type AskedRequest, authorizePath } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
+import { seeOther } from './see-other.ts';
 import { judgeQuery } from './show-authorize-page.ts';
 
 /** A form that we made for this browser not long ago, of an app that may still ask; or what to answer instead. */
@@ -30,9 +31,6 @@ export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<R
   if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, read.context) };
   return { isTaken: true, fields, form: read.context, app: judged.app };
 };
-
-/** 303, so that the browser asks for the next page with GET and sends the form to nobody (RFC 9700 section 4.12). */
-export const seeOther = (location: string): ReplyContent => ({ status: 303, headers: { location } });
 
 /** Back to the page that asks. */
 export const backToAuthorize = (deps: PagesDeps, asked: AskedRequest): ReplyContent =>

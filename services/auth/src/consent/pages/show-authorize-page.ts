@@ -1,18 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
-import { invalidField, type ReplyContent } from '@svc/service-kit';
-import { getIcon } from '../../apps/index.ts';
+import type { ReplyContent } from '@svc/service-kit';
+import { addToRedirectUri, getIcon } from '../../apps/index.ts';
 import { isConnected } from '../../connections/index.ts';
-import { isPushedRequest } from '../../oidc/index.ts';
+import { findParameterFault, isPushedRequest } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
-import { type AuthorizeFault, type JudgedAuthorizeRequest, judgeAuthorizeRequest } from '../authorize-request.ts';
+import { approveSilently } from '../approve-silently.ts';
+import { type JudgedAuthorizeRequest, judgeAuthorizeRequest } from '../authorize-request.ts';
 import { findPublisher } from '../get-consent.ts';
+import { acceptsOnlyJson } from './accepted-type.ts';
+import { type AskedQuery, toAskedQuery, toAuthorizeRequest } from './asked-query.ts';
 import { ensureBrowserId, readBrowserId } from './browser-cookie.ts';
 import { consentPage } from './consent-page.ts';
 import { faultPage, type PageFault } from './message-pages.ts';
 import { type AskedRequest, createPageContext, type PageContext } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
+import { seeOther } from './see-other.ts';
 import { signInPage, signUpPage } from './sign-in-page.ts';
 
 /** A request to the authorize page. */
@@ -22,16 +26,50 @@ export interface PageRequest {
   readonly res: ServerResponse;
 }
 
-/** Shows login or consent, or why the app cannot ask; never redirects (RFC 9700 section 4.11). */
-export const showAuthorizePage = async (deps: PagesDeps, { query, req, res }: PageRequest): Promise<ReplyContent> => {
+/**
+ * Shows sign-in or consent. Until the app and its redirect URI are known, faults are shown here; from then on they are
+ * redirected there (RFC 6749 section 4.1.2.1). `prompt=none` redirects always.
+ */
+export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): Promise<ReplyContent> => {
+  const { query: sent, req, res } = request;
+  const query = toAskedQuery(sent);
   const isPushed = wasPushed(deps, query, req);
   const judged = await judgeQuery(deps, { query, isPushed });
-  if (!judged.isValid) return refuse(query, judged.faults, req);
+  const [refusal] = judged.isValid ? [] : judged.faults;
+  if (refusal !== undefined && refusal !== 'unknown_scope') return answerFault(query.locale, refusal, req);
+  const fault = findParameterFault(sent, deps.publicBaseUrl);
+  if (fault !== undefined) return redirectError(deps, query, fault);
+  if (!judged.isValid) throw new Error('a scope is unknown to the page alone');
   const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
+  if (sent.prompt === 'none') return await answerSilently(deps, { query, isPushed, session });
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
   const context = createPageContext(deps, { app: judged.app, query, browserId, isPushed, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
-  return wantsSignUp(req) ? signUpPage(context) : signInPage(context);
+  return wantsSignUp(sent) ? signUpPage(context) : signInPage(context);
+};
+
+const answerSilently = async (
+  deps: PagesDeps,
+  { query, isPushed, session }: Omit<AskedRequest, 'browserId'> & { session: BrowserSession | undefined },
+): Promise<ReplyContent> => {
+  if (session === undefined) return redirectError(deps, query, { error: 'login_required' });
+  const answer = await approveSilently(deps, {
+    userId: session.account.id,
+    sessionId: session.session.id,
+    request: toAuthorizeRequest(query, isPushed),
+    state: query.state,
+  });
+  return 'error' in answer ? redirectError(deps, query, answer) : seeOther(answer.redirectTo);
+};
+
+const redirectError = (
+  deps: PagesDeps,
+  query: AskedQuery,
+  { error, description }: { error: string; description?: string },
+): ReplyContent => {
+  const described = description === undefined ? {} : { error_description: description };
+  const answer = { error, ...described, state: query.state, iss: deps.publicBaseUrl };
+  return seeOther(addToRedirectUri(query.redirect_uri, answer));
 };
 
 /** Judges the query that a page or a form was made from. */
@@ -45,28 +83,20 @@ export const judgeQuery = async (
     isPushed,
   });
 
-/** Just now, or before this browser signed in or chose another language. */
-const wasPushed = (deps: PagesDeps, query: AuthorizeQuery, req: IncomingMessage): boolean => {
+/** Says whether the app pushed the request: just now, or before this browser signed in or chose another language. */
+const wasPushed = (deps: PagesDeps, query: AskedQuery, req: IncomingMessage): boolean => {
   if (isPushedRequest(req)) return true;
-  const [mark, browserId] = [readParameter(req, 'pushed'), readBrowserId(req, deps.publicBaseUrl)];
+  const [mark, browserId] = [readPushedMark(req), readBrowserId(req, deps.publicBaseUrl)];
   return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
 };
 
-/** A parameter that belongs to the pages and is no part of what apps ask. */
-const readParameter = (req: IncomingMessage, name: 'prompt' | 'pushed'): string | null =>
-  new URLSearchParams(req.url?.split('?', 2)[1] ?? '').get(name);
+/** Returns the mark of a pushed request, which the pages add to their own addresses. */
+const readPushedMark = (req: IncomingMessage): string | null =>
+  new URLSearchParams(req.url?.split('?', 2)[1] ?? '').get('pushed');
 
-/** Answers a `request_uri` that stands for nothing. */
+/** Answers a `request_uri` that is unknown, used or expired. */
 export const refuseUnknownPushedRequest = (req: IncomingMessage): ReplyContent =>
   answerFault(preferredLocale(req), 'pushed_request_unknown', req);
-
-const refuse = (query: AuthorizeQuery, faults: readonly AuthorizeFault[], req: IncomingMessage): ReplyContent => {
-  const [fault = 'unknown_app'] = faults;
-  if (fault === 'unknown_scope') {
-    throw invalidField(['query', 'scope'], 'value_error', 'Value error, names a scope that does not exist');
-  }
-  return answerFault(query.locale, fault, req);
-};
 
 const answerFault = (
   locale: Locale,
@@ -77,13 +107,8 @@ const answerFault = (
   return { status: 400, body: { detail: { code: fault, message: errorCodes[fault].description } } };
 };
 
-const acceptsOnlyJson = (req: IncomingMessage): boolean => {
-  const accept = req.headers.accept ?? '*/*';
-  return /\bapplication\/(\S+\+)?json\b/i.test(accept) && !/\btext\/html\b|\btext\/\*|\*\/\*/i.test(accept);
-};
-
 /** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
-const wantsSignUp = (req: IncomingMessage): boolean => readParameter(req, 'prompt') === 'create';
+const wantsSignUp = ({ prompt = '' }: AuthorizeQuery): boolean => prompt.split(' ').includes('create');
 
 const showConsent = async (
   deps: PagesDeps,

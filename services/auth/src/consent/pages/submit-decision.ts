@@ -7,10 +7,12 @@ import { findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { later } from '../../time.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
 import { insertDeniedForm, isDeniedForm } from '../denied-form-queries.ts';
+import { toAuthorizeRequest } from './asked-query.ts';
 import { FORM_MS, type FormContext } from './form-token.ts';
 import { decidedPage } from './message-pages.ts';
 import type { PagesDeps } from './pages-deps.ts';
-import { backToAuthorize, readForm, seeOther } from './read-form.ts';
+import { backToAuthorize, readForm } from './read-form.ts';
+import { seeOther } from './see-other.ts';
 
 /** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
 export const submitDecision = async (
@@ -20,7 +22,7 @@ export const submitDecision = async (
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { form, fields } = read;
-  const decision = { request: toRequest(form), state: form.query.state };
+  const decision = { request: toAuthorizeRequest(form.query, form.isPushed), state: form.query.state };
   if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
   // Whoever approves is who was asked: after a sign-out, or a sign-in as somebody else in another tab, it is asked again.
@@ -28,15 +30,6 @@ export const submitDecision = async (
   const person = { userId: found.account.id, sessionId: found.session.id, origin: originOf(source, 'browser') };
   return await approveOnce(deps, { ...decision, ...person }, form);
 };
-
-const toRequest = ({ query, isPushed }: FormContext) => ({
-  clientId: query.client_id,
-  redirectUri: query.redirect_uri,
-  scope: query.scope,
-  codeChallenge: query.code_challenge,
-  dpopThumbprint: query.dpop_jkt,
-  isPushed,
-});
 
 /** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */
 const denyForGood = async (

@@ -1,4 +1,4 @@
-import { createHttpClient, type HttpClient } from '../../http1/index.ts';
+import { createHttpClient, type HttpClient } from '@svc/http-client';
 
 /** Shorter than what servers commonly keep (5 s and more), so that a request rarely meets a closing connection. */
 const KEEP_ALIVE_MS = 4_000;

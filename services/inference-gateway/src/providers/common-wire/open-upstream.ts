@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../http1/index.ts';
+import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '@svc/http-client';
 import { UpstreamFailure } from '../../upstream-failure/index.ts';
 
 /** One request to a provider. */

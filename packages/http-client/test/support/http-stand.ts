@@ -1,0 +1,62 @@
+import { afterEach, expect } from 'vitest';
+import { createHttpClient, type HttpClient, type HttpRequest } from '../../src/index.ts';
+import { type RawHttpBehaviour, type RawHttpServer, startRawHttpServer } from './raw-http-server.ts';
+import { type HandlerChoices, type RecordedExchange, recordExchange } from './recorded-exchange.ts';
+
+/** Servers, clients and exchanges of a test. */
+export interface HttpStand {
+  readonly server: (behaviour?: RawHttpBehaviour) => Promise<RawHttpServer>;
+  readonly client: (options?: Partial<Parameters<typeof createHttpClient>[0]>) => HttpClient;
+  /** A GET of `/` unless said otherwise. */
+  readonly ask: (
+    client: HttpClient,
+    request: Partial<HttpRequest> & Pick<HttpRequest, 'origin'>,
+    choices?: HandlerChoices,
+  ) => RecordedExchange;
+}
+
+const isLast = (call: string): boolean => call === 'onEnd' || call === 'onError';
+
+/** Makes what the tests of a file need. After each test all is closed, and each exchange must have ended exactly once. */
+export const httpStand = (): HttpStand => {
+  let servers: RawHttpServer[] = [];
+  let clients: HttpClient[] = [];
+  let exchanges: RecordedExchange[] = [];
+  afterEach(async () => {
+    const [closing, ended] = [servers, exchanges];
+    for (const client of clients) client.close();
+    [servers, clients, exchanges] = [[], [], []];
+    await Promise.all(ended.map(({ over }) => over));
+    await Promise.all(closing.map((server) => server.close()));
+    for (const { calls } of ended) {
+      expect(calls.filter(isLast)).toHaveLength(1);
+      expect(calls.at(-1)).toSatisfy(isLast);
+    }
+  });
+  return {
+    server: async (behaviour) => {
+      const server = await startRawHttpServer(behaviour);
+      servers.push(server);
+      return server;
+    },
+    client: (options) => {
+      const limits = { connectTimeoutMs: 5_000, connectionsMax: Number.POSITIVE_INFINITY, keepAliveMs: 60_000 };
+      const client = createHttpClient({ ...limits, keepAliveMsMax: 60_000, ...options });
+      clients.push(client);
+      return client;
+    },
+    ask: (client, request, choices) => {
+      const whole = { method: 'GET', path: '/', headers: {}, body: null, ...request } as const;
+      const exchange = recordExchange(client, whole, choices);
+      exchanges.push(exchange);
+      return exchange;
+    },
+  };
+};
+
+/** A whole answer with this body and these lines in its head. */
+export const answerOf = (body: string, ...lines: readonly string[]): string =>
+  ['HTTP/1.1 200 OK', `content-length: ${body.length}`, ...lines, '', body].join('\r\n');
+
+/** The next turn of the event loop, after what has come by then was read. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,112 @@
+import { REVOCATIONS_STREAM } from '@svc/contracts';
+import type { DatabaseSession } from '@svc/database';
+import { errorCodeOf } from '@svc/tracing';
+import type { Messaging } from '../connection/connect-messaging.ts';
+import { beginPublishing, traceHeaders } from '../connection/trace-messages.ts';
+import { type AcknowledgedRow, listUnpublished, markPublished, type UnpublishedRow } from './queries.ts';
+import { verifyStream } from './verify-stream.ts';
+
+/** Publishes the outbox rows of one stream. Streams fail alone: a full one does not hold back revocations. */
+export interface StreamRelay {
+  /** Verifies the stream before the next batch, without waiting out a failure. */
+  invalidate(): void;
+  /** Publishes one batch; returns true if more rows may wait. Throws only if the database session fails. */
+  publishBatch(session: DatabaseSession): Promise<boolean>;
+}
+
+const BATCH = 200;
+const ACK_TIMEOUT_MS = 5_000;
+const VERIFY_INTERVAL_MS = 15_000;
+const FAILURE_DELAY_MS = 100;
+const FAILURE_DELAY_MS_MAX = 5_000;
+const encoder = new TextEncoder();
+
+export const createStreamRelay = (messaging: Messaging, name: string): StreamRelay => {
+  let created = '';
+  let verifiedUntilMs = 0;
+  let failures = 0;
+  let retryAtMs = 0;
+  const backOff = (error: unknown) => {
+    failures += 1;
+    verifiedUntilMs = 0;
+    const delayMs = Math.min(FAILURE_DELAY_MS * 2 ** Math.min(failures - 1, 10), FAILURE_DELAY_MS_MAX);
+    retryAtMs = performance.now() + delayMs;
+    const fields = { component: 'outbox_relay', stream: name, attempt: failures, delay_ms: delayMs, err: error };
+    messaging.logger.warn(fields, 'the stream refused outbox rows; retrying');
+  };
+  const attempt = async (session: DatabaseSession): Promise<boolean> => {
+    if (performance.now() >= verifiedUntilMs) {
+      created = await verifyStream(session, messaging, name);
+      verifiedUntilMs = performance.now() + VERIFY_INTERVAL_MS;
+    }
+    const rows = await listUnpublished(session, name, BATCH);
+    const { acknowledged, failure } = await publishRows(messaging, name, rows);
+    if (acknowledged.length > 0) {
+      await markPublished(session, { name, created }, acknowledged);
+      messaging.meters.outboxPublished(name, acknowledged.length);
+    }
+    if (failure !== undefined) throw failure;
+    failures = 0;
+    // Later commits wake the relay, so a batch that is not full needs no second look.
+    return rows.length === BATCH;
+  };
+  return {
+    invalidate() {
+      verifiedUntilMs = 0;
+      retryAtMs = 0;
+    },
+    async publishBatch(session) {
+      if (!messaging.isConnected() || performance.now() < retryAtMs) return false;
+      try {
+        return await attempt(session);
+      } catch (error) {
+        if (!session.isOpen()) throw error;
+        backOff(error);
+        return false;
+      }
+    },
+  };
+};
+
+/**
+ * Publishes aggregates in parallel. Within an aggregate each row waits for the acknowledgement of the one before, so that
+ * none overtakes a row that the stream refused.
+ */
+const publishRows = async (messaging: Messaging, stream: string, rows: readonly UnpublishedRow[]) => {
+  const acknowledged: AcknowledgedRow[] = [];
+  let failure: unknown;
+  const chains = [...Map.groupBy(rows, (row) => row.aggregate).values()];
+  await Promise.all(
+    chains.map(async (chain) => {
+      try {
+        for (const row of chain) acknowledged.push(await publishRow(messaging, stream, row));
+      } catch (error) {
+        failure ??= error;
+      }
+    }),
+  );
+  return { acknowledged, failure };
+};
+
+const publishRow = async (messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> => {
+  const body = stream === REVOCATIONS_STREAM ? row.payload : envelope(row);
+  const span = row.traceparent === null ? undefined : beginPublishing(row, row.traceparent);
+  const headers = traceHeaders(span?.traceparent ?? row.traceparent);
+  const options = { msgID: row.id, timeout: ACK_TIMEOUT_MS, expect: { streamName: stream }, ...headers };
+  try {
+    const sent = messaging.jetstream.publish(row.subject, encoder.encode(body), options);
+    const ack = await messaging.untilDisconnect(sent);
+    span?.end();
+    return { seq: row.seq, id: row.id, streamSeq: ack.seq };
+  } catch (error) {
+    span?.end(errorCodeOf(error));
+    throw error;
+  }
+};
+
+/** Wraps the payload, which is JSON text already, in the contract's envelope. */
+const envelope = (row: UnpublishedRow): string => {
+  const { id, subject, aggregate, version } = row;
+  const head = JSON.stringify({ id, subject, aggregate, version, occurred_at: row.occurred_at.toISOString() });
+  return `${head.slice(0, -1)},"data":${row.payload}}`;
+};

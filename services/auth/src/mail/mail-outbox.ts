@@ -1,0 +1,49 @@
+import type { newId } from '@svc/contracts';
+import type { Clock } from '@svc/service-kit';
+import { seal, unseal } from '../encryption-key.ts';
+import { HOUR_MS, later } from '../time.ts';
+import type { Transaction } from '../transact.ts';
+import { isRequested, type Mail } from './mail.ts';
+import { countMailsTo, insertMail, lockRecipient, type MailRecord } from './queries.ts';
+
+/** Mails of one kind to one address within an hour: a person repeats a request, a program repeats an act. */
+const REQUESTED_PER_HOUR_MAX = 5;
+const NOTICES_PER_HOUR_MAX = 20;
+
+export interface MailOutboxDeps {
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  /** Encrypts the data of waiting mails, which hold tokens. */
+  readonly mailKey: Buffer;
+}
+
+/** Outcome of enqueueing: `limited` if the address has had its mails of this kind for this hour. */
+export type Enqueued = 'queued' | 'limited';
+
+/** Stores a mail in the caller's transaction. The mailer sends it once that has committed, and not at all otherwise. */
+export const enqueueMail = async (deps: MailOutboxDeps, trx: Transaction, mail: Mail): Promise<Enqueued> => {
+  const now = deps.clock();
+  await lockRecipient(trx, mail.to);
+  const count = await countMailsTo(trx, mail.to, { kinds: [mail.kind], since: later(now, -HOUR_MS) });
+  if (count >= (isRequested(mail.kind) ? REQUESTED_PER_HOUR_MAX : NOTICES_PER_HOUR_MAX)) return 'limited';
+  const id = deps.newId('mail', now.getTime());
+  await insertMail(trx, {
+    id,
+    userId: mail.userId,
+    kind: mail.kind,
+    recipient: mail.to,
+    locale: mail.locale,
+    sealedData: seal(deps.mailKey, Buffer.from(JSON.stringify(mail.data)), id),
+    createdAt: now,
+    dueAt: now,
+    attempts: 0,
+  });
+  return 'queued';
+};
+
+/** Returns a stored mail with its data. Throws SealBroken. */
+export const openMail = (key: Buffer, { id, kind, locale, userId, recipient, sealedData }: MailRecord): Mail => {
+  const data: unknown = JSON.parse(unseal(key, sealedData, id).toString());
+  // `enqueueMail` sealed the data of this very kind.
+  return { kind, locale, userId, to: recipient, data } as Mail;
+};

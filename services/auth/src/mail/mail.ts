@@ -1,0 +1,46 @@
+import type { Locale } from '@svc/contracts';
+
+/** Members that the texts of each kind of mail name. `token` ends up in the mail's link. */
+export interface MailData {
+  verify_email: { readonly token: string };
+  reset_password: { readonly token: string };
+  confirm_email_change: { readonly token: string };
+  email_change_requested: { readonly token: string; readonly newEmail: string };
+  email_changed: { readonly token: string; readonly newEmail: string };
+  password_changed: Record<string, never>;
+  new_device: { readonly device: string; readonly network: string; readonly at: string };
+  api_key_created: { readonly name: string };
+  app_connected: { readonly appName: string };
+}
+
+export type MailKind = keyof MailData;
+
+/** A mail to one person about one act. */
+export type Mail = {
+  [K in MailKind]: {
+    readonly kind: K;
+    readonly userId: string;
+    readonly to: string;
+    readonly locale: Locale;
+    readonly data: MailData[K];
+  };
+}[MailKind];
+
+/** Kinds that a person asks for and may ask for again; they count per address. The others are notices. */
+const REQUESTED: ReadonlySet<MailKind> = new Set(['verify_email', 'reset_password', 'confirm_email_change']);
+
+export const isRequested = (kind: MailKind): boolean => REQUESTED.has(kind);
+
+/** Text of a mail in one language. */
+export interface MailText {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** The one link of the mail, shown as a button in HTML. */
+  readonly link?: { readonly label: string; readonly page: MailPage; readonly token: string };
+}
+
+/** Pages that mails link to. */
+export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email';
+
+/** The texts of one language. */
+export type MailTexts = { readonly [K in MailKind]: (data: MailData[K]) => MailText };

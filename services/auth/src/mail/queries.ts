@@ -1,0 +1,91 @@
+import type { Locale } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import type { Executor, Transaction } from '../transact.ts';
+import type { MailKind } from './mail.ts';
+
+/** A waiting mail as stored. */
+export interface MailRecord {
+  readonly id: string;
+  readonly userId: string;
+  readonly kind: MailKind;
+  readonly recipient: string;
+  readonly locale: Locale;
+  readonly sealedData: Buffer;
+  readonly createdAt: Date;
+  readonly dueAt: Date;
+  readonly attempts: number;
+}
+
+/** Serializes the mails to one address until the transaction ends, so that none slips in between counting and storing. */
+export const lockRecipient = async (trx: Transaction, recipient: string): Promise<void> => {
+  await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`mail:${recipient}`]);
+};
+
+/** Counts the mails of some kinds to one address since an instant. */
+export const countMailsTo = async (
+  trx: Transaction,
+  recipient: string,
+  { kinds, since }: { kinds: readonly MailKind[]; since: Date },
+): Promise<number> => {
+  const row = await trx('mails')
+    .where({ recipient })
+    .whereIn('kind', kinds)
+    .where('created_at', '>', since)
+    .count<{ count: string }>({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
+};
+
+export const insertMail = async (trx: Transaction, mail: MailRecord): Promise<void> => {
+  await trx('mails').insert(snakeKeys(mail));
+};
+
+/** Takes due mails, oldest first, and defers them to `retryAt`: no other replica sends one until then. */
+export const claimDueMails = async (
+  executor: Executor,
+  { now, retryAt, limit }: { now: Date; retryAt: Date; limit: number },
+): Promise<MailRecord[]> => {
+  const due = executor('mails').where('due_at', '<=', now).orderBy('due_at').limit(limit).forUpdate().skipLocked();
+  const rows = await executor<SnakeKeys<MailRecord>>('mails')
+    .whereIn('id', due.select('id'))
+    .update({ due_at: retryAt, attempts: executor.raw('attempts + 1') })
+    .returning(['id', 'user_id', 'kind', 'recipient', 'locale', 'sealed_data', 'created_at', 'due_at', 'attempts']);
+  return rows.map((row) => camelKeys(row));
+};
+
+/** Marks a mail as sent and deletes its data. */
+export const markMailSent = async (executor: Executor, id: string, now: Date): Promise<void> => {
+  await executor('mails').where({ id }).update({ sent_at: now, due_at: null, sealed_data: null, error_code: null });
+};
+
+/** Defers a mail whose sending failed. */
+export const deferMail = async (
+  executor: Executor,
+  id: string,
+  { dueAt, errorCode }: { dueAt: Date; errorCode: string },
+): Promise<void> => {
+  await executor('mails').where({ id }).update({ due_at: dueAt, error_code: errorCode });
+};
+
+/** Gives a mail up and deletes its data. */
+export const markMailFailed = async (
+  executor: Executor,
+  id: string,
+  { now, errorCode }: { now: Date; errorCode: string },
+): Promise<void> => {
+  await executor('mails')
+    .where({ id })
+    .update({ failed_at: now, due_at: null, sealed_data: null, error_code: errorCode });
+};
+
+/** Counts mails that still wait. */
+export const countWaitingMails = async (executor: Executor): Promise<number> => {
+  const row = await executor('mails').whereNotNull('due_at').count<{ count: string }>({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+};
+
+/** Deletes at most `limit` finished mails made before an instant. Returns the number. */
+export const deleteMailsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> => {
+  const old = executor('mails').where('created_at', '<', before).whereNull('due_at').limit(limit);
+  return await executor('mails').whereIn('id', old.select('id')).delete();
+};

@@ -1,0 +1,67 @@
+import type { Clock, Logger } from '@svc/service-kit';
+import { HOUR_MS, later, MINUTE_MS, SECOND_MS } from '../time.ts';
+import type { Transact } from '../transact.ts';
+import { openMail } from './mail-outbox.ts';
+import type { MailTransport, SendOutcome } from './mail-transport.ts';
+import { claimDueMails, deferMail, type MailRecord, markMailFailed, markMailSent } from './queries.ts';
+import { renderMail } from './render-mail.ts';
+
+/** Mails that one round takes. They are sent one after the other within the lease. */
+const BATCH = 2;
+/** After a send whose outcome is unknown, the mail rests at least this long. Longer than sending a batch takes. */
+const LEASE_MS = MINUTE_MS;
+const BACKOFF_MIN_MS = 5 * SECOND_MS;
+const BACKOFF_MAX_MS = HOUR_MS;
+const BACKOFF_FACTOR = 4;
+/** About ten hours. */
+const ATTEMPTS_MAX = 15;
+
+export interface SendMailsDeps {
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly mailKey: Buffer;
+  readonly transport: MailTransport;
+  readonly publicBaseUrl: string;
+  readonly outcomes: { readonly inc: (labels: { outcome: 'sent' | 'deferred' | 'failed' }) => void };
+}
+
+/** Sends the mails that are due, a few at a time, until none is left. */
+export const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    const now = deps.clock();
+    const claim = { now, retryAt: later(now, LEASE_MS), limit: BATCH };
+    const mails = await deps.transact((trx) => claimDueMails(trx, claim));
+    for (const mail of mails) await sendOne(deps, mail);
+    if (mails.length < BATCH) return;
+  }
+};
+
+const sendOne = async (deps: SendMailsDeps, record: MailRecord): Promise<void> => {
+  const content = renderMail(openMail(deps.mailKey, record), deps.publicBaseUrl);
+  const outcome = await deps.transport.send({ ...content, id: record.id, to: record.recipient });
+  const now = deps.clock();
+  if (outcome.state === 'sent') {
+    await deps.transact((trx) => markMailSent(trx, record.id, now));
+    deps.outcomes.inc({ outcome: 'sent' });
+    return;
+  }
+  const { errorCode } = outcome;
+  const isLast = outcome.state === 'refused' || record.attempts >= ATTEMPTS_MAX;
+  deps.logger.warn(
+    { component: 'mail', target: record.id, kind: record.kind, attempt: record.attempts, reason: errorCode },
+    isLast ? 'a mail was given up' : 'a mail was not sent and will be tried again',
+  );
+  if (isLast) await deps.transact((trx) => markMailFailed(trx, record.id, { now, errorCode }));
+  else {
+    const dueAt = later(now, retryDelayMs(outcome.state, record.attempts));
+    await deps.transact((trx) => deferMail(trx, record.id, { dueAt, errorCode }));
+  }
+  deps.outcomes.inc({ outcome: isLast ? 'failed' : 'deferred' });
+};
+
+/** Returns the pause before the next attempt. A mail that may have been sent rests for at least a minute. */
+export const retryDelayMs = (state: SendOutcome['state'], attempts: number): number => {
+  const backoffMs = Math.min(BACKOFF_MIN_MS * BACKOFF_FACTOR ** (attempts - 1), BACKOFF_MAX_MS);
+  return state === 'unknown' ? Math.max(backoffMs, LEASE_MS) : backoffMs;
+};

@@ -1,0 +1,105 @@
+import { newId } from '@svc/contracts';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseEncryptionKey } from '../src/encryption-key.ts';
+import { enqueueMail, type Mail } from '../src/mail/index.ts';
+import { type AuthService, newEmail, restartAuthService, startAuthService } from './support/auth-service.ts';
+import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { newPerson } from './support/partner.ts';
+
+let service: AuthService;
+let mailbox: Mailbox;
+
+beforeAll(async () => {
+  mailbox = await startMailbox();
+  service = await startAuthService({ MAIL_URL: mailbox.url });
+});
+afterAll(async () => {
+  await service?.stop();
+  await mailbox?.stop();
+});
+
+const mailKey = parseEncryptionKey('11'.repeat(32)).derive('mails');
+
+const newMail = async (of: AuthService = service): Promise<Mail> => {
+  const { userId } = await newPerson(of);
+  return { kind: 'reset_password', userId, to: newEmail(), locale: 'it', data: { token: 'a-token-of-the-test' } };
+};
+const enqueue = (mail: Mail, of: AuthService = service) =>
+  of.database.transaction((trx) => enqueueMail({ clock: of.clock, newId, mailKey }, trx, mail));
+const rowsTo = (to: string, of: AuthService = service) => of.database('mails').where({ recipient: to });
+
+test('sends a mail once after its transaction has committed, and deletes its data', async () => {
+  const mail = await newMail();
+  await enqueue(mail);
+  await waitFor(async () => (await rowsTo(mail.to))[0]?.sent_at !== null, { timeoutMs: 20_000 });
+  expect(mailbox.mailsTo(mail.to)).toMatchObject([
+    {
+      to: mail.to,
+      subject: 'Scegli una nuova password',
+      links: [`${service.url}/v1/console/pages/reset-password?token=a-token-of-the-test&locale=it`],
+    },
+  ]);
+  expect(await rowsTo(mail.to)).toMatchObject([{ attempts: 1, sealed_data: null, due_at: null }]);
+});
+
+test('sends nothing when the transaction rolls back', async () => {
+  const [lost, kept] = [await newMail(), await newMail()];
+  await service.database
+    .transaction(async (trx) => {
+      await enqueueMail({ clock: service.clock, newId, mailKey }, trx, lost);
+      throw new Error('rolled back');
+    })
+    .catch(() => undefined);
+  await enqueue(kept);
+  await waitFor(() => mailbox.mailsTo(kept.to).length === 1, { timeoutMs: 20_000 });
+  expect(mailbox.mailsTo(lost.to)).toEqual([]);
+});
+
+test('stores waiting data encrypted, and logs neither address nor token while the mail server is away', async () => {
+  const offline = await startAuthService({ MAIL_URL: 'smtp://127.0.0.1:1' });
+  try {
+    const mail = await newMail(offline);
+    await enqueue(mail, offline);
+    await waitFor(async () => (await rowsTo(mail.to, offline))[0]?.error_code !== null, { timeoutMs: 20_000 });
+    const [row] = await rowsTo(mail.to, offline);
+    expect(row.sealed_data.toString('latin1')).not.toContain('a-token-of-the-test');
+    expect(row.error_code).toMatch(/^E/);
+    expect(offline.logs()).not.toContain(mail.to);
+    expect(offline.logs()).not.toContain('a-token-of-the-test');
+  } finally {
+    await offline.stop();
+  }
+});
+
+test('sends the mails that waited once the mail server is back, each once from any number of replicas', async () => {
+  const smtpPort = await freePort();
+  const waiting = await startAuthService({ MAIL_URL: `smtp://127.0.0.1:${smtpPort}` });
+  const replica = await restartAuthService(waiting);
+  let server: Mailbox | undefined;
+  try {
+    const mails = await Promise.all(Array.from({ length: 6 }, () => newMail(waiting)));
+    for (const mail of mails) await enqueue(mail, waiting);
+    await waitFor(async () => (await waiting.database('mails').where('attempts', 0)).length === 0, {
+      timeoutMs: 20_000,
+    });
+    server = await startMailbox(smtpPort);
+    waiting.clock.advanceMs(3_600_000);
+    await waitFor(async () => (await waiting.database('mails').whereNull('sent_at')).length === 0, {
+      timeoutMs: 20_000,
+    });
+    for (const { to } of mails) expect(server.mailsTo(to)).toHaveLength(1);
+  } finally {
+    await replica.stop();
+    await waiting.stop();
+    await server?.stop();
+  }
+});
+
+test('limits the mails of one kind to one address within an hour', async () => {
+  const mail = await newMail();
+  const outcomes = [];
+  for (let tries = 0; tries < 7; tries += 1) outcomes.push(await enqueue(mail));
+  expect(outcomes).toEqual(['queued', 'queued', 'queued', 'queued', 'queued', 'limited', 'limited']);
+  expect(await rowsTo(mail.to)).toHaveLength(5);
+});

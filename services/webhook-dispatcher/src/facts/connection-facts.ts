@@ -1,0 +1,143 @@
+import { events, type SubscriptionSnapshot } from '@svc/contracts';
+import {
+  type Consumer,
+  type DeliveryMeta,
+  type EventOf,
+  hasSubject,
+  startBatchConsumer,
+  type TurnOptions,
+  takeTurns,
+  type VersionedFact,
+} from '@svc/messaging';
+import type { Knex } from 'knex';
+import { deleteConfiguration } from '../configurations/index.ts';
+import {
+  type Connection,
+  type ConnectionKey,
+  deleteConnectionsOfApp,
+  lockUsers,
+  updateConnectionsEnded,
+  upsertConnections,
+} from '../connections/index.ts';
+import { type EventDraft, storeEvents } from '../events/index.ts';
+import type { FactDeps } from './fact-deps.ts';
+
+export interface ConnectionFactDeps extends FactDeps {
+  /** Returns the users' subscriptions in their order, from billing. Rejects if billing is away. */
+  readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
+}
+
+const NAME = 'webhook-dispatcher_connections';
+const BATCH = 100;
+const { connectionCreated, connectionRevoked, appDeleted } = events;
+
+/**
+ * Order of each connection's facts, which two consumers handle. A missing version counts as lost at the eighth delivery of a
+ * later one, after nearly four minutes: by then the other consumer or replica has handled it or failed for good.
+ */
+export const CONNECTION_TURNS: TurnOptions = { versionsOf: NAME, deliveriesMax: { known: 8, unseen: 8 } };
+
+type ConnectionFact = EventOf<typeof connectionCreated.subject | typeof connectionRevoked.subject> & VersionedFact;
+type Fact = EventOf<typeof appDeleted.subject> | ConnectionFact;
+
+/**
+ * Consumes facts about connections and deleted apps, many in one transaction. A new connection is sent to its app, followed by
+ * the user's subscription; an ended one is sent too. A deleted app takes its configuration, events and connections with it.
+ */
+export const startConnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
+  startBatchConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: NAME,
+    subjects: [connectionCreated.subject, connectionRevoked.subject, appDeleted.subject],
+    batch: BATCH,
+    handle: (trx, facts, metas) =>
+      applyFacts(
+        trx,
+        facts.map((fact, index) => ({ ...fact, deliveries: deliveriesOf(metas[index]) })),
+        deps,
+      ),
+  });
+
+const deliveriesOf = (meta: DeliveryMeta | undefined): number => meta?.deliveries ?? 1;
+
+const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: ConnectionFactDeps): Promise<void> => {
+  let run: ConnectionFact[] = [];
+  for (const fact of facts) {
+    if (!hasSubject(fact, appDeleted.subject)) {
+      run.push(fact);
+      continue;
+    }
+    // Earlier facts still concern the app.
+    await applyConnectionFacts(trx, run, deps);
+    run = [];
+    await deleteConfiguration(trx, fact.data.client_id);
+    await deleteConnectionsOfApp(trx, fact.data.client_id);
+  }
+  await applyConnectionFacts(trx, run, deps);
+};
+
+const applyConnectionFacts = async (
+  trx: Knex.Transaction,
+  facts: readonly ConnectionFact[],
+  deps: ConnectionFactDeps,
+): Promise<void> => {
+  if (facts.length === 0) return;
+  const fresh = await takeTurns(trx, CONNECTION_TURNS, facts);
+  const snapshots = await readSnapshots(trx, fresh, deps);
+  await projectConnections(trx, fresh, snapshots);
+  await storeEvents(
+    trx,
+    fresh.flatMap((fact) => toDrafts(fact, snapshots)),
+    deps,
+  );
+};
+
+const readSnapshots = async (
+  trx: Knex.Transaction,
+  facts: readonly ConnectionFact[],
+  deps: ConnectionFactDeps,
+): Promise<Map<string, SubscriptionSnapshot | null>> => {
+  const created = facts.filter((fact) => hasSubject(fact, connectionCreated.subject));
+  const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
+  if (userIds.length === 0) return new Map();
+  await lockUsers(trx, userIds);
+  const snapshots = await deps.readSnapshots(userIds);
+  return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
+};
+
+/** Writes the last state of each connection. */
+const projectConnections = async (
+  trx: Knex.Transaction,
+  facts: readonly ConnectionFact[],
+  snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>,
+): Promise<void> => {
+  const made = new Map<string, Connection>();
+  const ended = new Map<string, ConnectionKey>();
+  for (const fact of facts) {
+    const { svc_user_id: userId, client_id: clientId } = fact.data;
+    if (hasSubject(fact, connectionRevoked.subject)) {
+      ended.set(fact.aggregate, { userId, clientId });
+      continue;
+    }
+    ended.delete(fact.aggregate);
+    const { scope, connected_at: connectedAt } = fact.data;
+    const toldRevision = snapshots.get(userId)?.revision ?? 0;
+    const connection = { userId, clientId, scope, connectedAt: new Date(connectedAt), toldRevision, isConnected: true };
+    made.set(fact.aggregate, connection);
+  }
+  if (made.size > 0) await upsertConnections(trx, [...made.values()]);
+  if (ended.size > 0) await updateConnectionsEnded(trx, [...ended.values()]);
+};
+
+const toDrafts = (fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] => {
+  const origin = { clientId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
+  if (hasSubject(fact, connectionRevoked.subject)) {
+    const { reason, revoked_at } = fact.data;
+    return [{ ...origin, event: 'integration.revoked', data: { reason, revoked_at } }];
+  }
+  const { scope, connected_at } = fact.data;
+  const connected: EventDraft = { ...origin, event: 'integration.connected', data: { scope, connected_at } };
+  const snapshot = snapshots.get(origin.userId) ?? null;
+  return snapshot === null ? [connected] : [connected, { ...origin, event: 'subscription.updated', data: snapshot }];
+};

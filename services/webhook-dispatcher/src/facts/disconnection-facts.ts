@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { connectionAggregate, events } from '@svc/contracts';
+import { type Consumer, type DeliveryMeta, type EventOf, startConsumer, takeTurns } from '@svc/messaging';
+import type { Knex } from 'knex';
+import { updateConnectionsEnded } from '../connections/index.ts';
+import { type EventDraft, storeEvents } from '../events/index.ts';
+import { CONNECTION_TURNS } from './connection-facts.ts';
+import type { FactDeps } from './fact-deps.ts';
+
+const { appDisconnected } = events;
+type DisconnectionFact = EventOf<typeof appDisconnected.subject>;
+
+/**
+ * Consumes facts that end many connections of a suspended app at once, and sends each end to the app in the order of the fact. The
+ * consumer is separate, so that other apps do not wait for an app with very many connections. Versions keep the facts of each
+ * connection in order over both consumers.
+ */
+export const startDisconnectionConsumer = (deps: FactDeps): Consumer =>
+  startConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: 'webhook-dispatcher_disconnections',
+    subjects: [appDisconnected.subject],
+    handle: (trx, fact, meta) => applyFact(trx, { fact, meta }, deps),
+  });
+
+const applyFact = async (
+  trx: Knex.Transaction,
+  { fact, meta }: { readonly fact: DisconnectionFact; readonly meta: DeliveryMeta },
+  deps: FactDeps,
+): Promise<void> => {
+  const { client_id: clientId, revoked_at, connections } = fact.data;
+  const ends = connections.map(({ svc_user_id: userId, version }) => ({
+    userId,
+    clientId,
+    aggregate: connectionAggregate(userId, clientId),
+    version,
+    deliveries: meta.deliveries,
+  }));
+  const fresh = await takeTurns(trx, CONNECTION_TURNS, ends);
+  await updateConnectionsEnded(trx, fresh);
+  const drafts = fresh.map(({ userId }): EventDraft => {
+    const factId = partId(fact.id, userId);
+    return { clientId, userId, factId, event: 'integration.revoked', data: { reason: 'app_suspended', revoked_at } };
+  });
+  await storeEvents(trx, drafts, deps);
+};
+
+/** Derives the id of a fact's part about one user, because a fact may cause one event of a kind and app only. */
+const partId = (factId: string, userId: string): string => {
+  const hex = createHash('sha256').update(`${factId} ${userId}`).digest('hex');
+  // RFC 9562 section 5.8: version 8, in its variant.
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return groups.join('-');
+};
