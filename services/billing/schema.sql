@@ -1232,6 +1232,7 @@ CREATE TABLE ledger_postings (
   CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
 );
+CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
