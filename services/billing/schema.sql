@@ -229,8 +229,8 @@ AS $function$
     END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[], p_holder_ids text[], p_estimates bigint[])
- RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
+CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute integer[], p_monthly_limits bigint[], p_holder_ids text[], p_estimates bigint[], p_idempotency_keys text[], p_tokens_per_minute integer[], p_tokens bigint[], p_tokens_least bigint[])
+ RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer, tokens_remaining integer, duplicate_of text, duplicate_state text)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
  SET enable_seqscan TO 'off'
@@ -242,11 +242,14 @@ DECLARE
   known key_budgets%ROWTYPE;
   at timestamptz;
   available bigint;
+  key_hash bytea;
+  reserved_tokens bigint;
 BEGIN
   FOR q IN
     SELECT * FROM unnest(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits, p_holder_ids,
-        p_estimates)
-      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, estimate, place)
+        p_estimates, p_idempotency_keys, p_tokens_per_minute, p_tokens, p_tokens_least)
+      WITH ORDINALITY AS t (request_id, svc_user_id, key_id, hold, per_minute, monthly_limit, holder_id, estimate,
+        idempotency_key, tokens_per_minute, tokens, tokens_least, place)
     ORDER BY t.svc_user_id, t.key_id, t.place
   LOOP
     SELECT w.balance_micros - w.held_micros INTO available
@@ -255,8 +258,13 @@ BEGIN
     at := billing_now();
     k := with_current_key_windows(known, at);
 
-    verdict := coalesce(recall_keyed(q.request_id, q.svc_user_id, q.key_id), CASE
-      WHEN k.minute_count >= q.per_minute THEN 'rate_limit_exceeded'
+    key_hash := sha256(convert_to(q.idempotency_key, 'UTF8'));
+    SELECT r.verdict, r.duplicate_of, r.duplicate_state INTO verdict, duplicate_of, duplicate_state
+      FROM recall_key_request(q.request_id, q.svc_user_id, q.key_id, key_hash) AS r;
+
+    verdict := coalesce(verdict, CASE
+      WHEN k.minute_count >= q.per_minute OR q.tokens_per_minute - k.minute_tokens < q.tokens_least
+        THEN 'rate_limit_exceeded'
       WHEN q.monthly_limit < CASE WHEN q.monthly_limit IS NOT NULL
           THEN k.month_used_micros + key_held_micros(q.key_id, k.month_start) + q.hold END
         THEN 'key_monthly_limit_exceeded'
@@ -264,23 +272,30 @@ BEGIN
       ELSE 'insufficient_balance'
     END);
     IF verdict IS NULL THEN
+      reserved_tokens := least(q.tokens, q.tokens_per_minute - k.minute_tokens);
       INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, reported_micros, holder_id,
-          month_start, created_at)
-        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.estimate, q.holder_id, k.month_start, at)
+          month_start, created_at, idempotency_key_hash, minute_start, tokens)
+        VALUES (q.request_id, 'api_key', q.svc_user_id, q.key_id, q.hold, q.estimate, q.holder_id, k.month_start, at,
+          key_hash, CASE WHEN q.tokens_per_minute IS NOT NULL THEN k.minute_start END,
+          CASE WHEN q.tokens_per_minute IS NOT NULL THEN reserved_tokens END)
         ON CONFLICT DO NOTHING;
       verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
       IF FOUND THEN
         UPDATE wallets SET held_micros = held_micros + q.hold WHERE svc_user_id = q.svc_user_id;
         -- The minutes of a key without a limit count nothing.
         k.minute_count := k.minute_count + (q.per_minute IS NOT NULL)::int;
+        IF q.tokens_per_minute IS NOT NULL THEN
+          k.minute_tokens := k.minute_tokens + coalesce(reserved_tokens, 0);
+        END IF;
         k.month_limit_micros := q.monthly_limit;
         IF known.key_id IS NULL THEN
-          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, month_start, month_used_micros,
-              month_limit_micros)
-            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.month_start, 0, k.month_limit_micros);
+          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, minute_tokens, month_start,
+              month_used_micros, month_limit_micros)
+            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.minute_tokens, k.month_start, 0,
+              k.month_limit_micros);
         ELSIF k IS DISTINCT FROM known THEN
           UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count,
-              month_start = k.month_start, month_used_micros = k.month_used_micros,
+              minute_tokens = k.minute_tokens, month_start = k.month_start, month_used_micros = k.month_used_micros,
               month_limit_micros = k.month_limit_micros
             WHERE key_id = q.key_id;
         END IF;
@@ -289,6 +304,7 @@ BEGIN
 
     place := q.place;
     rate_remaining := greatest(q.per_minute - k.minute_count, 0);
+    tokens_remaining := greatest(q.tokens_per_minute - k.minute_tokens, 0);
     rate_reset_ms := least(60000, ceil(extract(epoch FROM k.minute_start + interval '60 seconds' - at) * 1000));
     resets_at := CASE verdict WHEN 'key_monthly_limit_exceeded' THEN monthly_anniversary(k.month_start, 1)
       WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
@@ -303,7 +319,7 @@ CREATE OR REPLACE FUNCTION public.admit_keyed(p_request_id text, p_svc_user_id t
 AS $function$
   SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
     FROM admit_key_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_key_id], ARRAY[p_hold_micros],
-      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL) AS a
+      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL, NULL, NULL, NULL, NULL) AS a
 $function$
 ;
 
@@ -311,8 +327,9 @@ CREATE OR REPLACE FUNCTION public.admit_keyed_many(p_request_ids text[], p_svc_u
  RETURNS TABLE(place bigint, verdict text, resets_at timestamp with time zone, rate_remaining integer, rate_reset_ms integer)
  LANGUAGE sql
 AS $function$
-  SELECT * FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
-    NULL, NULL)
+  SELECT a.place, a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
+    FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
+      NULL, NULL, NULL, NULL, NULL, NULL) AS a
 $function$
 ;
 
@@ -428,7 +445,7 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.book_key_use(r reservations, p_state text, p_cost bigint, p_currency text)
+CREATE OR REPLACE FUNCTION public.book_key_use(r reservations, p_state text, p_cost bigint, p_currency text, p_tokens bigint)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
@@ -444,6 +461,7 @@ DECLARE
   covered bigint := freed + paid_before;
   paid bigint := least(cost, covered);
   counted bigint;
+  tokens bigint := CASE p_state WHEN 'released' THEN 0 ELSE p_tokens END;
 BEGIN
   SELECT * INTO w FROM wallets AS v WHERE v.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
   SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = r.key_id FOR NO KEY UPDATE;
@@ -462,6 +480,10 @@ BEGIN
     ARRAY[paid_before - paid, (cost_before - paid_before) - (cost - paid), cost - cost_before]);
   UPDATE wallets AS v SET held_micros = v.held_micros - freed, balance_micros = v.balance_micros + paid_before - paid
     WHERE v.svc_user_id = r.svc_user_id AND (freed <> 0 OR paid <> paid_before);
+  IF is_end AND r.state IN ('reserved', 'uncertain') AND tokens <> r.tokens THEN
+    UPDATE key_budgets AS b SET minute_tokens = greatest(b.minute_tokens + tokens - r.tokens, 0)
+      WHERE b.key_id = r.key_id AND b.minute_start = r.minute_start;
+  END IF;
   IF counted <> 0 THEN
     UPDATE key_budgets AS b SET month_used_micros = b.month_used_micros + counted
       WHERE b.key_id = r.key_id AND b.month_start = r.month_start;
@@ -692,6 +714,28 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.recall_key_request(p_request_id text, p_svc_user_id text, p_key_id text, p_idempotency_key_hash bytea, OUT verdict text, OUT duplicate_of text, OUT duplicate_state text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE r reservations%ROWTYPE;
+BEGIN
+  SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
+  IF FOUND THEN
+    verdict := CASE WHEN r.svc_user_id = p_svc_user_id AND r.key_id = p_key_id THEN 'admitted' ELSE 'request_id_taken' END;
+  ELSIF p_idempotency_key_hash IS NOT NULL THEN
+    SELECT * INTO r FROM reservations AS v
+      WHERE v.key_id = p_key_id AND v.idempotency_key_hash = p_idempotency_key_hash;
+    IF FOUND THEN
+      verdict := 'duplicate_request';
+      duplicate_of := r.request_id;
+      duplicate_state := r.state;
+    END IF;
+  END IF;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.recall_keyed(p_request_id text, p_svc_user_id text, p_key_id text)
  RETURNS text
  LANGUAGE sql
@@ -836,7 +880,7 @@ CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes t
  LANGUAGE sql
 AS $function$
   SELECT s.request_id, s.state, s.effect, s.over_hold_micros
-    FROM settle_requests(p_request_ids, p_outcomes, p_costs, p_currency) AS s ORDER BY s.place
+    FROM settle_requests(p_request_ids, p_outcomes, p_costs, p_currency, NULL) AS s ORDER BY s.place
 $function$
 ;
 
@@ -848,7 +892,7 @@ AS $function$
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.settle_request(p_request_id text, p_outcome text, p_cost bigint, p_currency text, OUT state text, OUT effect text, OUT over_hold_micros bigint, OUT written_off_micros bigint)
+CREATE OR REPLACE FUNCTION public.settle_request(p_request_id text, p_outcome text, p_cost bigint, p_currency text, p_tokens bigint, OUT state text, OUT effect text, OUT over_hold_micros bigint, OUT written_off_micros bigint)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -886,7 +930,7 @@ BEGIN
   IF r.kind = 'delegated' THEN
     PERFORM book_delegated_use(r, step.state, step.cost, p_currency);
   ELSE
-    written_off := book_key_use(r, step.state, step.cost, p_currency);
+    written_off := book_key_use(r, step.state, step.cost, p_currency, p_tokens);
     written_off_micros := greatest(written_off - r.written_off_micros, 0);
     over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
   END IF;
@@ -901,7 +945,7 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.settle_requests(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
+CREATE OR REPLACE FUNCTION public.settle_requests(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text, p_tokens bigint[])
  RETURNS TABLE(place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -917,7 +961,8 @@ BEGIN
       AND (r.state IN ('reserved', 'uncertain') OR r.settled_by = 'estimate')
     ORDER BY r.request_id FOR NO KEY UPDATE;
   FOR q IN
-    SELECT t.* FROM unnest(p_request_ids, p_outcomes, p_costs) WITH ORDINALITY AS t (request_id, outcome, cost, place)
+    SELECT t.* FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
+      WITH ORDINALITY AS t (request_id, outcome, cost, tokens, place)
     LEFT JOIN reservations AS r ON r.request_id = t.request_id
     -- Unknown requests come first: they may wait for an admission, and nothing is locked yet.
     ORDER BY r.kind NULLS FIRST, r.svc_user_id, t.place
@@ -926,7 +971,7 @@ BEGIN
     request_id := q.request_id;
     SELECT s.state, s.effect, s.over_hold_micros, s.written_off_micros
       INTO state, effect, over_hold_micros, written_off_micros
-      FROM settle_request(q.request_id, q.outcome, q.cost, p_currency) AS s;
+      FROM settle_request(q.request_id, q.outcome, q.cost, p_currency, q.tokens) AS s;
     RETURN NEXT;
   END LOOP;
 END $function$
@@ -1232,6 +1277,7 @@ BEGIN
   IF k.key_id IS NULL OR p_at >= k.minute_start + interval '60 seconds' THEN
     k.minute_start := p_at;
     k.minute_count := 0;
+    k.minute_tokens := 0;
   END IF;
   -- Months only move forward, as windows do.
   IF k.key_id IS NULL OR month > k.month_start THEN
@@ -1405,8 +1451,10 @@ CREATE TABLE key_budgets (
   month_start timestamp with time zone NOT NULL,
   month_used_micros bigint DEFAULT 0 NOT NULL,
   month_limit_micros bigint,
+  minute_tokens bigint DEFAULT 0 NOT NULL,
   CONSTRAINT key_budgets_pkey PRIMARY KEY (key_id),
   CONSTRAINT key_budgets_minute_count_check CHECK ((minute_count >= 0)),
+  CONSTRAINT key_budgets_minute_tokens_check CHECK ((minute_tokens >= 0)),
   CONSTRAINT key_budgets_month_used_micros_check CHECK ((month_used_micros >= 0))
 ) WITH (fillfactor=50);
 
@@ -1433,6 +1481,7 @@ CREATE TABLE ledger_postings (
   CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
 );
+CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
@@ -1518,12 +1567,15 @@ CREATE TABLE reservations (
   reported_micros bigint,
   written_off_micros bigint DEFAULT 0 NOT NULL,
   budget_micros bigint,
+  minute_start timestamp with time zone,
+  tokens bigint,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
   CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))
 ) WITH (fillfactor=80);
 CREATE INDEX reservations_by_holder ON reservations USING btree (holder_id, created_at) WHERE (state = 'reserved'::text);
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
+CREATE UNIQUE INDEX reservations_key_idempotency ON reservations USING btree (key_id, idempotency_key_hash) WHERE ((key_id IS NOT NULL) AND (idempotency_key_hash IS NOT NULL));
 CREATE INDEX reservations_reserved_by_key ON reservations USING btree (key_id, month_start) WHERE ((state = 'reserved'::text) AND (key_id IS NOT NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();

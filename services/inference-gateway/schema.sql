@@ -20,11 +20,21 @@ CREATE TABLE api_keys (
   last_used_at timestamp with time zone,
   deleted_at timestamp with time zone,
   session_id text COLLATE "C",
+  tokens_per_minute integer,
+  models text[],
+  active boolean DEFAULT true NOT NULL,
+  previous_hash bytea,
+  previous_expires_at timestamp with time zone,
+  version integer DEFAULT 1 NOT NULL,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_unique UNIQUE (hash),
+  CONSTRAINT api_keys_previous_hash_unique UNIQUE (previous_hash),
   CONSTRAINT api_keys_hash_length CHECK ((octet_length(hash) = 32)),
   CONSTRAINT api_keys_monthly_limit_not_negative CHECK ((monthly_limit_micros >= 0)),
-  CONSTRAINT api_keys_requests_per_minute_positive CHECK ((requests_per_minute > 0))
+  CONSTRAINT api_keys_overlap_ends CHECK (((previous_hash IS NULL) = (previous_expires_at IS NULL))),
+  CONSTRAINT api_keys_previous_hash_length CHECK ((octet_length(previous_hash) = 32)),
+  CONSTRAINT api_keys_requests_per_minute_positive CHECK ((requests_per_minute > 0)),
+  CONSTRAINT api_keys_tokens_per_minute_positive CHECK ((tokens_per_minute > 0))
 );
 CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC) WHERE (deleted_at IS NULL);
 
@@ -128,6 +138,8 @@ CREATE TABLE usage_records (
   streamed boolean NOT NULL,
   first_event_ms integer,
   duration_ms integer NOT NULL,
+  cached_input_tokens bigint,
+  reasoning_tokens bigint,
   CONSTRAINT usage_records_pkey PRIMARY KEY (request_id, started_at),
   CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
   CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
@@ -163,6 +175,8 @@ CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
   streamed boolean NOT NULL,
   first_event_ms integer,
   duration_ms integer NOT NULL,
+  cached_input_tokens bigint,
+  reasoning_tokens bigint,
   CONSTRAINT usage_records_other_pkey PRIMARY KEY (request_id, started_at),
   CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
   CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),

@@ -73,6 +73,7 @@ describe.each([
     ['/v1/console/unheard-of', 'auth'],
     ['/v1/integrations/apps/app_1/webhook/unheard-of', 'webhook-dispatcher'],
     ['/v1/integrations/apps/app_1/webhooks', CONSOLE],
+    ['/v1/images/generations', 'inference-gateway'],
     ['/v1/chats', CONSOLE],
     ['/', CONSOLE],
     ['/apps/app_1', CONSOLE],

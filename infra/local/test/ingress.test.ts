@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allRoutes, newId } from '@svc/contracts';
+import { allRoutes, newId, unservedPaths } from '@svc/contracts';
 import { type Drain, makeDrainable } from '@svc/service-kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AccessRecord, createIngress, type Upstreams } from '../src/ingress/create-ingress.ts';
@@ -36,7 +36,7 @@ const listen = async (server: Server): Promise<string> => {
 const startIngress = (upstreams: Upstreams, readinessUrls: ReadinessUrls = {}): Promise<string> =>
   listen(
     createIngress({
-      table: ingressTable(allRoutes),
+      table: ingressTable([...allRoutes, ...unservedPaths]),
       upstreams,
       readinessUrls,
       scheme: 'http',

@@ -7,6 +7,8 @@ import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';
 
+const NO_TOKEN_LIMIT = { idempotencyKey: null, tokensPerMinute: null, tokens: null, tokensLeast: null };
+
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
 beforeAll(async () => {
@@ -205,6 +207,7 @@ describe('an API-key request', () => {
       monthlyLimitMicros: null,
       holderId: null,
       estimateMicros: null,
+      ...NO_TOKEN_LIMIT,
     };
     const ids = Array.from({ length: 4 }, () => newId('req'));
     await admitKeyRequests(
@@ -290,12 +293,12 @@ describe('the balance', () => {
   test.each([
     [
       'the wallet',
-      { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
+      { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null, ...NO_TOKEN_LIMIT },
       'insufficient_balance',
     ],
     [
       'the rate',
-      { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
+      { requestsPerMinute: 10, monthlyLimitMicros: null, holderId: null, estimateMicros: null, ...NO_TOKEN_LIMIT },
       'rate_limit_exceeded',
     ],
   ])('is kept to by requests of many replicas at the same time: %s', async (_limit, limits, refusal) => {
@@ -323,6 +326,7 @@ describe('the balance', () => {
       monthlyLimitMicros: null,
       holderId: null,
       estimateMicros: null,
+      ...NO_TOKEN_LIMIT,
     };
     const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req'), holdMicros: 900_000 }));
     await admitKeyRequests(billing.db, requests);
@@ -350,7 +354,13 @@ describe('the balance', () => {
   });
   test('is held once for a request that is asked for again while it is settled, without a circle of waits', async () => {
     const { userId, keyId, token } = await fund();
-    const limits = { requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null };
+    const limits = {
+      requestsPerMinute: null,
+      monthlyLimitMicros: null,
+      holderId: null,
+      estimateMicros: null,
+      ...NO_TOKEN_LIMIT,
+    };
     const question = { ...limits, requestId: newId('req'), userId, keyId, holdMicros: 9 };
     const first = { ...question, requestId: newId('req') };
     await admitKeyRequests(billing.db, [first]);
@@ -375,7 +385,13 @@ describe('the balance', () => {
     const questions = owners.flatMap(({ userId, keyId }) =>
       [1, 2, 3, 4, 5].map((key) => ({
         ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
-        ...{ requestsPerMinute: null, monthlyLimitMicros: null, holderId: null, estimateMicros: null },
+        ...{
+          requestsPerMinute: null,
+          monthlyLimitMicros: null,
+          holderId: null,
+          estimateMicros: null,
+          ...NO_TOKEN_LIMIT,
+        },
       })),
     );
     await admitKeyRequests(billing.db, questions);
@@ -462,6 +478,7 @@ describe('the balance', () => {
             monthlyLimitMicros: null,
             holderId: null,
             estimateMicros: null,
+            ...NO_TOKEN_LIMIT,
             holdMicros: holdOf[id] ?? 0,
             requestsPerMinute: rateOf[key] ?? null,
           }));

@@ -105,7 +105,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     lifecycle: life,
     ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),
   });
-  const keys = openApiKeys(life, connections, options);
+  const keys = openApiKeys(life, connections, { ...options, billing });
   const activity = createActivityCounter({ ...connections, clock, logger });
   life.onStop('activity of apps', activity.stop);
   const app = createServiceApp({
@@ -149,13 +149,13 @@ const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKey
 const openApiKeys = (
   life: Lifecycle,
   { database, relay, revocations }: Connections,
-  { config, clock, logger }: AppOptions,
+  { config, clock, logger, billing }: AppOptions & Pick<ApiKeyDeps, 'billing'>,
 ): { readonly deps: ApiKeyDeps; readonly authenticate: Authenticate<ApiKeyCaller> } => {
   const pepper = config.API_KEY_PEPPER;
   const lastUses = createLastUseTracker({ database, clock, logger });
   life.onStop('last uses of keys', lastUses.stop);
   return {
-    deps: { database, relay, revocations, pepper, clock },
+    deps: { database, relay, revocations, billing, pepper, clock },
     authenticate: createKeyAuthenticator({
       find: batchKeyFinds(database),
       ...{ pepper, revocations, onUse: lastUses.note, clock },

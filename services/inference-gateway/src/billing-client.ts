@@ -4,6 +4,7 @@ import {
   type AdmissionRequest,
   type HolderRenewal,
   internalRoutes,
+  type KeySpending,
   type KeyStandingRequest,
   newId,
   type RequestOutcome,
@@ -18,6 +19,8 @@ export interface BillingClient {
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
   /** Asks whether a key may spend anything now. Throws `service_unavailable` if billing gives no answer. */
   readonly keyStanding: (question: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
+  /** Reads the spending of keys of one account. Throws `service_unavailable` if billing gives no answer. */
+  readonly keySpending: (keyIds: readonly string[], account: KeyAccount) => Promise<KeySpending>;
   /** Reports an outcome ahead of its fact. Resolves soon, true if billing has taken it; never rejects. */
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Reads the services of the user's paid period. Throws `service_unavailable` if billing gives no answer. */
@@ -87,6 +90,12 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
       const call = client.call(internalRoutes.readKeyStanding, { params, body, requestId });
       // A billing of the previous release has no such route: its admission alone decides.
       return await call.then((answer) => answer.body, admittedIfNotFound);
+    },
+    keySpending: async (keyIds, { userId, requestId }) => {
+      const params = { svc_user_id: userId };
+      const body = { key_ids: [...keyIds] };
+      const call = client.call(internalRoutes.readKeySpending, { params, body, requestId });
+      return (await call.catch(failUnavailable)).body;
     },
     settle: (requestId, result) => settle({ request_id: requestId, result }),
     entitlements: async (userId, requestId) => {

@@ -575,6 +575,55 @@ describe('usage list', () => {
     expect(await listed()).toEqual([unknown, unknown, unknown]);
   });
 
+  test('filters by model and status', async () => {
+    const failed = await chat('[[status=500]]');
+    expect(failed.status).toBe(503);
+    await recordOf(idOf(failed));
+    const statuses = (await usage('?status=503&limit=100')).body.data.map(({ status }: { status: number }) => status);
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    const { body } = await usage('?model=svc-embedding&limit=100');
+    expect(body.data.length).toBeGreaterThan(0);
+    expect(body.data.every(({ model }: { model: string }) => model === 'svc-embedding')).toBe(true);
+    expect((await usage('?model=nothing')).body.data).toEqual([]);
+  });
+
+  test('answers all pages as CSV for Accept: text/csv', async () => {
+    const columns = { kind: 'api_key', ingress_region: 'r', is_estimated: false, outcome: 'settled', streamed: false };
+    const rows = Array.from({ length: 150 }, (_, index) => ({
+      ...{ request_id: newId('req'), started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)), svc_user_id: userId },
+      ...{ ...columns, key_id: newId('key'), service: 'chat', cost_micros: 1, status: 200, duration_ms: 1 },
+      model: index === 0 ? '=cmd,"x"' : 'svc-chat',
+    }));
+    await gateway.database.knex('usage_records').insert(rows);
+    const query = '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z';
+    const answer = await fetch(`${gateway.url}/v1/gateway/usage${query}`, {
+      headers: { authorization: `Bearer ${session}`, accept: 'text/csv' },
+    });
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const lines = (await answer.text()).trimEnd().split('\r\n');
+    expect(lines[0]).toMatch(/^request_id,started_at,key_id,model,/);
+    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(rows.map(({ request_id }) => request_id).reverse());
+    expect(lines.at(-1)).toContain(`,"'=cmd,""x""",`);
+  });
+
+  test.each(['key', 'model', 'day'])('sums up by %s', async (groupBy) => {
+    const range = '&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z';
+    const { status, body } = await usage(`/summary?group_by=${groupBy}${range}`);
+    expect(status).toBe(200);
+    const groups: { requests: number }[] = body.data;
+    expect(groups.reduce((total, { requests }) => total + requests, 0)).toBe(150);
+    const name = { key: 'key_id', model: 'model', day: 'day' }[groupBy] ?? '';
+    expect(Object.keys(groups[0] ?? {}).sort()).toEqual(
+      [name, 'cost_micros', 'input_tokens', 'output_tokens', 'requests'].sort(),
+    );
+    if (groupBy === 'day') expect(groups[0]).toMatchObject({ day: '2026-01-01', cost_micros: 150 });
+  });
+
+  test('returns 422 for a summary without a known group', async () => {
+    expect((await usage('/summary')).status).toBe(422);
+    expect((await usage('/summary?group_by=provider')).status).toBe(422);
+  });
+
   test('invalid queries, and another account', async () => {
     expect((await usage('?limit=101')).status).toBe(422);
     for (const from of ['yesterday', '0000-01-01T00:00:00Z', '2026-01-01T00:00:00%2B01:00']) {

@@ -333,3 +333,30 @@ describe('transcription', () => {
     expect(body.text).toContain('Octave');
   });
 });
+
+describe('cached input and reasoning', () => {
+  test.each([
+    ['mistral', 'mistral/fixtures/cached', 0],
+    ['ovhcloud', 'ovhcloud/fixtures/cached', 12],
+    ['scaleway', 'scaleway/fixtures/cached', 0],
+    ['azure', 'azure-openai/fixtures/cached', 12],
+    ['vllm', 'vllm/fixtures/cached', 0],
+  ] as const)(
+    'of %s are recorded, and the cached input is charged at its own price',
+    async (name, played, reasoning) => {
+      const price = 'output_micros_per_million: 6000000';
+      const cached = `${price}, cached_input_micros_per_million: 200000`;
+      await writeFile(gateway.routesFile, routes(name, name).replaceAll(price, cached));
+      expect(await gateway.reload()).toBe(true);
+      const { answer } = await ask(name, played);
+      // 5 tokens at 2, 1,008 at 0.2 and 30 at 6 micros.
+      expect(await recordOf(answer)).toMatchObject({
+        input_tokens: 1_013,
+        cached_input_tokens: 1_008,
+        output_tokens: 30,
+        reasoning_tokens: reasoning,
+        cost_micros: 392,
+      });
+    },
+  );
+});

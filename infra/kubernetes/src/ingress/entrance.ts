@@ -1,4 +1,4 @@
-import type { RouteDefinition, ServiceName } from '@svc/contracts';
+import { type RouteDefinition, type ServiceName, unservedPaths } from '@svc/contracts';
 import { type PathRule, pathRules } from './path-rules.ts';
 
 /** One service behind the entrance, with the needs of its responses. */
@@ -20,7 +20,7 @@ const MEBIBYTE = 1_048_576;
 
 /** Lists the services behind the entrance: each with its paths from the contract, and the console with the rest. */
 export const entranceServices = (routes: readonly RouteDefinition[]): EntranceService[] => {
-  const rules = pathRules(routes);
+  const rules = pathRules([...routes, ...unservedPaths]);
   const names = [...new Set(rules.map(({ service }) => service))].sort();
   return [
     ...names.map((name) => ({

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorShape } from '@svc/contracts';
+import { type ErrorShape, isForWireClient, NOT_SERVED_MESSAGE } from '@svc/contracts';
 import { repeatsHost } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
 import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
@@ -103,7 +103,12 @@ const answer = (
   } else if (path === '/' && isRead(req)) {
     answerWelcome(res, req.headers.accept);
   } else {
-    answerError(res, { code: 'not_found', shape, message: 'There is nothing at this address.' });
+    const isWire = isForWireClient(path ?? '', req.headers.authorization);
+    answerError(res, {
+      code: 'not_found',
+      shape: isWire ? 'wire' : shape,
+      message: isWire ? NOT_SERVED_MESSAGE : 'There is nothing at this address.',
+    });
   }
 };
 

@@ -1,14 +1,13 @@
-import { allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
+import { allInternalRoutes, allRoutes, type RouteDefinition, unservedPaths } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { type IngressRoute, ingressTable } from './ingress-table.ts';
 
-const table = ingressTable(allRoutes);
+const table = ingressTable([...allRoutes, ...unservedPaths]);
 const fill = ({ path }: RouteDefinition): string => path.replaceAll(/\{[^}]+\}/g, 'x1');
 const route = (path: string, service: IngressRoute['service']): IngressRoute => ({
   path,
   service,
   errorShape: 'detail',
-  errors: [],
 });
 
 describe('the table derived from the contract', () => {
@@ -48,6 +47,11 @@ describe('the table derived from the contract', () => {
     expect(table.match('/sandbox/payments/unheard-of')?.service).toBe('billing');
     expect(table.match('/v1/chat/unheard-of')).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' });
   });
+
+  test.each(['/v1/images/generations', '/v1/files', '/v1/audio/speech'])(
+    'gives %s, which no service serves, to the gateway for a 404 in the wire format',
+    (path) => expect(table.match(path)).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' }),
+  );
 
   test('ignores a trailing slash', () => {
     expect(table.match('/v1/models/')?.template).toBe('/v1/models');

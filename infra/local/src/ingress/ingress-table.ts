@@ -1,4 +1,4 @@
-import type { ErrorShape, RouteDefinition, ServiceName } from '@svc/contracts';
+import type { ErrorShape, IncomingPath, RouteDefinition, ServiceName } from '@svc/contracts';
 
 /** A part of the product behind the ingress: a service of the contract, the console, or the sandbox mail server. */
 export type IngressOwner = ServiceName | 'console' | 'sandbox-mail';
@@ -16,8 +16,9 @@ export interface IngressTable {
   readonly match: (path: string) => IngressMatch | undefined;
 }
 
-export interface IngressRoute extends Pick<RouteDefinition, 'path' | 'errorShape' | 'errors'> {
+export interface IngressRoute extends Omit<IncomingPath, 'service'> {
   readonly service: IngressOwner;
+  readonly errors?: RouteDefinition['errors'];
 }
 
 /** Routes of the sandbox mail server. They are not part of the contract: only the local stack runs it. */
@@ -25,7 +26,6 @@ export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sa
   path,
   service: 'sandbox-mail',
   errorShape: 'detail',
-  errors: [],
 }));
 
 interface PathNode {
@@ -77,7 +77,7 @@ const insert = (root: PathNode, route: IngressRoute): void => {
     service: route.service,
     errorShape: route.errorShape,
     template: route.path,
-    mayCost: route.errors.includes('upstream_timeout_uncertain'),
+    mayCost: route.errors?.includes('upstream_timeout_uncertain') === true,
   };
 };
 

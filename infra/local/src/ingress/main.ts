@@ -1,4 +1,4 @@
-import { allRoutes, newId, serviceNames } from '@svc/contracts';
+import { allRoutes, newId, serviceNames, unservedPaths } from '@svc/contracts';
 import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
 import { type IngressOwner, ingressTable, sandboxMailRoutes } from './ingress-table.ts';
@@ -36,7 +36,11 @@ const logAccess = ({ requestId, method, template, status, durationMs }: AccessRe
   log('info', 'request answered', { request_id: requestId, method, route: template, status, duration_ms: durationMs });
 
 const server = createIngress({
-  table: ingressTable(upstreams['sandbox-mail'] === undefined ? allRoutes : [...allRoutes, ...sandboxMailRoutes]),
+  table: ingressTable([
+    ...allRoutes,
+    ...unservedPaths,
+    ...(upstreams['sandbox-mail'] === undefined ? [] : sandboxMailRoutes),
+  ]),
   upstreams,
   readinessUrls,
   scheme: env['PUBLIC_BASE_URL']?.startsWith('https:') ? 'https' : 'http',

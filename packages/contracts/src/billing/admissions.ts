@@ -3,6 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { reservationStateSchema } from './usage.ts';
+import { keyWalletSchema } from './wallets.ts';
 
 /** Gateway process that will serve the request. Gateways of the previous release omit it. */
 const holderIdSchema = z.uuid().optional();
@@ -39,7 +40,13 @@ export const keyAdmissionRequestSchema = z.object({
     description: 'Stays of the hold if the holder dies before it reports more; the whole hold if absent.',
   }),
   requests_per_minute: z.int().min(1).nullable(),
+  tokens_per_minute: z.int().min(1).nullish(),
   monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
+  tokens: z.int().min(0).optional().meta({ description: 'Upper bound of its tokens, reserved of the minute.' }),
+  tokens_least: z.int().min(0).optional().meta({
+    description: 'Fewest tokens it can be served with; lower than `tokens` for a request without its own output limit.',
+  }),
+  idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
 
@@ -47,6 +54,7 @@ export const keyAdmissionRequestSchema = z.object({
 export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
   key_id: true,
   requests_per_minute: true,
+  tokens_per_minute: true,
   monthly_limit_micros: true,
 });
 
@@ -60,7 +68,7 @@ export const admissionRequestSchema = z.discriminatedUnion('kind', [
 
 export type AdmissionRequest = z.infer<typeof admissionRequestSchema>;
 
-/** Remaining requests of an API key in this minute, after the decision. */
+/** Remaining requests or tokens of an API key in this minute, after the decision. */
 export const rateLimitStateSchema = z.object({
   limit: z.int(),
   remaining: z.int(),
@@ -91,6 +99,7 @@ export const admissionSchema = z.object({
   hold_micros: nonNegativeMicrosSchema.optional().meta({
     description: "Hold of an admitted delegated request: less than asked for if the app's budget covers no more.",
   }),
+  token_limit: rateLimitStateSchema.optional(),
 });
 
 export type Admission = z.infer<typeof admissionSchema>;
@@ -105,6 +114,13 @@ export const admissionsRequestSchema = z.object({
 
 /** The decisions in the order of the requests; null for one that could not be decided. */
 export const admissionsSchema = z.object({ decisions: z.array(admissionSchema.nullable()) });
+/** Spending of API keys this month (UTC), in the given order, and what the account's wallet has available. */
+export const keySpendingSchema = z.object({
+  spent_this_month_micros: z.array(nonNegativeMicrosSchema).max(100),
+  wallet: keyWalletSchema,
+});
+
+export type KeySpending = z.infer<typeof keySpendingSchema>;
 
 /** Outcome of a request from the gateway's point of view. */
 export const requestOutcomeSchema = z.discriminatedUnion('outcome', [

@@ -3,7 +3,7 @@ import { errorBodySchema } from '../core/error-body.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { jwksSchema } from '../core/jwks.ts';
 import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
-import { listOf } from '../core/lists.ts';
+import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
@@ -17,7 +17,7 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import { topUpRequestSchema, topUpSessionSchema, walletSchema } from './wallets.ts';
+import { topUpRequestSchema, topUpSessionSchema, walletSchema, walletTransactionSchema } from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
@@ -185,6 +185,17 @@ const walletRoutes = {
     summary: 'Get the wallet balance',
     request: {},
     responses: { 200: json('The wallet.', walletSchema) },
+    errors: [],
+  }),
+  listWalletTransactions: defineRoute({
+    ...wallets,
+    operationId: 'listWalletTransactions',
+    method: 'GET',
+    path: '/v1/gateway/wallet/transactions',
+    summary: 'List the changes of the wallet, newest first',
+    description: 'Usage is one row for each UTC day.',
+    request: { query: z.object(pageQuery) },
+    responses: { 200: json('The transactions.', pageOf(walletTransactionSchema)) },
     errors: [],
   }),
   createTopUp: defineRoute({

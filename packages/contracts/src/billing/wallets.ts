@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { currencySchema, MICROS_PER_UNIT, microsSchema } from '../core/money.ts';
+import { timestampSchema } from '../core/time.ts';
 import { returnUrlSchema } from '../core/url.ts';
 
 /** Prepaid wallet of the API-key gateway. */
@@ -10,6 +11,9 @@ export const walletSchema = z
     currency: currencySchema,
   })
   .meta({ id: 'Wallet' });
+
+/** The part of a wallet that an API key sees. */
+export const keyWalletSchema = z.object({ available_micros: microsSchema, currency: currencySchema });
 
 /**
  * Purchase of wallet balance, at most 10,000 units of the currency. A real payment provider may require whole cents and
@@ -51,3 +55,17 @@ export type Refund = z.infer<typeof refundSchema>;
 
 /** A hosted checkout for a top-up. */
 export const topUpSessionSchema = z.object({ session_id: z.string(), url: z.string() }).meta({ id: 'TopUpSession' });
+
+/** A change of a wallet's balance. */
+export const walletTransactionSchema = z
+  .object({
+    id: z.string(),
+    type: z.enum(['top_up', 'usage', 'refund', 'write_off', 'adjustment']),
+    amount_micros: microsSchema.meta({ description: 'Negative if it lowers the balance.' }),
+    balance_after_micros: microsSchema,
+    created_at: timestampSchema,
+    description: z.string(),
+  })
+  .meta({ id: 'WalletTransaction' });
+
+export type WalletTransaction = z.infer<typeof walletTransactionSchema>;

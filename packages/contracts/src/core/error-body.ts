@@ -27,6 +27,8 @@ export const wireErrorSchema = z
       type: z.string(),
       param: z.string().nullable(),
       code: z.string().nullable(),
+      request_id: z.string().optional().meta({ description: 'On 409 `duplicate_request`: the first request.' }),
+      state: z.string().optional().meta({ description: 'On 409 `duplicate_request`: the state of the first request.' }),
     }),
   })
   .meta({ id: 'WireError' });

@@ -159,7 +159,7 @@ export const errorCodes = {
     'billing',
     'limit',
     429,
-    'The API key has reached its requests per minute; see `Retry-After`.',
+    'The API key has reached its requests or tokens per minute; see `Retry-After`.',
   ),
   key_monthly_limit_exceeded: code('billing', 'limit', 402, 'The API key has reached its own monthly limit.'),
 
@@ -202,6 +202,13 @@ export const errorCodes = {
   ),
   invalid_request_error: code('inference-gateway', 'invalid', 400, 'The gateway cannot read the request.'),
   model_not_found: code('inference-gateway', 'not_found', 404, 'There is no such model.'),
+  model_not_allowed: code('inference-gateway', 'forbidden', 403, 'The API key may not use this model.'),
+  unsupported_parameter: code(
+    'inference-gateway',
+    'invalid',
+    400,
+    'This endpoint does not support the parameter in `param`.',
+  ),
   compliance_metadata_missing: code(
     'inference-gateway',
     'unavailable',

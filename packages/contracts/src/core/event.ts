@@ -54,7 +54,7 @@ export const REVOCATIONS_BUCKET = 'revocations';
 /** Services that write revocations, with the key prefix of each. */
 export const revocationWriters = {
   auth: ['grant', 'session', 'app', 'account', 'keys'],
-  'inference-gateway': ['key'],
+  'inference-gateway': ['key', 'key_version'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
 /** Core NATS subjects over which the replicas of one service wake each other. */
@@ -74,5 +74,9 @@ export const REVOCATION_TTL_SECONDS = 13 * 3600;
 /**
  * Value that revokes a range. `app.<client_id>`: every grant of the app up to this id. `account.<svc_user_id>`: every
  * session of the account up to this id. `keys.<svc_user_id>`: every API key created by a session up to this id.
+ * `key_version.<key_id>`: every copy of the API key up to this version, as `keyVersionText` writes it. The key itself lives.
  */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });
+
+/** Writes the version of an API key so that texts compare as the numbers do. */
+export const keyVersionText = (version: number): string => String(version).padStart(10, '0');

@@ -4,6 +4,20 @@ import { costOfAudio, costOfTokens } from './money.ts';
 const price = { input_micros_per_million: 200_000, output_micros_per_million: 600_000 };
 
 describe('costOfTokens', () => {
+  test('charges cached input at its own price, and at the input price without one', () => {
+    const cached = {
+      input_micros_per_million: 1_000_000,
+      output_micros_per_million: 0,
+      cached_input_micros_per_million: 100_000,
+    };
+    expect(costOfTokens(cached, { input: 1_013, output: 0, cachedInput: 1_008 })).toBe(106);
+    const { cached_input_micros_per_million: _, ...plain } = cached;
+    expect(costOfTokens(plain, { input: 1_013, output: 0, cachedInput: 1_008 })).toBe(1_013);
+    expect(
+      costOfTokens({ ...cached, cached_input_micros_per_million: 0 }, { input: 8, output: 0, cachedInput: 8 }),
+    ).toBe(0);
+  });
+
   test('rounds up the sum, not each part', () => {
     expect(costOfTokens(price, { input: 1, output: 1 })).toBe(1);
     expect(costOfTokens(price, { input: 5, output: 0 })).toBe(1);

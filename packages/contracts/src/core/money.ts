@@ -19,12 +19,25 @@ const TOKENS_PER_PRICE = 1_000_000n;
 export interface TokenPrice {
   readonly input_micros_per_million: number;
   readonly output_micros_per_million: number;
+  /** Price of input that the provider read from its cache; the input price if absent. */
+  readonly cached_input_micros_per_million?: number | undefined;
+}
+
+/** Tokens of one request. */
+export interface PricedTokens {
+  readonly input: number;
+  readonly output: number;
+  /** The part of the input that the provider read from its cache. */
+  readonly cachedInput?: number;
 }
 
 /** Returns the cost of tokens in micros, rounded up once. Throws RangeError on a fractional or negative count. */
-export const costOfTokens = (price: TokenPrice, tokens: { input: number; output: number }): number => {
+export const costOfTokens = (price: TokenPrice, tokens: PricedTokens): number => {
+  const cached = wholeNumber(tokens.cachedInput ?? 0);
+  const cachedPrice = BigInt(price.cached_input_micros_per_million ?? price.input_micros_per_million);
   const total =
-    wholeNumber(tokens.input) * BigInt(price.input_micros_per_million) +
+    (wholeNumber(tokens.input) - cached) * BigInt(price.input_micros_per_million) +
+    cached * cachedPrice +
     wholeNumber(tokens.output) * BigInt(price.output_micros_per_million);
   return Number((total + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE);
 };

@@ -85,6 +85,9 @@ export interface RouteDefinition {
   readonly errors: readonly ErrorCode[];
 }
 
+/** A path, its owner, and the format of errors at and below it. */
+export type IncomingPath = Pick<RouteDefinition, 'path' | 'service' | 'errorShape'>;
+
 /** Preserves a route's literal type, which types its handlers and clients. */
 export const defineRoute = <const R extends RouteDefinition>(route: R): R => route;
 

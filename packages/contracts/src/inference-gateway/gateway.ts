@@ -7,7 +7,10 @@ export const MODEL_NAME_CHARACTERS_MAX = 128;
 export const complianceModes = ['2', 'headers'] as const;
 
 /** Headers of API-key requests. */
-export const complianceHeaders = z.object({ 'x-svc-compliance': z.string().optional() });
+export const gatewayHeaders = z.object({
+  'x-svc-compliance': z.string().optional(),
+  'idempotency-key': z.string().min(1).max(255).optional(),
+});
 
 /** Proof of the provider and model that served a request. */
 export const complianceMetadataSchema = z

@@ -35,6 +35,8 @@ const certificationSchema = z.strictObject({
 const tokenPriceSchema = z.strictObject({
   input_micros_per_million: nonNegativeMicrosSchema,
   output_micros_per_million: nonNegativeMicrosSchema.default(0),
+  /** Input that the provider read from its cache; the input price if absent. */
+  cached_input_micros_per_million: nonNegativeMicrosSchema.optional(),
 });
 
 /** Output tokens assumed for a request without its own limit. */

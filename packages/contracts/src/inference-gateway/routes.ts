@@ -4,11 +4,17 @@ import { requestIdParams } from '../billing/usage.ts';
 import { wireErrorSchema } from '../core/error-body.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
-import { apiKeyCreatedSchema, apiKeySchema, createKeyRequestSchema, keyIdParams } from './api-keys.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import * as keys from './api-keys.ts';
 import * as delegated from './delegated.ts';
 import * as gateway from './gateway.ts';
-import { gatewayUsageQuerySchema, gatewayUsageRecordSchema } from './usage-records.ts';
+import { responseRequestSchema, responseSchema } from './responses.ts';
+import {
+  gatewayUsageQuerySchema,
+  gatewayUsageRecordSchema,
+  usageSummaryGroupSchema,
+  usageSummaryQuerySchema,
+} from './usage-records.ts';
 
 const service = 'inference-gateway' as const;
 const app = {
@@ -50,6 +56,8 @@ const gatewayErrors = [
   'insufficient_balance',
   'key_monthly_limit_exceeded',
   'model_not_found',
+  'model_not_allowed',
+  'duplicate_request',
   'rate_limit_exceeded',
   'compliance_metadata_missing',
   'provider_attribution_ambiguous',
@@ -114,12 +122,24 @@ const gatewayRoutes = {
     method: 'POST',
     path: '/v1/chat/completions',
     summary: 'Chat completions',
-    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
+    request: { headers: gateway.gatewayHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
     responses: {
       200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
       ...providerRefusal,
     },
     errors: gatewayErrors,
+  }),
+  createResponse: defineRoute({
+    ...wire,
+    operationId: 'createResponse',
+    method: 'POST',
+    path: '/v1/responses',
+    summary: 'Create a response',
+    description:
+      'The stateless part of the Responses format, served by the chat routes. With `stream: true` the answer is `text/event-stream` with semantic events. Parameters that need storage are refused with `unsupported_parameter`.',
+    request: { headers: gateway.gatewayHeaders, body: rawJson(responseRequestSchema) },
+    responses: { 200: jsonOrStream('The response, or a stream of events.', responseSchema), ...providerRefusal },
+    errors: [...gatewayErrors, 'unsupported_parameter'],
   }),
   createCompletion: defineRoute({
     ...wire,
@@ -127,7 +147,7 @@ const gatewayRoutes = {
     method: 'POST',
     path: '/v1/completions',
     summary: 'Create a legacy text completion',
-    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
+    request: { headers: gateway.gatewayHeaders, body: rawJson(gateway.gatewayCompletionRequestSchema) },
     responses: {
       200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
       ...providerRefusal,
@@ -140,7 +160,7 @@ const gatewayRoutes = {
     method: 'POST',
     path: '/v1/embeddings',
     summary: 'Text embeddings',
-    request: { headers: gateway.complianceHeaders, body: rawJson(gateway.gatewayEmbeddingsRequestSchema) },
+    request: { headers: gateway.gatewayHeaders, body: rawJson(gateway.gatewayEmbeddingsRequestSchema) },
     responses: { 200: json('The embeddings.', gateway.gatewayAnswerSchema), ...providerRefusal },
     errors: gatewayErrors,
   }),
@@ -164,6 +184,16 @@ const gatewayRoutes = {
     responses: { 200: json('The model.', gateway.modelSchema) },
     errors: ['invalid_api_key', 'invalid_request_error', 'model_not_found'],
   }),
+  getOwnKey: defineRoute({
+    ...wire,
+    operationId: 'getOwnKey',
+    method: 'GET',
+    path: '/v1/key',
+    summary: 'Get the API key of the request, and what its wallet has available',
+    request: {},
+    responses: { 200: json('The key.', keys.ownKeySchema) },
+    errors: ['invalid_api_key'],
+  }),
 } as const;
 
 /** Routes of API keys and their usage. */
@@ -174,8 +204,8 @@ const keyRoutes = {
     method: 'POST',
     path: '/v1/gateway/keys',
     summary: 'Create an API key',
-    request: { body: jsonBody(createKeyRequestSchema) },
-    responses: { 201: json('The key, this once.', apiKeyCreatedSchema) },
+    request: { body: jsonBody(keys.createKeyRequestSchema) },
+    responses: { 201: json('The key, this once.', keys.apiKeyCreatedSchema) },
     errors: [],
   }),
   listKeys: defineRoute({
@@ -185,7 +215,29 @@ const keyRoutes = {
     path: '/v1/gateway/keys',
     summary: 'List API keys',
     request: {},
-    responses: { 200: json('The keys of this account.', listOf(apiKeySchema)) },
+    responses: { 200: json('The keys of this account.', listOf(keys.apiKeySchema)) },
+    errors: [],
+  }),
+  updateKey: defineRoute({
+    ...console,
+    operationId: 'updateKey',
+    method: 'PATCH',
+    path: '/v1/gateway/keys/{key_id}',
+    summary: 'Change or pause an API key',
+    description: 'Holds everywhere within one second.',
+    request: { params: keys.keyIdParams, body: jsonBody(keys.updateKeyRequestSchema) },
+    responses: { 200: json('The key.', keys.apiKeySchema) },
+    errors: [],
+  }),
+  rotateKey: defineRoute({
+    ...console,
+    operationId: 'rotateKey',
+    method: 'POST',
+    path: '/v1/gateway/keys/{key_id}/rotate',
+    summary: 'Replace the secret of an API key',
+    description: 'The previous secret stays valid for `overlap_seconds`. A secret before that ends at once.',
+    request: { params: keys.keyIdParams, body: optionalJsonBody(keys.rotateKeyRequestSchema) },
+    responses: { 200: json('The new secret, this once.', keys.apiKeyRotatedSchema) },
     errors: [],
   }),
   deleteKey: defineRoute({
@@ -194,7 +246,7 @@ const keyRoutes = {
     method: 'DELETE',
     path: '/v1/gateway/keys/{key_id}',
     summary: 'Delete an API key',
-    request: { params: keyIdParams },
+    request: { params: keys.keyIdParams },
     responses: { 204: { description: 'The key stops working everywhere within one second.' } },
     errors: [],
   }),
@@ -205,7 +257,23 @@ const keyRoutes = {
     path: '/v1/gateway/usage',
     summary: 'List usage metadata per request, newest first',
     request: { query: gatewayUsageQuerySchema },
-    responses: { 200: json('The records.', pageOf(gatewayUsageRecordSchema)) },
+    description: 'With `Accept: text/csv`, all pages as one CSV file.',
+    responses: {
+      200: {
+        ...json('The records.', pageOf(gatewayUsageRecordSchema)),
+        alternatives: { 'text/csv': z.string() },
+      },
+    },
+    errors: [],
+  }),
+  summarizeGatewayUsage: defineRoute({
+    ...console,
+    operationId: 'summarizeGatewayUsage',
+    method: 'GET',
+    path: '/v1/gateway/usage/summary',
+    summary: 'Sum up usage by key, model or day (UTC)',
+    request: { query: usageSummaryQuerySchema },
+    responses: { 200: json('The groups.', listOf(usageSummaryGroupSchema)) },
     errors: [],
   }),
   getGatewayReceipt: defineRoute({

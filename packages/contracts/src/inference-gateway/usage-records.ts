@@ -5,6 +5,7 @@ import { idSchema } from '../core/ids.ts';
 import { pageQuery } from '../core/lists.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
+import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 /** Kinds of inference that a route serves. */
 export const routeServiceSchema = z.enum(['chat', 'completions', 'embeddings', 'audio_transcription']);
@@ -24,6 +25,11 @@ export const gatewayUsageRecordSchema = z
     upstream_request_id: z.string().nullable(),
     input_tokens: z.int().nullable(),
     output_tokens: z.int().nullable(),
+    cached_input_tokens: z
+      .int()
+      .nullable()
+      .meta({ description: 'Part of the input that the provider read from its cache.' }),
+    reasoning_tokens: z.int().nullable().meta({ description: 'Part of the output that the model thought with.' }),
     cost_micros: nonNegativeMicrosSchema.nullable(),
     status: z.int(),
     state: reservationStateSchema,
@@ -34,13 +40,42 @@ export const gatewayUsageRecordSchema = z
   })
   .meta({ id: 'GatewayUsageRecord' });
 
+const usageFilters = {
+  key_id: z.string().min(1).max(128).optional(),
+  model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX).optional(),
+  from: timestampInputSchema.optional(),
+  to: timestampInputSchema.optional(),
+};
+
 /** Query of the usage list. */
 export const gatewayUsageQuerySchema = z.object({
   ...pageQuery,
-  key_id: z.string().min(1).max(128).optional(),
-  from: timestampInputSchema.optional(),
-  to: timestampInputSchema.optional(),
+  ...usageFilters,
+  status: z.int().min(100).max(599).optional().meta({ description: 'HTTP status of the answer.' }),
 });
+
+/** Query of the usage summary. */
+export const usageSummaryQuerySchema = z.object({
+  group_by: z.enum(['key', 'model', 'day']),
+  from: usageFilters.from,
+  to: usageFilters.to,
+});
+
+const summaryCounts = {
+  requests: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_micros: nonNegativeMicrosSchema,
+};
+
+/** One group of the usage summary. It has the name that `group_by` asks for. */
+export const usageSummaryGroupSchema = z
+  .union([
+    z.object({ key_id: idSchema('key'), ...summaryCounts }),
+    z.object({ model: z.string(), ...summaryCounts }),
+    z.object({ day: z.iso.date().meta({ description: 'In UTC.' }), ...summaryCounts }),
+  ])
+  .meta({ id: 'UsageSummaryGroup' });
 
 /** Outcome of one request for billing: the counts behind its cost, without content. */
 export const usageFactSchema = z.object({
@@ -54,6 +89,8 @@ export const usageFactSchema = z.object({
   cost_micros: nonNegativeMicrosSchema,
   input_tokens: z.int().min(0).nullable(),
   output_tokens: z.int().min(0).nullable(),
+  cached_input_tokens: z.int().min(0).nullish(),
+  reasoning_tokens: z.int().min(0).nullish(),
   audio_ms: z.int().min(0).nullable(),
   cached_input_tokens: z.int().min(0).nullable().optional(),
   served_by: z

@@ -7,7 +7,7 @@ import { uuidV7 } from './uuid-v7.ts';
 /** Bound of a JetStream message and of the relay's memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
 const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
-const REVOCATION_KEY = /^(grant|session|key|app|account|keys)\.[A-Za-z0-9_-]{1,100}$/;
+const REVOCATION_KEY = /^(grant|session|key|app|account|keys|key_version)\.[A-Za-z0-9_-]{1,100}$/;
 
 /** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller holds locked. */
 export type OutboxEvent = {
@@ -19,7 +19,10 @@ export type OutboxEvent = {
   };
 }[EventSubject];
 
-/** A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`. */
+/**
+ * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
+ * `key_version.<id>`.
+ */
 export interface OutboxRevocation {
   readonly revocation: {
     readonly key: string;
@@ -64,9 +67,9 @@ const eventRow = (event: OutboxEvent) => {
 const revocationRow = ({ revocation }: OutboxRevocation) => {
   const { key, value } = revocation;
   if (!REVOCATION_KEY.test(key)) throw new RangeError('not a revocation key');
-  const isRange = /^(app|account|keys)\./.test(key);
+  const isRange = /^(app|account|keys|key_version)\./.test(key);
   if (isRange !== (value !== undefined))
-    throw new RangeError('revoked_through belongs to app., account. and keys. entries');
+    throw new RangeError('revoked_through belongs to app., account., keys. and key_version. entries');
   const subject = `${REVOCATION_SUBJECT_PREFIX}${key}`;
   return row({ subject, aggregate: `revocation:${key}`, version: 1, payload: value ?? {} });
 };

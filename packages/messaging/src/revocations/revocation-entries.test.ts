@@ -1,3 +1,4 @@
+import { keyVersionText } from '@svc/contracts';
 import { testClock } from '@svc/testing';
 import { expect, test } from 'vitest';
 import { createEntries } from './revocation-entries.ts';
@@ -58,6 +59,16 @@ test('an entry lives for 13 hours, and a replay of an older one does not shorten
   clock.advanceMs(1);
   expect(entries.isRevoked({ grantId: 'grt_1' })).toBe(false);
   expect(entries.expire()).toBe(0);
+});
+
+test('reports a copy of a key as superseded up to the announced version, and leaves the key alive', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  entries.add('key_version.key_1', through(keyVersionText(9)), clock().getTime());
+  expect(entries.isSuperseded({ keyId: 'key_1', version: 9 })).toBe(true);
+  expect(entries.isSuperseded({ keyId: 'key_1', version: 10 })).toBe(false);
+  expect(entries.isSuperseded({ keyId: 'key_2', version: 1 })).toBe(false);
+  expect(entries.isRevoked({ keyId: 'key_1', userId: 'usr_1', keySessionId: null })).toBe(false);
 });
 
 test('returns false and revokes nothing for an entry that breaks the contract', () => {

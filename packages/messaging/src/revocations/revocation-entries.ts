@@ -1,4 +1,4 @@
-import { REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
+import { keyVersionText, REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
@@ -17,6 +17,8 @@ export interface RevocationSubject {
 export interface RevocationView {
   /** Returns true if the grant, session or key is revoked. */
   isRevoked(subject: RevocationSubject): boolean;
+  /** Returns true if the API key has changed since this version of it. */
+  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
   /** Returns true while new revocations arrive. Known ones hold in any case. */
   isConnected(): boolean;
   /** Adds a revocation that this process has committed, before it arrives through NATS. */
@@ -33,6 +35,7 @@ interface Entry {
 /** Entries of the bucket, kept for the longest life of a token. */
 export interface RevocationEntries {
   isRevoked(subject: RevocationSubject): boolean;
+  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
   /** Adds or extends an entry with its stored text. Returns false and revokes nothing if it breaks the contract. */
   add(key: string, value: string, createdMs: number): boolean;
   /** Removes expired entries and returns the number of the others. */
@@ -61,6 +64,7 @@ export const createEntries = (clock: Clock): RevocationEntries => {
       if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
+    isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
     add(key, value, createdMs) {
       const revokedThrough = revokedThroughOf(key, value);
       if (revokedThrough === undefined) return false;
@@ -84,7 +88,7 @@ export const createEntries = (clock: Clock): RevocationEntries => {
 
 const revokedThroughOf = (key: string, value: string): string | undefined => {
   if (/^(grant|session|key)\../.test(key)) return '';
-  if (!/^(app|account|keys)\../.test(key)) return undefined;
+  if (!/^(app|account|keys|key_version)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {

@@ -44,7 +44,10 @@ export interface ApiKeyCaller {
   readonly keyId: string;
   readonly userId: string;
   readonly requestsPerMinute?: number | null;
+  readonly tokensPerMinute?: number | null;
   readonly monthlyLimitMicros?: number | null;
+  /** Models that the key may use; null for all. */
+  readonly models?: readonly string[] | null;
 }
 
 /** A service of the product, or the operator's command line. */

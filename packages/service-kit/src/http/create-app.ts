@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { RouteDefinition } from '@svc/contracts';
+import { isForWireClient, NOT_SERVED_MESSAGE, type RouteDefinition } from '@svc/contracts';
 import { activeTracing } from '@svc/tracing';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { AppError } from '../app-error.ts';
@@ -132,6 +132,7 @@ const answerUnknown =
   (table: readonly PathEntry[]): RequestHandler =>
   (req, res) => {
     const state = requireState(res);
-    state.errorShape = shapeNear(table, req.path);
-    throw new AppError('not_found', 'There is nothing at this path.');
+    state.errorShape = isForWireClient(req.path, req.headers.authorization) ? 'wire' : shapeNear(table, req.path);
+    const message = state.errorShape === 'wire' ? NOT_SERVED_MESSAGE : 'There is nothing at this path.';
+    throw new AppError('not_found', message);
   };

@@ -63,12 +63,14 @@ const oauthCode = (error: AppError): string => {
 const renderWire = (error: AppError, headers: Readonly<Record<string, string>>): ErrorAnswer => {
   const first = error.issues?.[0];
   const status = error.status === 422 ? 400 : error.status;
-  const param = first === undefined ? textDetail(error, 'param') : first.loc.slice(1).join('.') || null;
+  const { param: named, ...details } = error.details;
+  const param = first === undefined ? asText(named) : first.loc.slice(1).join('.') || null;
   return {
     status,
     headers,
     body: {
       error: {
+        ...details,
         message: first === undefined ? error.publicMessage : `${param ?? 'body'}: ${first.msg}`,
         type: wireType(status),
         param,
@@ -84,7 +86,4 @@ const wireType = (status: number): string => {
   return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
 };
 
-const textDetail = (error: AppError, name: string): string | null => {
-  const value = error.details[name];
-  return typeof value === 'string' ? value : null;
-};
+const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);

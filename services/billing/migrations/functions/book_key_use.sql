@@ -1,8 +1,11 @@
 -- Books the change of one API-key reservation: hold, wallet, ledger, the key's month. Returns what is written off in all of
 -- the request's cost. The wallet gives at most the hold and what is available beside it, and the key at most what its
--- monthly limit leaves; the rest is our loss. A lower true cost lowers the loss first.
+-- monthly limit leaves; the rest is our loss. A lower true cost lowers the loss first. An end corrects the tokens that the
+-- request reserved of the key's minute, if that minute still runs; `p_tokens` is NULL if the usage is not known.
 -- The caller holds the lock of the reservation, whose row is passed as it was before.
-CREATE OR REPLACE FUNCTION book_key_use(r reservations, p_state text, p_cost bigint, p_currency text) RETURNS bigint
+CREATE OR REPLACE FUNCTION book_key_use(
+  r reservations, p_state text, p_cost bigint, p_currency text, p_tokens bigint
+) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   w wallets%ROWTYPE;
@@ -16,6 +19,7 @@ DECLARE
   covered bigint := freed + paid_before;
   paid bigint := least(cost, covered);
   counted bigint;
+  tokens bigint := CASE p_state WHEN 'released' THEN 0 ELSE p_tokens END;
 BEGIN
   SELECT * INTO w FROM wallets AS v WHERE v.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
   SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = r.key_id FOR NO KEY UPDATE;
@@ -34,6 +38,10 @@ BEGIN
     ARRAY[paid_before - paid, (cost_before - paid_before) - (cost - paid), cost - cost_before]);
   UPDATE wallets AS v SET held_micros = v.held_micros - freed, balance_micros = v.balance_micros + paid_before - paid
     WHERE v.svc_user_id = r.svc_user_id AND (freed <> 0 OR paid <> paid_before);
+  IF is_end AND r.state IN ('reserved', 'uncertain') AND tokens <> r.tokens THEN
+    UPDATE key_budgets AS b SET minute_tokens = greatest(b.minute_tokens + tokens - r.tokens, 0)
+      WHERE b.key_id = r.key_id AND b.minute_start = r.minute_start;
+  END IF;
   IF counted <> 0 THEN
     UPDATE key_budgets AS b SET month_used_micros = b.month_used_micros + counted
       WHERE b.key_id = r.key_id AND b.month_start = r.month_start;

@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION admit_keyed(
 ) LANGUAGE sql AS $$
   SELECT a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
     FROM admit_key_requests(ARRAY[p_request_id], ARRAY[p_svc_user_id], ARRAY[p_key_id], ARRAY[p_hold_micros],
-      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL) AS a
+      ARRAY[p_per_minute], ARRAY[p_monthly_limit], NULL, NULL, NULL, NULL, NULL, NULL) AS a
 $$;
 
 CREATE OR REPLACE FUNCTION admit_one_keyed(
@@ -49,15 +49,16 @@ CREATE OR REPLACE FUNCTION admit_keyed_many(
   p_monthly_limits bigint[]
 ) RETURNS TABLE (place bigint, verdict text, resets_at timestamptz, rate_remaining int, rate_reset_ms int)
 LANGUAGE sql AS $$
-  SELECT * FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
-    NULL, NULL)
+  SELECT a.place, a.verdict, a.resets_at, a.rate_remaining, a.rate_reset_ms
+    FROM admit_key_requests(p_request_ids, p_svc_user_ids, p_key_ids, p_holds, p_per_minute, p_monthly_limits,
+      NULL, NULL, NULL, NULL, NULL, NULL) AS a
 $$;
 
 CREATE OR REPLACE FUNCTION settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
 RETURNS TABLE (request_id text, state text, effect text, over_hold_micros bigint)
 LANGUAGE sql AS $$
   SELECT s.request_id, s.state, s.effect, s.over_hold_micros
-    FROM settle_requests(p_request_ids, p_outcomes, p_costs, p_currency) AS s ORDER BY s.place
+    FROM settle_requests(p_request_ids, p_outcomes, p_costs, p_currency, NULL) AS s ORDER BY s.place
 $$;
 
 CREATE OR REPLACE FUNCTION settle_together(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)

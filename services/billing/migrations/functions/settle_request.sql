@@ -4,7 +4,7 @@
 -- without a cost. A released request that was never admitted leaves a tombstone: if its admission still arrives, it finds
 -- the id taken.
 CREATE OR REPLACE FUNCTION settle_request(
-  p_request_id text, p_outcome text, p_cost bigint, p_currency text,
+  p_request_id text, p_outcome text, p_cost bigint, p_currency text, p_tokens bigint,
   OUT state text, OUT effect text, OUT over_hold_micros bigint, OUT written_off_micros bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -41,7 +41,7 @@ BEGIN
   IF r.kind = 'delegated' THEN
     PERFORM book_delegated_use(r, step.state, step.cost, p_currency);
   ELSE
-    written_off := book_key_use(r, step.state, step.cost, p_currency);
+    written_off := book_key_use(r, step.state, step.cost, p_currency, p_tokens);
     written_off_micros := greatest(written_off - r.written_off_micros, 0);
     over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
   END IF;

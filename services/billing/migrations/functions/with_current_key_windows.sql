@@ -7,6 +7,7 @@ BEGIN
   IF k.key_id IS NULL OR p_at >= k.minute_start + interval '60 seconds' THEN
     k.minute_start := p_at;
     k.minute_count := 0;
+    k.minute_tokens := 0;
   END IF;
   -- Months only move forward, as windows do.
   IF k.key_id IS NULL OR month > k.month_start THEN

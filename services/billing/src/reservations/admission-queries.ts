@@ -38,6 +38,12 @@ export interface KeyQuestion {
   readonly holderId: string | null;
   /** Cost of the input; null if only the hold is known. */
   readonly estimateMicros: number | null;
+  readonly idempotencyKey: string | null;
+  readonly tokensPerMinute: number | null;
+  /** Upper bound of the request's tokens. */
+  readonly tokens: number | null;
+  /** Fewest tokens that the request can be served with. */
+  readonly tokensLeast: number | null;
 }
 
 export interface KeyDecision {
@@ -46,6 +52,10 @@ export interface KeyDecision {
   /** Null if the key has no rate limit. */
   readonly rate_remaining: number | null;
   readonly rate_reset_ms: number;
+  /** Null if the key has no token limit. */
+  readonly tokens_remaining: number | null;
+  readonly duplicate_of: string | null;
+  readonly duplicate_state: ReservationState | null;
 }
 
 /** A decision with the place of its question, from 1: the database decides in the order of its locks. */
@@ -80,8 +90,8 @@ export const admitDelegatedRequests = async (
 
 const ADMIT_KEYED = {
   name: 'admit_key_requests',
-  text: `SELECT place, verdict, resets_at, rate_remaining, rate_reset_ms
-    FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7, $8)`,
+  text: `SELECT place, verdict, resets_at, rate_remaining, rate_reset_ms, tokens_remaining, duplicate_of, duplicate_state
+    FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 };
 
 /** Decides on API-key requests in one round trip. Returns the decisions in the order of the questions. */
@@ -95,6 +105,10 @@ export const admitKeyRequests = async (database: Knex, questions: readonly KeyQu
     questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
     questions.map(({ holderId }) => holderId),
     questions.map(({ estimateMicros }) => estimateMicros),
+    questions.map(({ idempotencyKey }) => idempotencyKey),
+    questions.map(({ tokensPerMinute }) => tokensPerMinute),
+    questions.map(({ tokens }) => tokens),
+    questions.map(({ tokensLeast }) => tokensLeast),
   ]);
   return inOrder(rows);
 };

@@ -10,6 +10,7 @@ import {
   type KeyQuestion,
 } from './admission-queries.ts';
 import { batchByOwner } from './batch-by-owner.ts';
+import { limitState } from './limit-state.ts';
 import type { ReservationMeters } from './meters.ts';
 import type { AdmissionVerdict } from './reservation.ts';
 
@@ -45,7 +46,7 @@ export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionReques
     }
     const decision = await admitKeyed(toKeyQuestion(request));
     meters.admission(request.kind, decision.verdict);
-    return toKeyAdmission(decision, request.requests_per_minute);
+    return toKeyAdmission(decision, request);
   };
 };
 
@@ -70,28 +71,37 @@ const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   monthlyLimitMicros: request.monthly_limit_micros,
   holderId: request.holder_id ?? null,
   estimateMicros: request.estimate_micros ?? null,
+  idempotencyKey: request.idempotency_key ?? null,
+  tokensPerMinute: request.tokens_per_minute ?? null,
+  tokens: request.tokens ?? null,
+  tokensLeast: request.tokens_least ?? null,
 });
 
 /** The hold is told only if it is less than asked for. */
-const toDelegatedAdmission = (decision: DelegatedDecision, askedMicros: number): Admission => {
-  const { verdict, resets_at, duplicate_of, duplicate_state, hold_micros } = decision;
-  return {
-    verdict: toVerdict(verdict),
-    ...(resets_at === null ? {} : { resets_at: resets_at.toISOString() }),
-    ...(duplicate_of === null || duplicate_state === null
-      ? {}
-      : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } }),
-    ...(hold_micros === null || hold_micros >= askedMicros ? {} : { hold_micros }),
-  };
-};
-
-const toKeyAdmission = (decision: KeyDecision, limit: number | null): Admission => ({
+const toDelegatedAdmission = (decision: DelegatedDecision, askedMicros: number): Admission => ({
   verdict: toVerdict(decision.verdict),
   ...(decision.resets_at === null ? {} : { resets_at: decision.resets_at.toISOString() }),
-  ...(limit === null || decision.rate_remaining === null
+  ...duplicateOf(decision),
+  ...(decision.hold_micros === null || decision.hold_micros >= askedMicros
     ? {}
-    : { rate_limit: { limit, remaining: decision.rate_remaining, reset_ms: decision.rate_reset_ms } }),
+    : { hold_micros: decision.hold_micros }),
 });
+
+const toKeyAdmission = (decision: KeyDecision, limits: KeyRequest): Admission => ({
+  verdict: toVerdict(decision.verdict),
+  ...(decision.resets_at === null ? {} : { resets_at: decision.resets_at.toISOString() }),
+  ...limitState('rate_limit', limits.requests_per_minute, decision.rate_remaining, decision.rate_reset_ms),
+  ...limitState('token_limit', limits.tokens_per_minute, decision.tokens_remaining, decision.rate_reset_ms),
+  ...duplicateOf(decision),
+});
+
+const duplicateOf = ({
+  duplicate_of,
+  duplicate_state,
+}: Pick<KeyDecision, 'duplicate_of' | 'duplicate_state'>): Pick<Admission, 'duplicate_of'> =>
+  duplicate_of === null || duplicate_state === null
+    ? {}
+    : { duplicate_of: { request_id: duplicate_of, state: duplicate_state } };
 
 const toVerdict = (verdict: AdmissionVerdict): Admission['verdict'] => {
   if (verdict !== 'request_id_taken') return verdict;

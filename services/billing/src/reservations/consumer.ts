@@ -61,7 +61,9 @@ const settleUsage = async (
 const toEstimate = ({ kind, outcome, request_id, cost_micros }: UsageFact): RequestEstimate[] =>
   kind === 'api_key' && outcome === 'uncertain' ? [{ requestId: request_id, estimateMicros: cost_micros }] : [];
 
-const toSettlement = ({ request_id, outcome, cost_micros }: UsageFact): Settlement => ({
-  request_id,
-  result: outcome === 'settled' ? { outcome, cost_micros } : { outcome },
+const toSettlement = (fact: UsageFact): Settlement => ({
+  request_id: fact.request_id,
+  result:
+    fact.outcome === 'settled' ? { outcome: fact.outcome, cost_micros: fact.cost_micros } : { outcome: fact.outcome },
+  tokens: fact.input_tokens === null ? null : fact.input_tokens + (fact.output_tokens ?? 0),
 });

@@ -4,6 +4,8 @@ import type { Admission, RequestOutcome, ReservationState } from '@svc/contracts
 export interface Settlement {
   readonly request_id: string;
   readonly result: RequestOutcome;
+  /** Input and output tokens; null or absent if they are not known. */
+  readonly tokens?: number | null;
 }
 
 /**

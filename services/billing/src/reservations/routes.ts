@@ -1,6 +1,7 @@
 import { type Admission, type AdmissionRequest, internalRoutes } from '@svc/contracts';
 import { type Binding, bind, type Logger } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
+import { readKeySpending } from './read-key-spending.ts';
 import { readKeyStanding } from './read-key-standing.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
@@ -17,6 +18,10 @@ export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonl
     bind(internalRoutes.readKeyStanding, async ({ params, body }) => ({
       status: 200,
       body: await readKeyStanding(deps.database, params.svc_user_id, body),
+    })),
+    bind(internalRoutes.readKeySpending, async ({ params, body }) => ({
+      status: 200,
+      body: await readKeySpending(deps, params.svc_user_id, body.key_ids),
     })),
     bind(internalRoutes.settleRequests, async ({ body }) => {
       const results = await settle(body.settlements);

@@ -53,10 +53,11 @@ export const applyOutcomes = async (
   return results;
 };
 
-const toInput = ({ request_id, result }: Settlement): SettlementInput => ({
+const toInput = ({ request_id, result, tokens }: Settlement): SettlementInput => ({
   requestId: request_id,
   outcome: result.outcome,
   costMicros: result.outcome === 'settled' ? result.cost_micros : null,
+  tokens: tokens ?? null,
 });
 
 const report = (logger: Logger, result: SettledRequest, source: SettlementSource): void => {

@@ -7,6 +7,8 @@ export interface SettlementInput {
   readonly requestId: string;
   readonly outcome: 'settled' | 'released' | 'uncertain' | 'estimate';
   readonly costMicros: number | null;
+  /** Tokens of an API-key request; null if they are not known. */
+  readonly tokens?: number | null;
 }
 
 interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
@@ -19,7 +21,7 @@ interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
 const SETTLE = {
   name: 'settle_requests',
   text: `SELECT place, request_id, state, effect, over_hold_micros, written_off_micros
-    FROM settle_requests($1, $2, $3, $4)`,
+    FROM settle_requests($1, $2, $3, $4, $5)`,
 };
 
 /** Ends reservations in one round trip. Returns the results in the order of the outcomes. */
@@ -33,6 +35,7 @@ export const settleReservations = async (
     settlements.map(({ outcome }) => outcome),
     settlements.map(({ costMicros }) => costMicros),
     currency,
+    settlements.map(({ tokens }) => tokens ?? null),
   ]);
   return rows
     .sort((one, other) => one.place - other.place)

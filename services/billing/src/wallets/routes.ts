@@ -1,6 +1,7 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { listWalletTransactions } from './list-wallet-transactions.ts';
 import { readWallet } from './read-wallet.ts';
 
 /** Routes of the wallet; top-ups go through the routes of payments. */
@@ -8,5 +9,9 @@ export const walletRoutes = ({ database, currency }: { database: Knex; currency:
   bind(routes.getWallet, async ({ caller }) => ({
     status: 200,
     body: await readWallet(database, caller.userId, currency),
+  })),
+  bind(routes.listWalletTransactions, async ({ caller, query }) => ({
+    status: 200,
+    body: await listWalletTransactions(database, { userId: caller.userId, after: query.after, limit: query.limit }),
   })),
 ];

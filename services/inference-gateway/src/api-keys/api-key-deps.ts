@@ -1,12 +1,15 @@
 import type { Knex } from 'knex';
+import type { BillingClient } from '../billing-client.ts';
 
-/** What managing keys works with. */
 export interface ApiKeyDeps {
   readonly database: Knex;
   /** Wakes the relay of the outbox. */
   readonly relay: { readonly hint: () => void };
-  /** This process's own view knows of a deletion at once. */
-  readonly revocations: { readonly remember: (key: string) => void };
+  /** Applies a revocation to this process at once. */
+  readonly revocations: {
+    readonly remember: (key: string, value?: { readonly revoked_through: string }) => void;
+  };
+  readonly billing: Pick<BillingClient, 'keySpending'>;
   readonly pepper: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

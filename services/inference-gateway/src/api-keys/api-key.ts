@@ -1,7 +1,7 @@
 import type { apiKeySchema } from '@svc/contracts';
 import type { z } from 'zod';
 
-/** An API key as it is kept: the key itself is nowhere. */
+/** An API key without its secret, of which only a hash is stored. */
 export interface ApiKey {
   readonly id: string;
   readonly userId: string;
@@ -9,21 +9,46 @@ export interface ApiKey {
   readonly prefix: string;
   readonly expiresAt: Date | null;
   readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
   readonly monthlyLimitMicros: number | null;
+  /** The only models that the key may use; null for all of them. */
+  readonly models: readonly string[] | null;
+  readonly active: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   /** Console session that created it; null for keys older than this record. */
   readonly sessionId: string | null;
+  /** End of the previous secret; null without one. */
+  readonly previousExpiresAt: Date | null;
+  /** Grows with each change. */
+  readonly version: number;
 }
 
-/** The key as its owner sees it. */
-export const showApiKey = (key: ApiKey): z.output<typeof apiKeySchema> => ({
+/** Settings that the owner of a key may change. */
+export type ApiKeySettings = Pick<
+  ApiKey,
+  'name' | 'expiresAt' | 'requestsPerMinute' | 'tokensPerMinute' | 'monthlyLimitMicros' | 'models' | 'active'
+>;
+
+/** Describes a key to its owner. */
+export const showApiKey = (
+  key: ApiKey,
+  { spentMicros, nowMs }: { readonly spentMicros: number | null; readonly nowMs: number },
+): z.output<typeof apiKeySchema> => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,
   expires_at: key.expiresAt?.toISOString() ?? null,
   requests_per_minute: key.requestsPerMinute,
+  tokens_per_minute: key.tokensPerMinute,
   monthly_limit_micros: key.monthlyLimitMicros,
+  models: key.models === null ? null : [...key.models],
+  active: key.active,
+  spent_this_month_micros: spentMicros,
   created_at: key.createdAt.toISOString(),
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  previous_expires_at: isOverlapping(key, nowMs) ? key.previousExpiresAt.toISOString() : null,
 });
+
+const isOverlapping = (key: ApiKey, nowMs: number): key is ApiKey & { readonly previousExpiresAt: Date } =>
+  key.previousExpiresAt !== null && key.previousExpiresAt.getTime() > nowMs;

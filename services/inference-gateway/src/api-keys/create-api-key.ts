@@ -5,6 +5,7 @@ import type { ApiKeyDeps } from './api-key-deps.ts';
 import { hashKey } from './hash-key.ts';
 import { newKeyText, shownPrefix } from './key-text.ts';
 import { insertApiKey } from './queries.ts';
+import { readExpiry } from './read-expiry.ts';
 
 /** Keys of one account that are not deleted; the list of them is not paged. */
 const KEYS_MAX = 100;
@@ -15,27 +16,28 @@ export const createApiKey = async (
   { body, caller }: RequestContext<typeof routes.createKey>,
 ): Promise<Reply> => {
   const nowMs = deps.clock();
-  const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : null;
-  if (expiresAt !== null && expiresAt.getTime() <= nowMs) {
-    throw invalidField(['body', 'expires_at'], 'value_error', 'Value error, must be in the future');
-  }
   const text = newKeyText();
   const key: ApiKey = {
     id: newId('key', nowMs),
     userId: caller.userId,
     name: body.name,
     prefix: shownPrefix(text),
-    expiresAt,
+    expiresAt: readExpiry(body.expires_at ?? null, nowMs),
     requestsPerMinute: body.requests_per_minute ?? null,
+    tokensPerMinute: body.tokens_per_minute ?? null,
     monthlyLimitMicros: body.monthly_limit_micros ?? null,
+    models: body.models ?? null,
+    active: body.active ?? true,
     createdAt: new Date(nowMs),
     lastUsedAt: null,
     sessionId: caller.sessionId,
+    previousExpiresAt: null,
+    version: 1,
   };
   const outcome = await insertApiKey(deps.database, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
   if (outcome === 'session_ended') throw new AppError('invalid_token');
   if (outcome === 'too_many') {
     throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${KEYS_MAX} keys`);
   }
-  return { status: 201, body: { ...showApiKey(key), key: text } };
+  return { status: 201, body: { ...showApiKey(key, { spentMicros: 0, nowMs }), key: text } };
 };

@@ -19,7 +19,7 @@ test('remembers a known key however many unknown ones are presented after it', a
       return KEY;
     },
     pepper: PEPPER,
-    revocations: { isRevoked: () => false },
+    revocations: { isRevoked: () => false, isSuperseded: () => false },
     onUse: () => {},
     clock: () => 0,
   });

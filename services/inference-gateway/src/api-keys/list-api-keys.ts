@@ -3,12 +3,16 @@ import type { Reply, RequestContext } from '@svc/service-kit';
 import { showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { listApiKeysByUser } from './queries.ts';
+import { readSpending } from './read-spending.ts';
 
-/** The keys of this account, newest first, without the deleted ones. */
+/** Lists the keys of this account, newest first, without the deleted ones. */
 export const listApiKeys = async (
   deps: ApiKeyDeps,
-  { caller }: RequestContext<typeof routes.listKeys>,
+  context: RequestContext<typeof routes.listKeys>,
 ): Promise<Reply> => {
-  const keys = await listApiKeysByUser(deps.database, caller.userId);
-  return { status: 200, body: { data: keys.map(showApiKey) } };
+  const keys = await listApiKeysByUser(deps.database, context.caller.userId);
+  const spending = await readSpending(deps, context, keys);
+  const nowMs = deps.clock();
+  const data = keys.map((key, index) => showApiKey(key, { spentMicros: spending?.[index] ?? null, nowMs }));
+  return { status: 200, body: { data } };
 };

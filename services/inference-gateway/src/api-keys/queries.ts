@@ -1,43 +1,23 @@
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 import type { ApiKey } from './api-key.ts';
 
-interface Row {
-  readonly id: string;
-  readonly svc_user_id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly expires_at: Date | null;
-  readonly requests_per_minute: number | null;
-  readonly monthly_limit_micros: number | null;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-  readonly session_id: string | null;
-}
-
-const COLUMNS = [
-  'id',
-  'svc_user_id',
-  'name',
-  'prefix',
-  'expires_at',
-  'requests_per_minute',
-  'monthly_limit_micros',
-  'created_at',
-  'last_used_at',
-  'session_id',
-] as const;
-
-const toApiKey = (row: Row): ApiKey => ({
-  id: row.id,
-  userId: row.svc_user_id,
-  name: row.name,
-  prefix: row.prefix,
-  expiresAt: row.expires_at,
-  requestsPerMinute: row.requests_per_minute,
-  monthlyLimitMicros: row.monthly_limit_micros,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  sessionId: row.session_id,
+const COLUMNS = recordColumns<ApiKey>({
+  id: 'id text',
+  userId: 'svc_user_id text',
+  name: 'name text',
+  prefix: 'prefix text',
+  expiresAt: 'expires_at timestamptz',
+  requestsPerMinute: 'requests_per_minute integer',
+  tokensPerMinute: 'tokens_per_minute integer',
+  monthlyLimitMicros: 'monthly_limit_micros bigint',
+  models: 'models text[]',
+  active: 'active boolean',
+  createdAt: 'created_at timestamptz',
+  lastUsedAt: 'last_used_at timestamptz',
+  sessionId: 'session_id text',
+  previousExpiresAt: 'previous_expires_at timestamptz',
+  version: 'version integer',
 });
 
 /** Inserts a key, unless the account has `keysMax` keys or the session that creates it has lost access. */
@@ -52,14 +32,14 @@ export const insertApiKey = async (
       .where('sessions_revoked_through', '>=', key.sessionId)
       .first();
     if (cutoff !== undefined) return 'session_ended';
-    const { rowCount } = await trx.raw<{ rowCount: number }>(
-      `INSERT INTO api_keys (id, svc_user_id, name, prefix, hash, expires_at, requests_per_minute, monthly_limit_micros,
-         created_at, session_id)
-       SELECT :id, :userId, :name, :prefix, :hash, :expiresAt, :requestsPerMinute, :monthlyLimitMicros, :createdAt, :sessionId
-       WHERE (SELECT count(*) FROM api_keys WHERE svc_user_id = :userId AND deleted_at IS NULL) < :keysMax`,
-      { ...key, hash, keysMax },
-    );
-    return rowCount === 1 ? 'inserted' : 'too_many';
+    const { count } = (await trx('api_keys')
+      .where({ svc_user_id: key.userId })
+      .whereNull('deleted_at')
+      .count<{ count: number | string }[]>()
+      .first()) ?? { count: 0 };
+    if (Number(count) >= keysMax) return 'too_many';
+    await trx('api_keys').insert({ ...COLUMNS.toRow(key), hash });
+    return 'inserted';
   });
 
 /** Serializes key creation with the end of an account's access until the transaction ends. */
@@ -87,27 +67,74 @@ export const endKeysOfAccount = async (
   );
 };
 
-/** The keys of an account that are not deleted, newest first. */
-export const listApiKeysByUser = async (database: Knex, userId: string): Promise<ApiKey[]> => {
-  const rows: Row[] = await database('api_keys')
-    .select(COLUMNS)
-    .where({ svc_user_id: userId })
-    .whereNull('deleted_at')
-    .orderBy('id', 'desc');
-  return rows.map(toApiKey);
+/** Lists the keys of an account that are not deleted, newest first. */
+export const listApiKeysByUser = async (database: Knex, userId: string): Promise<ApiKey[]> =>
+  await selectKeys(database).where({ svc_user_id: userId }).whereNull('deleted_at').orderBy('id', 'desc');
+
+/** Finds a key of this account that is not deleted, and locks it. */
+export const lockApiKey = async (
+  trx: Knex.Transaction,
+  { id, userId }: { readonly id: string; readonly userId: string },
+): Promise<ApiKey | undefined> =>
+  await selectKeys(trx).where({ id, svc_user_id: userId }).whereNull('deleted_at').forUpdate().first();
+
+/** Finds a key that is not deleted. */
+export const findApiKey = async (database: Knex, id: string): Promise<ApiKey | undefined> =>
+  await selectKeys(database).where({ id }).whereNull('deleted_at').first();
+
+const selectKeys = (database: Knex) => database('api_keys').select<ApiKey[]>(database.raw(COLUMNS.select('api_keys')));
+
+/** Changes a key whose row the caller has locked. */
+export const updateApiKey = async (trx: Knex.Transaction, key: ApiKey): Promise<void> => {
+  await trx('api_keys').where({ id: key.id }).update(toChange(key));
 };
 
-/** Finds keys that are not deleted by their hashes, in that order. */
+/** Gives a key, whose row the caller has locked, a new secret. The current one stays valid until `key.previousExpiresAt`. */
+export const updateApiKeySecret = async (trx: Knex.Transaction, key: ApiKey, hash: Buffer): Promise<void> => {
+  const previous_hash = key.previousExpiresAt === null ? null : trx.ref('hash');
+  await trx('api_keys')
+    .where({ id: key.id })
+    .update({ ...toChange(key), hash, previous_hash });
+};
+
+/** The tracker of last uses writes its column without the lock. */
+const toChange = (key: ApiKey): Record<string, unknown> => {
+  const { last_used_at, ...row } = COLUMNS.toRow(key);
+  return row;
+};
+
+/**
+ * Finds keys that are not deleted by the hashes of their secrets, in that order. A key that is found by its previous secret
+ * expires with that secret.
+ */
 export const findApiKeysByHash = async (
   database: Knex,
   hashes: readonly Buffer[],
 ): Promise<readonly (ApiKey | undefined)[]> => {
-  const rows: (Row & { readonly hash: Buffer })[] = await database('api_keys')
-    .select([...COLUMNS, 'hash'])
-    .whereRaw('hash = ANY (?::bytea[])', [[...hashes]])
-    .whereNull('deleted_at');
-  const keys = new Map(rows.map((row) => [row.hash.toString('hex'), toApiKey(row)]));
+  const select = (column: 'hash' | 'previous_hash'): string =>
+    `SELECT ${column} AS "foundBy", ${column === 'previous_hash'} AS "isPrevious", ${COLUMNS.select('api_keys')}
+     FROM api_keys WHERE ${column} = ANY (?::bytea[]) AND deleted_at IS NULL`;
+  const { rows } = await database.raw<{ rows: FoundKey[] }>(`${select('hash')} UNION ALL ${select('previous_hash')}`, [
+    [...hashes],
+    [...hashes],
+  ]);
+  const keys = new Map(rows.map((row) => [row.foundBy.toString('hex'), toFoundKey(row)]));
   return hashes.map((hash) => keys.get(hash.toString('hex')));
+};
+
+interface FoundKey extends ApiKey {
+  readonly foundBy: Buffer;
+  readonly isPrevious: boolean;
+}
+
+const toFoundKey = ({ foundBy, isPrevious, ...key }: FoundKey): ApiKey => ({
+  ...key,
+  expiresAt: isPrevious ? earlier(key.expiresAt, key.previousExpiresAt) : key.expiresAt,
+});
+
+const earlier = (one: Date | null, other: Date | null): Date | null => {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 };
 
 /** Marks a key of this account as deleted; answers whether there was one. */

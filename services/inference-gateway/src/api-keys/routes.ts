@@ -3,11 +3,17 @@ import { type Binding, bind } from '@svc/service-kit';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { createApiKey } from './create-api-key.ts';
 import { deleteApiKey } from './delete-api-key.ts';
+import { getOwnKey } from './get-own-key.ts';
 import { listApiKeys } from './list-api-keys.ts';
+import { rotateApiKey } from './rotate-api-key.ts';
+import { updateApiKey } from './update-api-key.ts';
 
 /** Binds the management of API keys. */
 export const apiKeyRoutes = (deps: ApiKeyDeps): readonly Binding[] => [
   bind(routes.createKey, (context) => createApiKey(deps, context)),
   bind(routes.listKeys, (context) => listApiKeys(deps, context)),
+  bind(routes.updateKey, (context) => updateApiKey(deps, context)),
+  bind(routes.rotateKey, (context) => rotateApiKey(deps, context)),
+  bind(routes.getOwnKey, (context) => getOwnKey(deps, context)),
   bind(routes.deleteKey, (context) => deleteApiKey(deps, context)),
 ];

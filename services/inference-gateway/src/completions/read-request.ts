@@ -18,26 +18,40 @@ export interface CompletionRequest extends RequestDigest {
 export interface RequestSource {
   readonly req: IncomingMessage;
   readonly userId: string;
-  readonly kind: RequestKind;
 }
 
+type ReadDeps = Pick<InferenceDeps, 'json' | 'requestMemory'>;
+
 /** Reads a JSON request. Throws the 422 of the contract, or the errors of `readJsonBody`. */
-export const readRequest = async (
-  deps: Pick<InferenceDeps, 'json' | 'requestMemory'>,
-  { req, userId, kind }: RequestSource,
+export const readRequest = (
+  deps: ReadDeps,
+  { kind, ...source }: RequestSource & { readonly kind: RequestKind },
+): Promise<CompletionRequest> =>
+  receiveRequest(deps, source, async (text) => {
+    const { bytes, result } = await deps.json.runAndKeep('digestRequest', text, { kind, members: FORWARDED_MEMBERS });
+    if (!result.ok) throw invalidRequest(result.issues);
+    return { digest: result.digest, bytes };
+  });
+
+/** Receives a JSON body, and holds what `read` makes of it. */
+export const receiveRequest = async (
+  deps: ReadDeps,
+  { req, userId }: RequestSource,
+  read: (text: JsonBody) => Promise<{ readonly digest: RequestDigest; readonly bytes: Buffer }>,
 ): Promise<CompletionRequest> => {
   const text = await readJsonBody(req, { memory: deps.requestMemory, account: userId });
   try {
     if (text.length === 0) throw invalidRequest([{ loc: ['body'], type: 'missing', msg: 'Field required' }]);
-    const { bytes, result } = await deps.json.runAndKeep('digestRequest', text, { kind, members: FORWARDED_MEMBERS });
-    if (!result.ok) throw invalidRequest(result.issues);
-    return holdRequest(result.digest, bytes, () => text.room.release());
+    const { digest, bytes } = await read(text);
+    return holdRequest(digest, bytes, () => text.room.release());
   } catch (error) {
     text.room.release();
     // The text is lost with the worker that had it.
     throw error instanceof AppError ? error : new AppError('service_unavailable', undefined, { cause: error });
   }
 };
+
+type JsonBody = Awaited<ReturnType<typeof readJsonBody>>;
 
 /** Smaller bodies are left to the garbage collector. */
 const FREED_BYTES_MIN = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
-import { type CompletionRequest, costSoFar, holdOf } from '../completions/index.ts';
+import { type CompletionRequest, costSoFar, holdOf, holdTokens } from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
@@ -15,6 +15,7 @@ export interface KeyAdmission {
   /** The routes that may serve it; the dearest decides what is held. */
   readonly candidates: readonly TokenRoute[];
   readonly service: TokenRoute['service'];
+  readonly idempotencyKey: string | undefined;
 }
 
 /** An admitted request. */
@@ -59,6 +60,8 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     estimate_micros: estimateMicros,
     holder_id: deps.holder.id,
     requests_per_minute: caller.requestsPerMinute ?? null,
+    ...tokensOf(admission),
+    ...(admission.idempotencyKey === undefined ? {} : { idempotency_key: admission.idempotencyKey }),
     monthly_limit_micros: caller.monthlyLimitMicros ?? null,
   };
   const answer = await deps.billing.admit(question).catch((error: unknown) => {
@@ -72,9 +75,22 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
   }
   deps.keyStandings.noteAdmitted(caller);
   book.reportTo(deps.holder);
-  return { book, headers: rateLimitHeaders(answer.rate_limit) };
+  return { book, headers: rateLimitHeaders(answer) };
 };
 
 /** The cost of the input on the preferred route: all that an answer is known to cost before it begins. */
 const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number =>
   preferred === undefined ? 0 : costSoFar(request, { route: preferred, reported: undefined, outputBytes: 0 });
+
+/**
+ * Tokens to reserve of the key's minute: the most that any route may need. A request without its own output limit takes what
+ * is left of the minute if that is less, but at least its input and one token more.
+ */
+const tokensOf = ({ caller, request, candidates }: KeyAdmission) => {
+  if (typeof caller.tokensPerMinute !== 'number') return {};
+  const needs = candidates.map((route) => holdTokens(request, route));
+  const tokens = Math.max(...needs.map(({ input, output }) => input + output));
+  const isLimited = request.outputTokensMax !== undefined || request.answersCount === 0;
+  const tokensLeast = isLimited ? tokens : Math.min(tokens, Math.max(...needs.map(({ input }) => input)) + 1);
+  return { tokens_per_minute: caller.tokensPerMinute, tokens, tokens_least: tokensLeast };
+};

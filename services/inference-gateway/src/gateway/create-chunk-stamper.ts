@@ -1,11 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { type ChunkDigest, countChunk, createChunkPattern, emptyTally, type StreamTally } from '../wire/index.ts';
 import { type EventReading, readEvent } from './read-event.ts';
+import { AMBIGUOUS, type Attribution, ambiguousFailure } from './stream-attribution.ts';
 import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from './upstream-errors.ts';
 
 export interface ChunkStamperOptions {
@@ -14,12 +13,7 @@ export interface ChunkStamperOptions {
   readonly showsUsage: boolean;
   /** Bounds the usage that is believed. */
   readonly tokensMax: number;
-  /** The provider may send chunks without choices before it names its model. */
-  readonly namesModelLate: boolean;
-  /** Proves who served the request, from the first chunk. Throws AppError if the proof is incomplete. */
-  readonly attribute: (chunk: ChunkDigest) => ComplianceMetadata;
-  /** Returns true if the route covers a model that a later chunk names. */
-  readonly covers: (model: string) => boolean;
+  readonly attribution: Attribution;
   /** Reads a large event off the event loop. */
   readonly readLarge: (data: Buffer) => Promise<EventReading>;
 }
@@ -35,23 +29,17 @@ const CRLF = Buffer.from('\r\n');
 const END = `data: ${DONE}\n\n`;
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 const UNATTRIBUTED = `data: ${JSON.stringify({ error: UNATTRIBUTED_STREAM_ERROR })}\n\n`;
-/** The cause of breaking off a stream whose proof turned out to be wrong. */
-const AMBIGUOUS = new AppError('provider_attribution_ambiguous');
-
 /**
  * Passes a provider's events on byte for byte. Metadata goes into the headers and, unless the caller wants the plain body,
  * into a final chunk without choices just before `[DONE]`.
  */
 export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper => {
-  const { tokensMax } = options;
+  const { attribution, tokensMax } = options;
   const tally = emptyTally();
   const pattern = createChunkPattern();
   let first: { readonly chunk: ChunkDigest; readonly metadata: ComplianceMetadata } | undefined;
   /** The event that `first` was read from, until it is passed on. */
   let opening: Buffer | undefined;
-  /** A chunk may leave the model out, or empty. The one of the first chunk is covered. */
-  const namesAnother = ({ model }: ChunkDigest): boolean =>
-    typeof model === 'string' && model !== '' && model !== first?.metadata.model && !options.covers(model);
   const show = (block: Buffer, chunk: ChunkDigest): Edited =>
     isUsageAlone(chunk) && !options.showsUsage ? undefined : block;
 
@@ -59,8 +47,8 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     if (reading.kind === 'ambiguous') throw AMBIGUOUS;
     if (reading.kind === 'other') return undefined;
     const { digest: chunk } = reading;
-    if (options.namesModelLate && isAboutThePrompt(chunk)) return undefined;
-    const metadata = options.attribute(chunk);
+    const metadata = attribution.open(chunk);
+    if (metadata === undefined) return undefined;
     first = { chunk, metadata };
     opening = data;
     return {
@@ -74,15 +62,14 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
     // Something of the provider's own passes like the rest.
     if (reading.kind === 'other') return block;
     if (reading.kind === 'chunk') countChunk(tally, reading.digest);
-    if (reading.kind === 'ambiguous' || namesAnother(reading.digest)) {
-      throw new UpstreamFailure('garbled', { cause: AMBIGUOUS });
-    }
+    if (reading.kind === 'ambiguous') throw ambiguousFailure();
+    attribution.check(reading.digest);
     return show(block, reading.digest);
   };
 
   return {
     tally,
-    metadata: () => first?.metadata,
+    metadata: attribution.metadata,
     open: (data) => open(data, readEvent(data, { tokensMax })),
     edit: (block, data): Edited => {
       if (data === undefined) return block;
@@ -111,15 +98,13 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
       const stamp = first === undefined ? '' : finalChunk(first.chunk, first.metadata);
       return block === undefined ? `${stamp}${END}` : Buffer.concat([Buffer.from(stamp), withLineEnd(block)]);
     },
-    fail: ({ cause }) => (cause === AMBIGUOUS ? UNATTRIBUTED : BROKEN),
+    fail: (failure) => (attribution.isAmbiguous(failure) ? UNATTRIBUTED : BROKEN),
   };
 };
 
 /** Completes the provider's `[DONE]`: if its lines end with CRLF, the last LF may still be on its way. */
 const withLineEnd = (block: Buffer): Buffer =>
   block.at(-1) === CR && block.includes(CRLF) ? Buffer.concat([block, CRLF.subarray(1)]) : block;
-
-const isAboutThePrompt = ({ choicesCount, model }: ChunkDigest): boolean => choicesCount === 0 && model === '';
 
 /** The chunk that a provider sends only because it was asked for usage. */
 const isUsageAlone = ({ choicesCount, hasUsage }: ChunkDigest): boolean => choicesCount === 0 && hasUsage;

@@ -1,46 +1,66 @@
 import type { routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
-import { type FailureAnswer, readRequest, serveCompletion } from '../completions/index.ts';
-import { complianceModeOf } from '../compliance/index.ts';
+import {
+  type AnswerShape,
+  type CompletionRequest,
+  type FailureAnswer,
+  type RequestSource,
+  serveCompletion,
+} from '../completions/index.ts';
+import { type ComplianceMode, complianceModeOf } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
-import type { RouteService, TokenRoute } from '../routes/index.ts';
+import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure/index.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
-import { certifiedShape } from './certified-shape.ts';
+import { checkModel } from './allowed-models.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
-/** Services that forward a request of the common wire format, with their paths below a provider's base URL. */
-const PATHS = { chat: '/chat/completions', completions: '/completions', embeddings: '/embeddings' } as const satisfies {
-  readonly [Service in Exclude<RouteService, 'audio_transcription'>]: string;
-};
+/** An endpoint that forwards requests, as the chat format or another has it. */
+export interface Endpoint {
+  readonly service: TokenRoute['service'];
+  /** Below a provider's base URL. */
+  readonly path: string;
+  /** Reads the request as the provider will get it, and tells how its answer is shaped. */
+  readonly read: (deps: InferenceDeps, source: RequestSource) => Promise<ReadRequest>;
+}
+
+/** A request, and the shape of its answer. */
+export interface ReadRequest {
+  readonly request: CompletionRequest;
+  readonly shape: (
+    deps: InferenceDeps,
+    options: { readonly mode: ComplianceMode; readonly requestId: string },
+  ) => AnswerShape;
+}
 
 type Context = RequestContext<
-  typeof routes.createChatCompletion | typeof routes.createCompletion | typeof routes.createEmbeddings
+  | typeof routes.createChatCompletion
+  | typeof routes.createCompletion
+  | typeof routes.createEmbeddings
+  | typeof routes.createResponse
 >;
 
 /**
- * Forwards a request of the common wire format to the first certified route of its model, and proves who has served it. A
- * key that may not spend anything is refused before its body is read.
+ * Forwards a request to the first certified route of its model, and proves who has served it. A key that may not spend
+ * anything is refused before its body is read.
  */
-export const forwardRequest = async (
-  deps: InferenceDeps,
-  service: keyof typeof PATHS,
-  context: Context,
-): Promise<Reply> => {
+export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
+  const { service, path } = endpoint;
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
   await deps.keyStandings.check(caller, requestId);
-  const request = await readRequest(deps, { req: context.req, userId: caller.userId, kind: service });
+  const { request, shape } = await endpoint.read(deps, { req: context.req, userId: caller.userId });
   try {
     const candidates = findRoutes(deps, service, request.model);
-    const { book, headers } = await admitKeyRequest(deps, { requestId, caller, request, candidates, service });
+    checkModel(caller, request.model);
+    const { book, headers } = await admitKeyRequest(deps, {
+      ...{ requestId, caller, request, candidates, service },
+      idempotencyKey: context.headers['idempotency-key'],
+    });
     for (const [name, value] of Object.entries(headers)) if (!res.destroyed) res.setHeader(name, value);
     return await serveCompletion(deps, {
-      request,
-      book,
-      candidates,
-      path: PATHS[service],
-      shape: certifiedShape(deps, { mode, requestId, showsUsage: request.showsUsage }),
+      ...{ request, book, candidates, path },
+      shape: shape(deps, { mode, requestId }),
       answerFailure: (failure) => answerFailure(deps, context, failure),
       exchange: context,
     });
@@ -49,7 +69,7 @@ export const forwardRequest = async (
   }
 };
 
-const findRoutes = (deps: InferenceDeps, service: keyof typeof PATHS, model: string): readonly TokenRoute[] => {
+const findRoutes = (deps: InferenceDeps, service: Endpoint['service'], model: string): readonly TokenRoute[] => {
   const candidates = deps.routes().forModel(service, model, deps.clock());
   if (candidates === undefined) throw new AppError('model_not_found', undefined, { details: { param: 'model' } });
   if (candidates.length === 0) throw new AppError('no_certified_route', undefined, { details: { param: 'model' } });

@@ -1,17 +1,19 @@
 import type { routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { checkModel } from './allowed-models.ts';
 import { toModel } from './list-models.ts';
 
 /** One model with a certified route, as the list shows it. Throws `model_not_found` for any other. */
 export const getModel = async (
   deps: InferenceDeps,
-  { params }: RequestContext<typeof routes.getModel>,
+  { params, caller }: RequestContext<typeof routes.getModel>,
 ): Promise<Reply> => {
   const model = deps
     .routes()
     .models(deps.clock())
     .find(({ id }) => id === params.model);
   if (model === undefined) throw new AppError('model_not_found', undefined, { details: { param: 'model' } });
+  checkModel(caller, model.id);
   return { status: 200, body: toModel(model) };
 };

@@ -2,10 +2,18 @@ import type { Admission } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { rateLimitHeaders, retryAfter } from './rate-limit-headers.ts';
 
-/** The error by which a key learns of billing's refusal, with the budget of its minute. */
-export const toRefusal = (answer: Admission, verdict: Exclude<Admission['verdict'], 'admitted'>): AppError => {
-  const headers = rateLimitHeaders(answer.rate_limit);
+type Refusal = Exclude<Admission['verdict'], 'admitted'>;
+
+const VERDICT_HEADERS: Readonly<Partial<Record<Refusal, (answer: Admission) => Readonly<Record<string, string>>>>> = {
+  rate_limit_exceeded: retryAfter,
+  // Stock SDKs repeat every 409; the answer would be the same each time.
+  duplicate_request: () => ({ 'x-should-retry': 'false' }),
+};
+
+/** Returns the error for billing's refusal, with what is left of the key's minute. */
+export const toRefusal = (answer: Admission, verdict: Refusal): AppError => {
   return new AppError(verdict, undefined, {
-    headers: verdict === 'rate_limit_exceeded' ? { ...headers, ...retryAfter(answer.rate_limit) } : headers,
+    details: answer.duplicate_of ?? {},
+    headers: { ...rateLimitHeaders(answer), ...VERDICT_HEADERS[verdict]?.(answer) },
   });
 };

@@ -34,6 +34,7 @@ export const createKeyStandings = ({ ask, clock }: KeyStandingsOptions): KeyStan
         {
           key_id: keyId,
           requests_per_minute: caller.requestsPerMinute ?? null,
+          ...(typeof caller.tokensPerMinute === 'number' ? { tokens_per_minute: caller.tokensPerMinute } : {}),
           monthly_limit_micros: caller.monthlyLimitMicros ?? null,
         },
         { userId, requestId },

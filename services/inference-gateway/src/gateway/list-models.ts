@@ -1,11 +1,16 @@
-import type { Model } from '@svc/contracts';
-import type { Reply } from '@svc/service-kit';
+import type { Model, routes } from '@svc/contracts';
+import type { Reply, RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
+import { mayUse } from './allowed-models.ts';
 
-/** Models with a certified route, in the common wire format. */
-export const listModels = async (deps: InferenceDeps): Promise<Reply> => {
-  const data = deps.routes().models(deps.clock()).map(toModel);
+/** Lists the models that have a certified route and that the key may use, in the common wire format. */
+export const listModels = async (
+  deps: InferenceDeps,
+  { caller }: RequestContext<typeof routes.listModels>,
+): Promise<Reply> => {
+  const offered = deps.routes().models(deps.clock());
+  const data = offered.filter(({ id }) => mayUse(caller, id)).map(toModel);
   return { status: 200, body: { object: 'list', data } };
 };
 

@@ -1,18 +1,23 @@
 import type { Admission } from '@svc/contracts';
 
-type RateLimit = Admission['rate_limit'];
+type Limits = Pick<Admission, 'rate_limit' | 'token_limit'>;
 
-/** The key's budget of this minute, in the names that SDKs of the common wire format know; none without a limit. */
-export const rateLimitHeaders = (state: RateLimit): Readonly<Record<string, string>> =>
+/** Returns what is left of the key's minute under the names that SDKs of the common wire format know; empty without limits. */
+export const rateLimitHeaders = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
+  ...limitHeaders('requests', rate_limit),
+  ...limitHeaders('tokens', token_limit),
+});
+
+const limitHeaders = (unit: 'requests' | 'tokens', state: Limits['rate_limit']): Readonly<Record<string, string>> =>
   state === undefined
     ? {}
     : {
-        'x-ratelimit-limit-requests': String(state.limit),
-        'x-ratelimit-remaining-requests': String(state.remaining),
-        'x-ratelimit-reset-requests': `${state.reset_ms / 1000}s`,
+        [`x-ratelimit-limit-${unit}`]: String(state.limit),
+        [`x-ratelimit-remaining-${unit}`]: String(state.remaining),
+        [`x-ratelimit-reset-${unit}`]: `${state.reset_ms / 1000}s`,
       };
 
-/** Whole seconds until a request may be admitted again, never less than one. */
-export const retryAfter = (state: RateLimit): Readonly<Record<string, string>> => ({
-  'retry-after': String(Math.max(1, Math.ceil((state?.reset_ms ?? 0) / 1000))),
+/** Returns the whole seconds until the key's minute ends, at least 1. */
+export const retryAfter = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
+  'retry-after': String(Math.max(1, Math.ceil(((rate_limit ?? token_limit)?.reset_ms ?? 0) / 1000))),
 });

@@ -1,15 +1,23 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { endpoints } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
 import { getModel } from './get-model.ts';
 import { listModels } from './list-models.ts';
 
 /** Binds the API-key gateway. */
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
-  bind(routes.listModels, () => listModels(deps)),
+  bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),
-  bind(routes.createChatCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'chat', context))),
-  bind(routes.createCompletion, (context) => deps.inFlight.run(() => forwardRequest(deps, 'completions', context))),
-  bind(routes.createEmbeddings, (context) => deps.inFlight.run(() => forwardRequest(deps, 'embeddings', context))),
+  bind(routes.createChatCompletion, (context) =>
+    deps.inFlight.run(() => forwardRequest(deps, endpoints.chat, context)),
+  ),
+  bind(routes.createResponse, (context) => deps.inFlight.run(() => forwardRequest(deps, endpoints.responses, context))),
+  bind(routes.createCompletion, (context) =>
+    deps.inFlight.run(() => forwardRequest(deps, endpoints.completions, context)),
+  ),
+  bind(routes.createEmbeddings, (context) =>
+    deps.inFlight.run(() => forwardRequest(deps, endpoints.embeddings, context)),
+  ),
 ];

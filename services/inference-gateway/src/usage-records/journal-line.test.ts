@@ -23,6 +23,8 @@ const records: fc.Arbitrary<UsageRecord> = fc.record({
   upstreamRequestId: orNull(text),
   inputTokens: orNull(count),
   outputTokens: orNull(count),
+  cachedInputTokens: orNull(count),
+  reasoningTokens: orNull(count),
   audioMs: orNull(count),
   isEstimated: fc.boolean(),
   outcome: fc.constantFrom('settled', 'released', 'uncertain'),

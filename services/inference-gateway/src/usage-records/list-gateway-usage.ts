@@ -3,9 +3,15 @@ import type { Reply, RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { BillingClient } from '../billing-client.ts';
-import { findGatewayUsagePosition, type GatewayUsageRow, listGatewayUsageByUser } from './queries.ts';
+import { prefersCsv } from './prefers-csv.ts';
+import {
+  findGatewayUsagePosition,
+  type GatewayUsageRow,
+  listGatewayUsageByUser,
+  type UsagePosition,
+} from './queries.ts';
+import { sendUsageCsv, type UsagePage } from './send-usage-csv.ts';
 
-/** What the list is made from. */
 export interface UsageListDeps {
   readonly database: Knex;
   readonly billing: Pick<BillingClient, 'requestStates'>;
@@ -13,34 +19,45 @@ export interface UsageListDeps {
 
 type Context = RequestContext<typeof routes.listGatewayUsage>;
 
-/** Usage metadata of this account's gateway requests, newest first, in pages. */
+/** Answers usage metadata of this account's gateway requests, newest first: a page as JSON, or all of it as CSV. */
 export const listGatewayUsage = async (deps: UsageListDeps, context: Context): Promise<Reply> => {
-  const { query, caller } = context;
+  const { query, caller, req } = context;
   const { userId } = caller;
+  if (prefersCsv(req)) return await sendUsageCsv(context, (after, limit) => readPage(deps, context, { after, limit }));
   const after =
     query.after === undefined
       ? undefined
       : await findGatewayUsagePosition(deps.database, { userId, requestId: query.after });
-  // A page behind a record that this account does not have is empty: whose it is, is not told.
+  // A page behind a record that this account lacks is empty, so that its existence is not revealed.
   if (query.after !== undefined && after === undefined) return { status: 200, body: { data: [], has_more: false } };
+  const { records, last } = await readPage(deps, context, { after, limit: query.limit });
+  return { status: 200, body: { data: records, has_more: last !== undefined } };
+};
+
+const readPage = async (
+  deps: UsageListDeps,
+  context: Context,
+  { after, limit }: { readonly after: UsagePosition | undefined; readonly limit: number },
+): Promise<UsagePage> => {
+  const { query, caller } = context;
   const rows = await listGatewayUsageByUser(deps.database, {
-    userId,
+    userId: caller.userId,
     keyId: query.key_id,
-    from: query.from,
-    to: query.to,
-    after,
-    // One more than asked for tells whether there are more.
-    limit: query.limit + 1,
+    ...{ model: query.model, status: query.status, from: query.from, to: query.to, after },
+    // One more than the page shows whether there is another page.
+    limit: limit + 1,
   });
-  const page = rows.slice(0, query.limit);
+  const page = rows.slice(0, limit);
   const endings = await readEndings(deps.billing, context, page);
-  const data = page.map((row) => showRecord(row, endings.get(row.request_id)));
-  return { status: 200, body: { data, has_more: rows.length > query.limit } };
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    records: page.map((row) => showRecord(row, endings.get(row.request_id))),
+    last: last && { startedAt: last.started_at, requestId: last.request_id },
+  };
 };
 
 /**
- * How requests ended whose outcome the gateway never learnt: billing settles each in the end. Where billing does not say, they
- * stay as they were recorded.
+ * Asks billing how uncertain requests have ended, as it settles each in the end. Without an answer they stay as recorded.
  */
 const readEndings = async (
   billing: UsageListDeps['billing'],
@@ -78,6 +95,8 @@ const showRecord = (
   upstream_request_id: row.upstream_request_id,
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
+  cached_input_tokens: row.cached_input_tokens,
+  reasoning_tokens: row.reasoning_tokens,
   // What an uncertain request will cost is not known yet.
   cost_micros: row.outcome === 'uncertain' ? null : row.cost_micros,
   status: row.status,

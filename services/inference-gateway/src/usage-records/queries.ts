@@ -21,6 +21,8 @@ const COLUMNS = {
   upstream_request_id: 'text',
   input_tokens: 'bigint',
   output_tokens: 'bigint',
+  cached_input_tokens: 'bigint',
+  reasoning_tokens: 'bigint',
   audio_ms: 'bigint',
   is_estimated: 'boolean',
   outcome: 'text',
@@ -81,6 +83,8 @@ const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   upstream_request_id: record.upstreamRequestId,
   input_tokens: record.inputTokens,
   output_tokens: record.outputTokens,
+  cached_input_tokens: record.cachedInputTokens,
+  reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
   is_estimated: record.isEstimated,
   outcome: record.outcome,
@@ -106,6 +110,8 @@ export interface GatewayUsageRow {
   readonly upstream_request_id: string | null;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
+  readonly cached_input_tokens: number | null;
+  readonly reasoning_tokens: number | null;
   readonly outcome: UsageRecord['outcome'];
   readonly cost_micros: number;
   readonly status: number;
@@ -114,16 +120,25 @@ export interface GatewayUsageRow {
   readonly duration_ms: number;
 }
 
-/** Which records of an account are wanted. */
+/** The place of a record in the list of its account. */
+export interface UsagePosition {
+  readonly startedAt: Date;
+  readonly requestId: string;
+}
+
+/** Selection of an account's records. */
 export interface GatewayUsageFilter {
   readonly userId: string;
   readonly keyId: string | undefined;
+  readonly model: string | undefined;
+  /** HTTP status of the answer. */
+  readonly status: number | undefined;
   /** Inclusive. */
   readonly from: string | undefined;
   /** Exclusive. */
   readonly to: string | undefined;
   /** The last record of the page before. */
-  readonly after: { readonly startedAt: Date; readonly requestId: string } | undefined;
+  readonly after: UsagePosition | undefined;
   readonly limit: number;
 }
 
@@ -131,7 +146,7 @@ export interface GatewayUsageFilter {
 export const findGatewayUsagePosition = async (
   database: Knex,
   { userId, requestId }: { readonly userId: string; readonly requestId: string },
-): Promise<GatewayUsageFilter['after']> => {
+): Promise<UsagePosition | undefined> => {
   const row: { started_at: Date } | undefined = await database('usage_records')
     .select('started_at')
     .where({ request_id: requestId, svc_user_id: userId, kind: 'api_key' })
@@ -144,7 +159,7 @@ export const listGatewayUsageByUser = async (
   database: Knex,
   filter: GatewayUsageFilter,
 ): Promise<GatewayUsageRow[]> => {
-  const { userId, keyId, from, to, after, limit } = filter;
+  const { userId, keyId, model, status, from, to, after, limit } = filter;
   const query = database('usage_records')
     .select<GatewayUsageRow[]>('*')
     .where({ svc_user_id: userId, kind: 'api_key' })
@@ -154,8 +169,40 @@ export const listGatewayUsageByUser = async (
     ])
     .limit(limit);
   if (keyId !== undefined) query.where({ key_id: keyId });
+  if (model !== undefined) query.where({ model });
+  if (status !== undefined) query.where({ status });
   if (from !== undefined) query.where('started_at', '>=', from);
   if (to !== undefined) query.where('started_at', '<', to);
   if (after !== undefined) query.whereRaw('(started_at, request_id) < (?, ?)', [after.startedAt, after.requestId]);
+  return await query;
+};
+
+/** Sums of one group. */
+export interface UsageGroupRow {
+  readonly name: string;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micros: number;
+}
+
+const GROUPS = { key: 'key_id', model: 'model', day: "to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')" } as const;
+
+/** Sums up an account's gateway requests by group. Costs of uncertain requests count at their estimates. */
+export const sumGatewayUsage = async (
+  database: Knex,
+  filter: Pick<GatewayUsageFilter, 'userId' | 'from' | 'to'> & { readonly groupBy: keyof typeof GROUPS },
+): Promise<UsageGroupRow[]> => {
+  const query = database('usage_records')
+    .select<UsageGroupRow[]>(
+      database.raw(`${GROUPS[filter.groupBy]} AS name, count(*)::float8 AS requests,
+        coalesce(sum(input_tokens), 0)::float8 AS input_tokens, coalesce(sum(output_tokens), 0)::float8 AS output_tokens,
+        sum(cost_micros)::float8 AS cost_micros`),
+    )
+    .where({ svc_user_id: filter.userId, kind: 'api_key' })
+    .groupBy('name')
+    .orderByRaw(filter.groupBy === 'day' ? 'name' : 'cost_micros DESC, name');
+  if (filter.from !== undefined) query.where('started_at', '>=', filter.from);
+  if (filter.to !== undefined) query.where('started_at', '<', filter.to);
   return await query;
 };

@@ -2,6 +2,7 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { BillingClient } from '../billing-client.ts';
 import { listGatewayUsage, type UsageListDeps } from './list-gateway-usage.ts';
+import { summarizeGatewayUsage } from './summarize-gateway-usage.ts';
 
 export interface UsageRoutesDeps extends UsageListDeps {
   readonly billing: Pick<BillingClient, 'requestStates' | 'signReceipt'>;
@@ -14,4 +15,5 @@ export const usageRoutes = (deps: UsageRoutesDeps): readonly Binding[] => [
     const owner = { userId: caller.userId, keyId: caller.kind === 'api_key' ? caller.keyId : null };
     return { status: 200, body: { receipt: await deps.billing.signReceipt(owner, params.request_id) } };
   }),
+  bind(routes.summarizeGatewayUsage, (context) => summarizeGatewayUsage(deps, context)),
 ];

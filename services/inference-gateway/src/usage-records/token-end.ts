@@ -1,11 +1,12 @@
 import { costOfTokens } from '@svc/contracts';
 import type { TokenRoute } from '../routes/index.ts';
+import type { TokenUsage } from '../wire/index.ts';
 import type { RequestEnd, ServedBy } from './usage-record.ts';
 
 /** How a request ended that a route billed by tokens has served. */
 export interface TokenEnd {
   readonly route: TokenRoute;
-  readonly usage: { readonly input: number; readonly output: number };
+  readonly usage: TokenUsage;
   readonly isEstimated: boolean;
   /** False where a stream broke off before its usage was told. */
   readonly isKnown: boolean;
@@ -22,6 +23,8 @@ export const tokenEnd = (end: TokenEnd): RequestEnd => ({
   upstreamRequestId: end.upstreamRequestId,
   inputTokens: end.usage.input,
   outputTokens: end.usage.output,
+  cachedInputTokens: end.usage.cachedInput ?? 0,
+  reasoningTokens: end.usage.reasoning ?? 0,
   audioMs: null,
   isEstimated: end.isEstimated,
   outcome: end.isKnown ? 'settled' : 'uncertain',

@@ -35,6 +35,10 @@ export interface RequestEnd {
   readonly upstreamRequestId: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** The part of the input that the provider read from its cache. */
+  readonly cachedInputTokens: number | null;
+  /** The part of the output that the model thought with. */
+  readonly reasoningTokens: number | null;
   readonly audioMs: number | null;
   /** The provider did not say: the counts are the gateway's own guess. */
   readonly isEstimated: boolean;
@@ -57,6 +61,8 @@ export const releasedEnd = (status: number, finishedAtMs: number): RequestEnd =>
   upstreamRequestId: null,
   inputTokens: null,
   outputTokens: null,
+  cachedInputTokens: null,
+  reasoningTokens: null,
   audioMs: null,
   isEstimated: false,
   outcome: 'released',
@@ -78,6 +84,8 @@ export const toUsageFact = (record: UsageRecord): UsageFact => ({
   cost_micros: record.costMicros,
   input_tokens: record.inputTokens,
   output_tokens: record.outputTokens,
+  cached_input_tokens: record.cachedInputTokens,
+  reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
   ...(record.kind === 'api_key' ? { served_by: toServedBy(record) } : {}),
   finished_at: new Date(record.finishedAtMs).toISOString(),

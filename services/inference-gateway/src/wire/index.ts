@@ -1,4 +1,5 @@
 export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
+export { cutFaultyLists } from './cut-faulty-lists.ts';
 export { digestRequest, type RequestDigest, type RequestKind, type RequestReading } from './digest-request.ts';
 export {
   boundInputTokens,

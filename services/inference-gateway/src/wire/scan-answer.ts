@@ -1,5 +1,5 @@
 import { findDuplicateKey, findMember, type JsonMember, type JsonObjectSpan, scanObject } from './json-members.ts';
-import { USAGE_COUNTS } from './token-usage.ts';
+import { USAGE_MEMBERS } from './token-usage.ts';
 
 /** Members of an answer that the gateway reads or writes. */
 const ANSWER_KEYS: ReadonlySet<string> = new Set([
@@ -12,7 +12,7 @@ const ANSWER_KEYS: ReadonlySet<string> = new Set([
   'object',
   'error',
 ]);
-const USAGE_KEYS: ReadonlySet<string> = new Set(USAGE_COUNTS);
+const USAGE_KEYS: ReadonlySet<string> = new Set(USAGE_MEMBERS);
 const EXTENSION_KEYS: ReadonlySet<string> = new Set(['compliance_metadata']);
 const OPEN_BRACE = 0x7b;
 

@@ -11,6 +11,27 @@ test.each([
   ['a total that is less than its part', { prompt_tokens: 5, total_tokens: 3 }, { input: 5, output: 0 }],
   ['the input alone', { prompt_tokens: 5 }, { input: 5, output: 0 }],
   ['as much as the context holds', { prompt_tokens: 400, completion_tokens: 600 }, { input: 400, output: 600 }],
+  [
+    'cached input and reasoning',
+    {
+      prompt_tokens: 50,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 48, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    },
+    { input: 50, output: 7, cachedInput: 48, reasoning: 5 },
+  ],
+  ['details that are null', { prompt_tokens: 5, prompt_tokens_details: null }, { input: 5, output: 0 }],
+  [
+    'no part that exceeds its whole',
+    { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 6 } },
+    { input: 5, output: 0 },
+  ],
+  [
+    'no part that is a text',
+    { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: '5' } },
+    { input: 5, output: 0 },
+  ],
 ])('reads %s', (_, usage, expected) => expect(readUsage(usage, TOKENS_MAX)).toEqual(expected));
 
 test.each([

@@ -1,16 +1,20 @@
+import type { PricedTokens } from '@svc/contracts';
 import { isRecord } from './json-value.ts';
 
 /** Tokens of one request. */
-export interface TokenUsage {
-  readonly input: number;
-  readonly output: number;
+export interface TokenUsage extends PricedTokens {
+  /** The part of the output that the model thought with. */
+  readonly reasoning?: number;
 }
 
 /** The usage that a provider reports: undefined if it reports none, `implausible` if its counts cannot be true. */
 export type ReportedUsage = TokenUsage | 'implausible' | undefined;
 
+const USAGE_COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+const DETAILS = { input: 'prompt_tokens_details', output: 'completion_tokens_details' };
+
 /** Members of `usage` that are read. */
-export const USAGE_COUNTS: readonly string[] = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+export const USAGE_MEMBERS: readonly string[] = [...USAGE_COUNTS, ...Object.values(DETAILS)];
 
 /** Reads a `usage` object of the common wire format. `tokensMax` bounds the sum of input and output. */
 export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
@@ -20,7 +24,20 @@ export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = value;
   if (!isCount(input)) return undefined;
   const usage = { input, output: isCount(output) ? output : outputOf(total, input) };
-  return usage.input + usage.output > tokensMax ? 'implausible' : usage;
+  if (usage.input + usage.output > tokensMax) return 'implausible';
+  const cachedInput = partOf(value[DETAILS.input], 'cached_tokens', usage.input);
+  const reasoning = partOf(value[DETAILS.output], 'reasoning_tokens', usage.output);
+  return {
+    ...usage,
+    ...(cachedInput === 0 ? {} : { cachedInput }),
+    ...(reasoning === 0 ? {} : { reasoning }),
+  };
+};
+
+/** Returns a part of a count; 0 if the provider reports none, or more than the whole. */
+const partOf = (details: unknown, name: string, whole: number): number => {
+  const part = isRecord(details) ? details[name] : undefined;
+  return isCount(part) && part <= whole ? part : 0;
 };
 
 /** Returns the output that the total implies. Embeddings have none. */

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
 import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
 import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
+import { createAttribution } from '../../src/gateway/stream-attribution.ts';
 import { readLargeEvent } from '../../src/gateway/read-event.ts';
 import { openTextMemory } from '../../src/large-json/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
@@ -119,9 +120,7 @@ const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
     mode,
     showsUsage: true,
     tokensMax: TOKENS_MAX,
-    namesModelLate: false,
-    attribute: () => metadata,
-    covers: () => true,
+    attribution: createAttribution({ namesModelLate: false, attribute: () => metadata, covers: () => true }),
     readLarge: async (data) => readLargeEvent(data, { tokensMax: TOKENS_MAX }),
   });
 /** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */

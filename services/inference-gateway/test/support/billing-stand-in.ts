@@ -29,6 +29,8 @@ export interface BillingStandIn {
   decide: (request: AdmissionRequest) => Admission;
   /** Decides on the standing of a key before its body is read; `admitted` unless set. */
   standing: (userId: string) => Admission;
+  /** What keys have spent this month. */
+  readonly spent: Map<string, number>;
   services: { chat: boolean; audio_transcription: boolean };
   /** Answers nothing but this status while set; 0 breaks the connection. */
   outage: number | undefined;
@@ -54,6 +56,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
     standing: () => ({ verdict: 'admitted' }),
+    spent: new Map(),
     services: { chat: true, audio_transcription: true },
     outage: undefined,
     settlementDelayMs: 0,
@@ -102,6 +105,14 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     const estimates = in_flight.map(({ request_id, estimate_micros }) => [request_id, estimate_micros]);
     billing.renewals.push({ holderId, estimates: Object.fromEntries(estimates) });
     return send(res, 200, { lease_seconds: 10 });
+  }
+  const spender = /^\/internal\/accounts\/([^/]+)\/key-spending$/.exec(path)?.[1];
+  if (spender !== undefined) {
+    const { key_ids } = JSON.parse(text);
+    return send(res, 200, {
+      spent_this_month_micros: key_ids.map((id: string) => billing.spent.get(id) ?? 0),
+      wallet: { available_micros: 1_000_000, currency: 'EUR' },
+    });
   }
   const account = /^\/internal\/accounts\/([^/]+)\/key-standing$/.exec(path)?.[1];
   if (account !== undefined) return send(res, 200, billing.standing(account));

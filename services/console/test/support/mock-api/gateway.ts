@@ -17,7 +17,12 @@ export const gatewayBindings = (state: MockState): Binding[] => [
       prefix: key.slice(0, 12),
       expires_at: body.expires_at ?? null,
       requests_per_minute: body.requests_per_minute ?? null,
+      tokens_per_minute: body.tokens_per_minute ?? null,
       monthly_limit_micros: body.monthly_limit_micros ?? null,
+      models: body.models ?? null,
+      active: body.active ?? true,
+      spent_this_month_micros: 0,
+      previous_expires_at: null,
       created_at: new Date().toISOString(),
       last_used_at: null,
     };

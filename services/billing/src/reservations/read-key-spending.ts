@@ -1,0 +1,32 @@
+import type { KeySpending } from '@svc/contracts';
+import { runPrepared } from '@svc/database';
+import type { Knex } from 'knex';
+
+interface SpendingRow {
+  readonly available_micros: number | null;
+  readonly currency: string | null;
+  readonly spent: number[];
+}
+
+const READ_KEY_SPENDING = {
+  name: 'read_key_spending',
+  text: `SELECT w.balance_micros - w.held_micros AS available_micros, w.currency,
+      ARRAY(SELECT coalesce((with_current_key_windows(b, c.at)).month_used_micros, 0)::float8
+        FROM unnest($2::text[]) WITH ORDINALITY AS t (key_id, place)
+        LEFT JOIN key_budgets AS b ON b.key_id = t.key_id AND b.svc_user_id = $1 ORDER BY t.place) AS spent
+    FROM (SELECT billing_now() AS at) AS c LEFT JOIN wallets AS w ON w.svc_user_id = $1`,
+};
+
+/** Reads what keys of an account have spent this month (UTC), in the given order, and what its wallet has available. */
+export const readKeySpending = async (
+  { database, currency }: { readonly database: Knex; readonly currency: string },
+  userId: string,
+  keyIds: readonly string[],
+): Promise<KeySpending> => {
+  const [row] = await runPrepared<SpendingRow>(database, READ_KEY_SPENDING, [userId, keyIds]);
+  if (row === undefined) throw new Error('the spending of keys is one row');
+  return {
+    spent_this_month_micros: row.spent,
+    wallet: { available_micros: row.available_micros ?? 0, currency: row.currency ?? currency },
+  };
+};

@@ -1,0 +1,30 @@
+import type { WalletTransaction } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { listTransactions, type TransactionRow } from './transaction-queries.ts';
+
+/** Lists a page of the changes of a wallet, newest first. */
+export const listWalletTransactions = async (
+  database: Knex,
+  page: { readonly userId: string; readonly after: string | undefined; readonly limit: number },
+): Promise<{ data: WalletTransaction[]; has_more: boolean }> => {
+  // One more than the page shows whether there is another page.
+  const rows = await listTransactions(database, { ...page, limit: page.limit + 1 });
+  return { data: rows.slice(0, page.limit).map(showTransaction), has_more: rows.length > page.limit };
+};
+
+const showTransaction = (row: TransactionRow): WalletTransaction => ({
+  id: row.id,
+  type: row.type,
+  amount_micros: row.amountMicros,
+  balance_after_micros: row.balanceAfterMicros,
+  created_at: row.createdAt.toISOString(),
+  description: DESCRIPTIONS[row.type](row),
+});
+
+const DESCRIPTIONS: Readonly<Record<TransactionRow['type'], (row: TransactionRow) => string>> = {
+  top_up: () => 'Top-up',
+  usage: ({ day }) => `API usage on ${day} (UTC)`,
+  refund: () => 'Refund of a top-up',
+  write_off: () => 'Write-off',
+  adjustment: () => 'Refund that was refused by the payment provider',
+};

@@ -1,0 +1,53 @@
+import type { WalletTransaction } from '@svc/contracts';
+import type { Knex } from 'knex';
+
+/** A change of a wallet, or all usage of one day. */
+export interface TransactionRow {
+  readonly id: string;
+  readonly type: WalletTransaction['type'];
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  readonly amountMicros: number;
+  readonly balanceAfterMicros: number;
+  readonly createdAt: Date;
+}
+
+/**
+ * Usage counts as the last change of its day, so that each balance is the one before plus the amount. Postings that move
+ * money between the books of the wallet, as holds of an earlier release did, change nothing.
+ */
+const TRANSACTIONS = `
+  WITH posted AS (
+    SELECT p.id, p.posted_at, (p.posted_at AT TIME ZONE 'UTC')::date AS day, sum(e.amount_micros) AS amount,
+      CASE WHEN p.kind IN ('top_up', 'refund') THEN p.kind WHEN p.reference LIKE 'refund:%' THEN 'adjustment' ELSE 'usage' END
+        AS type
+    FROM ledger_postings AS p
+      JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book IN ('wallet_available', 'wallet_held')
+    WHERE p.svc_user_id = :userId GROUP BY p.id HAVING sum(e.amount_micros) <> 0
+  ), changes AS (
+    SELECT 'txn_' || id AS id, type, day, 0 AS is_usage, id AS seq, amount, posted_at FROM posted WHERE type <> 'usage'
+    UNION ALL
+    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), 'usage', day, 1, max(id), sum(amount), max(posted_at)
+    FROM posted WHERE type = 'usage' GROUP BY day
+  ), balanced AS (
+    SELECT *, sum(amount) OVER (ORDER BY day, is_usage, seq) AS balance_after FROM changes
+  )
+  SELECT id, type, to_char(day, 'YYYY-MM-DD') AS "dayText", amount::float8 AS "amountMicros",
+    balance_after::float8 AS "balanceAfterMicros", posted_at AS "createdAt"
+  FROM balanced`;
+
+/** Lists the changes of a wallet, newest first. `after` is the id of the last one of the page before. */
+export const listTransactions = async (
+  database: Knex,
+  { userId, after, limit }: { readonly userId: string; readonly after: string | undefined; readonly limit: number },
+): Promise<TransactionRow[]> => {
+  const behind =
+    after === undefined
+      ? ''
+      : 'WHERE (day, is_usage, seq) < (SELECT b.day, b.is_usage, b.seq FROM balanced AS b WHERE b.id = :after)';
+  const { rows } = await database.raw<{ rows: (Omit<TransactionRow, 'day'> & { readonly dayText: string })[] }>(
+    `${TRANSACTIONS} ${behind} ORDER BY balanced.day DESC, is_usage DESC, seq DESC LIMIT :limit`,
+    { userId, limit, ...(after === undefined ? {} : { after }) },
+  );
+  return rows.map(({ dayText, ...row }) => ({ ...row, day: dayText }));
+};

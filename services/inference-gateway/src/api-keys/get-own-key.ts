@@ -1,0 +1,19 @@
+import type { routes } from '@svc/contracts';
+import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
+import { showApiKey } from './api-key.ts';
+import type { ApiKeyDeps } from './api-key-deps.ts';
+import { findApiKey } from './queries.ts';
+
+/** Describes the key of the request to its holder, with the balance that its wallet has available. */
+export const getOwnKey = async (
+  deps: ApiKeyDeps,
+  { caller, requestId }: RequestContext<typeof routes.getOwnKey>,
+): Promise<Reply> => {
+  const [key, spending] = await Promise.all([
+    findApiKey(deps.database, caller.keyId),
+    deps.billing.keySpending([caller.keyId], { userId: caller.userId, requestId }),
+  ]);
+  if (key === undefined) throw new AppError('invalid_api_key');
+  const [spentMicros = 0] = spending.spent_this_month_micros;
+  return { status: 200, body: { ...showApiKey(key, { spentMicros, nowMs: deps.clock() }), wallet: spending.wallet } };
+};

@@ -1,0 +1,25 @@
+import type { Caller, Logger } from '@svc/service-kit';
+import type { ApiKey } from './api-key.ts';
+import type { ApiKeyDeps } from './api-key-deps.ts';
+
+interface SpendingContext {
+  readonly caller: Extract<Caller, { readonly userId: string }>;
+  readonly requestId: string;
+  readonly log: Logger;
+}
+
+/** Asks billing for the spending of keys this month, in the given order. Undefined without an answer. */
+export const readSpending = async (
+  deps: Pick<ApiKeyDeps, 'billing'>,
+  { caller, requestId, log }: SpendingContext,
+  keys: readonly ApiKey[],
+): Promise<readonly number[] | undefined> => {
+  const keyIds = keys.map(({ id }) => id);
+  try {
+    const spending = await deps.billing.keySpending(keyIds, { userId: caller.userId, requestId });
+    return spending.spent_this_month_micros;
+  } catch (error) {
+    log.warn({ err: error }, 'billing does not answer what API keys have spent');
+    return undefined;
+  }
+};

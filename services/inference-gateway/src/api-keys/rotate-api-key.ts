@@ -1,0 +1,29 @@
+import type { routes } from '@svc/contracts';
+import type { Reply, RequestContext } from '@svc/service-kit';
+import type { ApiKeyDeps } from './api-key-deps.ts';
+import { changeApiKey } from './change-api-key.ts';
+import { hashKey } from './hash-key.ts';
+import { newKeyText, shownPrefix } from './key-text.ts';
+import { updateApiKeySecret } from './queries.ts';
+
+const SECOND_MS = 1_000;
+const OVERLAP_SECONDS_DEFAULT = 86_400;
+
+/** Gives a key a new secret. The current one stays valid for the overlap; a secret before it ends at once. */
+export const rotateApiKey = async (
+  deps: ApiKeyDeps,
+  { body, params, caller }: RequestContext<typeof routes.rotateKey>,
+): Promise<Reply> => {
+  const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
+  const previousExpiresAt = overlapSeconds === 0 ? null : new Date(deps.clock() + overlapSeconds * SECOND_MS);
+  const text = newKeyText();
+  const owned = { id: params.key_id, userId: caller.userId };
+  const { id, prefix } = await changeApiKey(deps, owned, {
+    change: (key) => ({ ...key, prefix: shownPrefix(text), previousExpiresAt }),
+    write: (trx, key) => updateApiKeySecret(trx, key, hashKey(deps.pepper, text)),
+  });
+  return {
+    status: 200,
+    body: { id, key: text, prefix, previous_expires_at: previousExpiresAt?.toISOString() ?? null },
+  };
+};

@@ -1,0 +1,31 @@
+import { readRequest } from '../completions/index.ts';
+import { certifiedShape } from './certified-shape.ts';
+import type { Endpoint } from './forward-request.ts';
+import { readResponseRequest } from './responses/read-response-request.ts';
+import { responseShape } from './responses/response-shape.ts';
+
+/** Creates an endpoint of the common wire format, whose requests and answers pass as they came. */
+const wireEndpoint = (service: 'chat' | 'completions' | 'embeddings', path: string): Endpoint => ({
+  service,
+  path,
+  read: async (deps, source) => {
+    const request = await readRequest(deps, { ...source, kind: service });
+    const { showsUsage } = request;
+    return { request, shape: (shapeDeps, options) => certifiedShape(shapeDeps, { ...options, showsUsage }) };
+  },
+});
+
+/** The endpoints that forward requests. Responses are served as chats. */
+export const endpoints = {
+  chat: wireEndpoint('chat', '/chat/completions'),
+  completions: wireEndpoint('completions', '/completions'),
+  embeddings: wireEndpoint('embeddings', '/embeddings'),
+  responses: {
+    service: 'chat',
+    path: '/chat/completions',
+    read: async (deps, source) => {
+      const { request, echo } = await readResponseRequest(deps, source);
+      return { request, shape: (shapeDeps, options) => responseShape(shapeDeps, { ...options, request, echo }) };
+    },
+  },
+} as const satisfies Readonly<Record<string, Endpoint>>;

@@ -1,0 +1,111 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { ComplianceMetadata } from '@svc/contracts';
+import { complianceHeadersOf } from '../../compliance/index.ts';
+import type { Edited, StreamEditor } from '../../streaming/index.ts';
+import { countChunk, createChunkPattern, emptyTally, type StreamTally, type TokenUsage } from '../../wire/index.ts';
+import type { Attribution } from '../stream-attribution.ts';
+import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from '../upstream-errors.ts';
+import { OutputEvents } from './output-events.ts';
+import { incompleteReason } from './output-items.ts';
+import { type ChunkReading, readChatChunk } from './read-chat-chunk.ts';
+import { createResponseEvents } from './response-events.ts';
+import type { ResponseIdentity, ResponseState } from './response-object.ts';
+
+export interface ResponseStreamOptions {
+  readonly identity: ResponseIdentity;
+  readonly attribution: Attribution;
+  /** The response and its last event carry the compliance metadata. */
+  readonly showsMetadata: boolean;
+  /** Bounds the usage that is believed. */
+  readonly tokensMax: number;
+  /** Bounds the output that is kept until its item ends. */
+  readonly bytesMax: number;
+  /** Returns the usage that is charged. */
+  readonly usageOf: (tally: StreamTally) => TokenUsage;
+  /** Reads a large event off the event loop. */
+  readonly readLarge: (data: Buffer) => Promise<ChunkReading>;
+}
+
+/** An editor of streams, with the counts of one. */
+export interface ResponseStream extends StreamEditor {
+  readonly tally: StreamTally;
+  readonly metadata: () => ComplianceMetadata | undefined;
+}
+
+const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+/** Turns a provider's chat stream into the semantic events of the Responses format. */
+export const createResponseStream = (options: ResponseStreamOptions): ResponseStream => {
+  const { identity, attribution, tokensMax } = options;
+  const tally = emptyTally();
+  const pattern = createChunkPattern();
+  const events = createResponseEvents(identity);
+  const output = new OutputEvents({ write: events.write, tail: identity.tail, bytesMax: options.bytesMax });
+  let finishReason: string | undefined;
+  let hasBegun = false;
+  /** The event that the answer opens with, until it is passed on. */
+  let opening: { readonly data: Buffer; readonly reading: ChunkReading } | undefined;
+
+  const model = (): string => attribution.metadata()?.model ?? '';
+  const begin = (): string => {
+    if (hasBegun) return '';
+    hasBegun = true;
+    const state = { status: 'in_progress', model: model(), usage: undefined } as const;
+    const types = ['response.created', 'response.in_progress'];
+    return types.map((type) => events.writeResponse(type, state, '[]')).join('');
+  };
+  const finish = (state: Omit<ResponseState, 'model' | 'metadata'>): string => {
+    const metadata = options.showsMetadata ? attribution.metadata() : undefined;
+    return events.writeResponse(`response.${state.status}`, { ...state, model: model(), metadata }, output.json());
+  };
+  const open = (data: Buffer, reading: ChunkReading): OutgoingHttpHeaders | undefined => {
+    const metadata = reading && attribution.open(reading.digest);
+    if (metadata === undefined) return undefined;
+    opening = { data, reading };
+    return { ...HEADERS, ...complianceHeadersOf(metadata) };
+  };
+  const show = (reading: ChunkReading): Edited => {
+    if (reading === undefined) return KEEP_ALIVE;
+    countChunk(tally, reading.digest);
+    attribution.check(reading.digest);
+    finishReason ??= reading.delta.finishReason;
+    return begin() + output.take(reading.delta);
+  };
+
+  return {
+    tally,
+    metadata: attribution.metadata,
+    open: (data) => open(data, readChatChunk(data, { tokensMax })),
+    edit: (_block, data): Edited => {
+      if (data === undefined) return KEEP_ALIVE;
+      const text = pattern.textOf(data);
+      if (text !== undefined) {
+        tally.outputBytes += text.length;
+        return begin() + output.text(text.toString());
+      }
+      // The first chunk is waited for, and seldom like the others: no pattern is learnt from it.
+      const first = opening?.data === data ? opening.reading : undefined;
+      opening = undefined;
+      return show(first ?? readChatChunk(data, { tokensMax }, (chunk) => void pattern.learn(data, chunk)));
+    },
+    readLarge: async (data) => {
+      const reading = await options.readLarge(data);
+      return { open: () => open(data, reading), edit: () => show(reading) };
+    },
+    isWhole: () => tally.isFinished,
+    close: () => {
+      const reason = incompleteReason(finishReason);
+      const status = reason === undefined ? 'completed' : 'incomplete';
+      const ending = begin() + output.end(status);
+      return ending + finish({ status, usage: options.usageOf(tally), incompleteReason: reason });
+    },
+    fail: (failure) => {
+      const error = attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM_ERROR : BROKEN_STREAM_ERROR;
+      const { type: _type, ...shown } = error;
+      // Stock clients throw on the nested error, and others on the flat one or on the failed response.
+      const told = begin() + events.write('error', { ...shown, error });
+      return told + finish({ status: 'failed', usage: undefined, error: { code: error.code, message: error.message } });
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import type { ResponseRequest } from '@svc/contracts';
+import { defined } from './translate-content.ts';
+import { type ChatMessage, translateInput } from './translate-input.ts';
+import { translateFormat, translateTools } from './translate-tools.ts';
+import { Unsupported } from './unsupported.ts';
+
+/** Members with the same meaning and name in a chat. */
+const KEPT = [
+  'temperature',
+  'top_p',
+  'parallel_tool_calls',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+] as const;
+
+const STORES_NOTHING = 'the gateway stores nothing.';
+
+/** Parameters that are refused, except for values that mean the same as their absence. */
+const REFUSED: Readonly<Record<string, { readonly harmless: readonly unknown[]; readonly reason: string }>> = {
+  store: { harmless: [false], reason: STORES_NOTHING },
+  previous_response_id: { harmless: [], reason: `${STORES_NOTHING} Send the earlier turns as items of \`input\`.` },
+  conversation: { harmless: [], reason: STORES_NOTHING },
+  prompt: { harmless: [], reason: STORES_NOTHING },
+  background: { harmless: [false], reason: 'requests are answered at once.' },
+  truncation: { harmless: ['disabled'], reason: 'the input reaches the model whole.' },
+  top_logprobs: { harmless: [0], reason: 'probabilities are not reported.' },
+};
+
+/** Translates a request of the Responses format to a chat request. Throws Unsupported. */
+export const toChatRequest = (request: ResponseRequest): Readonly<Record<string, unknown>> => {
+  refuseUnsupported(request);
+  const messages: readonly ChatMessage[] = translateInput(request);
+  return {
+    model: request.model,
+    messages,
+    ...translateTools(request),
+    ...translateFormat(request),
+    ...defined('max_completion_tokens', request.max_output_tokens),
+    ...defined('reasoning_effort', request.reasoning?.effort),
+    ...defined('verbosity', request.text?.['verbosity']),
+    ...Object.assign({}, ...KEPT.map((name) => defined(name, request[name]))),
+    ...(request.stream === true ? { stream: true } : {}),
+  };
+};
+
+const refuseUnsupported = (request: ResponseRequest): void => {
+  for (const [name, { harmless, reason }] of Object.entries(REFUSED)) {
+    const value = request[name];
+    if (value === null || value === undefined || harmless.includes(value)) continue;
+    throw new Unsupported(name, reason);
+  }
+};

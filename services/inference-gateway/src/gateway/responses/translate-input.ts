@@ -1,0 +1,70 @@
+import type { ResponseRequest } from '@svc/contracts';
+import { isRecord } from '../../wire/index.ts';
+import { textOf, translateContent } from './translate-content.ts';
+import { Unsupported } from './unsupported.ts';
+
+/** A message of the chat format. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: unknown;
+  readonly tool_calls?: readonly object[];
+  readonly [name: string]: unknown;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+const REFERENCE_REASON =
+  'the gateway stores no items, so send each item itself. With the AI SDK, set `store: false` in `providerOptions.openai`.';
+
+/** Translates instructions and input items to chat messages. Throws Unsupported. */
+export const translateInput = ({ input, instructions }: ResponseRequest): ChatMessage[] => {
+  const messages: ChatMessage[] = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
+  if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
+  for (const item of input) addItem(messages, item);
+  return messages;
+};
+
+const addItem = (messages: ChatMessage[], item: Item): void => {
+  switch (item['type'] ?? 'message') {
+    case 'message':
+      messages.push(toMessage(item));
+      return;
+    case 'function_call':
+      addCall(messages, item);
+      return;
+    case 'function_call_output':
+      messages.push({ role: 'tool', tool_call_id: item['call_id'], content: textOf(item['output'], 'input') });
+      return;
+    case 'reasoning':
+      // Of the caller's earlier turns. A chat keeps no reasoning.
+      return;
+    case 'item_reference':
+      throw new Unsupported('input', `item_reference: ${REFERENCE_REASON}`);
+    default:
+      throw new Unsupported('input', `items of type ${String(item['type']).slice(0, 64)} belong to built-in tools.`);
+  }
+};
+
+const toMessage = ({ role, content }: Item): ChatMessage => {
+  if (role === 'assistant') return { role, content: textOf(content, 'input'), ...refusalIn(content) };
+  // Few providers know the role `developer`, which means the same.
+  const chatRole = role === 'developer' ? 'system' : String(role ?? 'user');
+  return { role: chatRole, content: translateContent(content) };
+};
+
+const refusalIn = (content: unknown): { readonly refusal?: string } => {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const refusals = parts.filter(isRecord).filter(({ type }) => type === 'refusal');
+  return refusals.length === 0 ? {} : { refusal: refusals.map(({ refusal }) => String(refusal)).join('') };
+};
+
+/** Calls of one turn are one message, together with the text before them. */
+const addCall = (messages: ChatMessage[], { call_id: id, name, arguments: args }: Item): void => {
+  const call = { id, type: 'function', function: { name, arguments: args } };
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') {
+    messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+    return;
+  }
+  messages[messages.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] };
+};
