@@ -47,21 +47,22 @@ test.each([
     const isRoot = ({ name, attributes }: CollectedSpan) => name === CHAT && attributes['svc.request_id'] === requestId;
     const trace = await traceWith(isRoot, 'process inference.usage.recorded.v1');
 
-  expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admission-batches'))).toEqual([
-    `inference-gateway: ${CHAT}`,
-    'inference-gateway: admitRequests',
-    'billing: POST /internal/admission-batches',
-  ]);
-  const admission = trace.find(({ attributes }) => String(attributes['db.query.summary']).startsWith('admit'));
-  expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admission-batches');
-  expect(wayTo(trace, find(trace, 'billing', 'process inference.usage.recorded.v1'))).toEqual([
-    `inference-gateway: ${CHAT}`,
-    'inference-gateway: send inference.usage.recorded.v1',
-    'billing: process inference.usage.recorded.v1',
-  ]);
-  expect(find(trace, 'inference-gateway', 'ask provider chat')).toBeDefined();
-  expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
-});
+    expect(wayTo(trace, find(trace, 'billing', 'POST /internal/admission-batches'))).toEqual([
+      `inference-gateway: ${CHAT}`,
+      'inference-gateway: admitRequests',
+      'billing: POST /internal/admission-batches',
+    ]);
+    const admission = trace.find(({ attributes }) => String(attributes['db.query.summary']).startsWith('admit'));
+    expect(wayTo(trace, admission).slice(0, -1)).toContain('billing: POST /internal/admission-batches');
+    expect(wayTo(trace, find(trace, 'billing', 'process inference.usage.recorded.v1'))).toEqual([
+      `inference-gateway: ${CHAT}`,
+      'inference-gateway: send inference.usage.recorded.v1',
+      'billing: process inference.usage.recorded.v1',
+    ]);
+    expect(find(trace, 'inference-gateway', 'ask provider chat')).toBeDefined();
+    expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
+  },
+);
 
 test('one trace follows a consent through NATS to the dispatcher, without trace headers to the receiver', async () => {
   const receiver = await startReceiver();

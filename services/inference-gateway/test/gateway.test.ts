@@ -602,7 +602,9 @@ describe('usage list', () => {
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const lines = (await answer.text()).trimEnd().split('\r\n');
     expect(lines[0]).toMatch(/^request_id,started_at,key_id,model,/);
-    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(rows.map(({ request_id }) => request_id).reverse());
+    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(
+      rows.map(({ request_id }) => request_id).reverse(),
+    );
     expect(lines.at(-1)).toContain(`,"'=cmd,""x""",`);
   });
 

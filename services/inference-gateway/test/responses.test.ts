@@ -72,18 +72,16 @@ const play = async (answer: (res: ServerResponse) => void): Promise<void> => {
 const playStream = (...pieces: string[]) => play((res) => eventStream(res).end(pieces.join('')));
 const playAnswer = (choice: object) =>
   play((res) =>
-    res
-      .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' })
-      .end(
-        JSON.stringify({
-          id: 'c1',
-          object: 'chat.completion',
-          created: 1,
-          model: MODEL,
-          choices: [{ index: 0, ...choice }],
-          usage,
-        }),
-      ),
+    res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' }).end(
+      JSON.stringify({
+        id: 'c1',
+        object: 'chat.completion',
+        created: 1,
+        model: MODEL,
+        choices: [{ index: 0, ...choice }],
+        usage,
+      }),
+    ),
   );
 const sent = () => JSON.parse(raw.bodies.at(-1)?.toString() ?? '');
 const stream = async (body: object, headers = {}) => {

@@ -68,7 +68,7 @@ const newRecord = (): UsageRecord => ({
   isStreamed: false,
   startedAtMs: NOW,
   ...releasedEnd(200, NOW + 5),
-  servedBy: { routeId: 'chat-eu', provider: 'Sandbox', dataZone: 'EU' },
+  servedBy: { routeId: 'chat-eu', provider: 'Sandbox', dataZone: 'EU', certification: null },
   outcome: 'settled',
   costMicros: 1_234,
 });

@@ -15,7 +15,9 @@ afterAll(async () => {
 });
 
 const take = (aggregate: string, version: number) =>
-  database.knex.transaction((trx) => takeTurns(trx, CONNECTION_TURNS, [{ aggregate, version, epoch: FIRST_EPOCH, deliveries: 1 }]));
+  database.knex.transaction((trx) =>
+    takeTurns(trx, CONNECTION_TURNS, [{ aggregate, version, epoch: FIRST_EPOCH, deliveries: 1 }]),
+  );
 
 /** Records a version as the previous release does, and returns the one from before. */
 const takeAsBefore = async (aggregate: string, version: number): Promise<number> => {

@@ -92,7 +92,6 @@ export const usageFactSchema = z.object({
   cached_input_tokens: z.int().min(0).nullish(),
   reasoning_tokens: z.int().min(0).nullish(),
   audio_ms: z.int().min(0).nullable(),
-  cached_input_tokens: z.int().min(0).nullable().optional(),
   served_by: z
     .object({
       provider: z.string(),

@@ -36,7 +36,7 @@ export const credentialLine = (operation: Pick<Operation, 'security'>): string =
 };
 
 /** Returns the display name of a credential. */
-export const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;
+const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;
 
 /** Renders fields for the credentials of a page, shown if scripts run. Their values are kept only in the page. */
 export const credentialFields = (operations: readonly Operation[]): Html | false => {

@@ -27,7 +27,10 @@ export const siteSections: readonly SiteSection[] = [
     title: 'For gateway users',
     sources: ['guides/gateway.md', 'guides/compliance.md', 'guides/keys-and-wallet.md'],
   },
-  { title: 'For operators', sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'] },
+  {
+    title: 'For operators',
+    sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'],
+  },
   { title: 'Reference', sources: ['errors.md', 'glossary.md'] },
 ];
 

@@ -15,7 +15,11 @@ const makeKey = async () => {
   const jwk = await crypto.subtle.exportKey('jwk', pair.publicKey);
   return { privateKey: pair.privateKey, keys: { keys: [{ ...jwk, kid: 'k1' }] } };
 };
-const sign = async (privateKey: Awaited<ReturnType<typeof makeKey>>['privateKey'], body: object, header: object = {}): Promise<string> => {
+const sign = async (
+  privateKey: Awaited<ReturnType<typeof makeKey>>['privateKey'],
+  body: object,
+  header: object = {},
+): Promise<string> => {
   const head = encode(JSON.stringify({ alg: 'ES256', typ: 'svc-receipt+jwt', kid: 'k1', ...header }));
   const signed = `${head}.${encode(JSON.stringify(body))}`;
   const algorithm = { name: 'ECDSA', hash: 'SHA-256' };

@@ -1,3 +1,3 @@
-export { type AppStanding, describeBudget } from './app-budget.ts';
+export type { AppStanding } from './app-budget.ts';
 export { findAppStanding } from './queries.ts';
 export { appBudgetRoutes } from './routes.ts';

@@ -18,7 +18,12 @@ const records: fc.Arbitrary<UsageRecord> = fc.record({
   ingressRegion: text,
   isStreamed: fc.boolean(),
   startedAtMs: count,
-  servedBy: orNull(fc.record({ routeId: text, provider: text, dataZone: text }, { noNullPrototype: true })),
+  servedBy: orNull(
+    fc.record(
+      { routeId: text, provider: text, dataZone: text, certification: orNull(text) },
+      { noNullPrototype: true },
+    ),
+  ),
   upstreamModel: orNull(text),
   upstreamRequestId: orNull(text),
   inputTokens: orNull(count),
