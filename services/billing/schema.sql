@@ -238,10 +238,15 @@ CREATE OR REPLACE FUNCTION public.admit_key_requests(p_request_ids text[], p_svc
 AS $function$
 DECLARE
   q record;
-  k key_budgets%ROWTYPE;
-  known key_budgets%ROWTYPE;
   at timestamptz;
+  -- The wallet and the key of the request, after the requests before it.
+  owner_id text;
   available bigint;
+  k key_budgets%ROWTYPE;
+  -- What this call has changed, and not written yet.
+  held wallet_hold[] := '{}';
+  keys key_budgets[] := '{}';
+  is_key_changed boolean := false;
   key_hash bytea;
   reserved_tokens bigint;
 BEGIN
@@ -252,11 +257,20 @@ BEGIN
         idempotency_key, tokens_per_minute, tokens, tokens_least, place)
     ORDER BY t.svc_user_id, t.key_id, t.place
   LOOP
-    SELECT w.balance_micros - w.held_micros INTO available
-      FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
-    SELECT * INTO known FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    IF owner_id IS DISTINCT FROM q.svc_user_id THEN
+      owner_id := q.svc_user_id;
+      SELECT w.balance_micros - w.held_micros INTO available
+        FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
+    END IF;
+    IF k.key_id IS DISTINCT FROM q.key_id THEN
+      IF is_key_changed THEN keys := keys || k; END IF;
+      is_key_changed := false;
+      SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    END IF;
     at := billing_now();
-    k := with_current_key_windows(known, at);
+    k := with_current_key_windows(k, at);
+    k.key_id := q.key_id;
+    k.svc_user_id := q.svc_user_id;
 
     key_hash := sha256(convert_to(q.idempotency_key, 'UTF8'));
     SELECT r.verdict, r.duplicate_of, r.duplicate_state INTO verdict, duplicate_of, duplicate_state
@@ -281,24 +295,15 @@ BEGIN
         ON CONFLICT DO NOTHING;
       verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
       IF FOUND THEN
-        UPDATE wallets SET held_micros = held_micros + q.hold WHERE svc_user_id = q.svc_user_id;
+        available := available - q.hold;
+        held := held || (q.svc_user_id, q.hold)::wallet_hold;
         -- The minutes of a key without a limit count nothing.
         k.minute_count := k.minute_count + (q.per_minute IS NOT NULL)::int;
         IF q.tokens_per_minute IS NOT NULL THEN
           k.minute_tokens := k.minute_tokens + coalesce(reserved_tokens, 0);
         END IF;
         k.month_limit_micros := q.monthly_limit;
-        IF known.key_id IS NULL THEN
-          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, minute_tokens, month_start,
-              month_used_micros, month_limit_micros)
-            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.minute_tokens, k.month_start, 0,
-              k.month_limit_micros);
-        ELSIF k IS DISTINCT FROM known THEN
-          UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count,
-              minute_tokens = k.minute_tokens, month_start = k.month_start, month_used_micros = k.month_used_micros,
-              month_limit_micros = k.month_limit_micros
-            WHERE key_id = q.key_id;
-        END IF;
+        is_key_changed := true;
       END IF;
     END IF;
 
@@ -310,6 +315,8 @@ BEGIN
       WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
     RETURN NEXT;
   END LOOP;
+  IF is_key_changed THEN keys := keys || k; END IF;
+  PERFORM write_key_admissions(held, keys);
 END $function$
 ;
 
@@ -424,74 +431,6 @@ BEGIN
 END $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.book_delegated_use(r reservations, p_state text, p_cost bigint, p_currency text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  booked bigint := coalesce(p_cost, 0) - coalesce(r.cost_micros, 0);
-  -- Against the caps counts the cost, or the estimate while the outcome is uncertain.
-  counted bigint := CASE p_state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(p_cost, 0) END
-    - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END;
-  is_budgeted boolean;
-BEGIN
-  UPDATE accounts AS a SET pending = a.pending - (r.state = 'reserved')::int,
-      week_used_micros = a.week_used_micros + CASE a.week_start WHEN r.week_start THEN counted ELSE 0 END,
-      month_used_micros = a.month_used_micros + CASE a.month_start WHEN r.month_start THEN counted ELSE 0 END
-    WHERE a.svc_user_id = r.svc_user_id RETURNING a.has_app_budgets INTO is_budgeted;
-  IF is_budgeted THEN PERFORM book_app_budget(r, p_state, p_cost); END IF;
-  PERFORM ledger_post(CASE r.state WHEN 'settled' THEN 'usage_adjustment' ELSE 'usage' END, r.request_id, r.svc_user_id,
-    p_currency, ARRAY['usage', 'allowance'], ARRAY[booked, -booked]);
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.book_key_use(r reservations, p_state text, p_cost bigint, p_currency text, p_tokens bigint)
- RETURNS bigint
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  w wallets%ROWTYPE;
-  k key_budgets%ROWTYPE;
-  is_end boolean := p_state IN ('settled', 'released');
-  freed bigint := CASE WHEN is_end AND r.state IN ('reserved', 'uncertain') THEN r.estimate_micros ELSE 0 END;
-  cost bigint := coalesce(p_cost, 0);
-  cost_before bigint := coalesce(r.cost_micros, 0);
-  paid_before bigint := cost_before - r.written_off_micros;
-  -- Already counted in the wallet's holds or payments, and in the key's month.
-  covered bigint := freed + paid_before;
-  paid bigint := least(cost, covered);
-  counted bigint;
-  tokens bigint := CASE p_state WHEN 'released' THEN 0 ELSE p_tokens END;
-BEGIN
-  SELECT * INTO w FROM wallets AS v WHERE v.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
-  SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = r.key_id FOR NO KEY UPDATE;
-  IF cost > covered THEN
-    paid := least(cost, covered + greatest(w.balance_micros - w.held_micros, 0));
-    IF k.month_limit_micros IS NOT NULL AND k.month_start = r.month_start THEN
-      paid := greatest(covered, least(paid,
-        k.month_limit_micros - k.month_used_micros - key_held_micros(r.key_id, r.month_start) + covered));
-    END IF;
-  END IF;
-  -- Uncertain requests count at their estimate, as settled ones do at what was paid.
-  counted := CASE p_state WHEN 'uncertain' THEN r.estimate_micros ELSE paid END
-    - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid_before END;
-  PERFORM ledger_post(CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id, r.svc_user_id,
-    p_currency, ARRAY['wallet_available', 'write_offs', 'income'],
-    ARRAY[paid_before - paid, (cost_before - paid_before) - (cost - paid), cost - cost_before]);
-  UPDATE wallets AS v SET held_micros = v.held_micros - freed, balance_micros = v.balance_micros + paid_before - paid
-    WHERE v.svc_user_id = r.svc_user_id AND (freed <> 0 OR paid <> paid_before);
-  IF is_end AND r.state IN ('reserved', 'uncertain') AND tokens <> r.tokens THEN
-    UPDATE key_budgets AS b SET minute_tokens = greatest(b.minute_tokens + tokens - r.tokens, 0)
-      WHERE b.key_id = r.key_id AND b.minute_start = r.minute_start;
-  END IF;
-  IF counted <> 0 THEN
-    UPDATE key_budgets AS b SET month_used_micros = b.month_used_micros + counted
-      WHERE b.key_id = r.key_id AND b.month_start = r.month_start;
-  END IF;
-  RETURN cost - paid;
-END $function$
-;
-
 CREATE OR REPLACE FUNCTION public.current_epoch()
  RETURNS uuid
  LANGUAGE sql
@@ -525,6 +464,26 @@ BEGIN
       month_start = CASE WHEN a.anchor = p_anchor THEN greatest(a.month_start, month.starts_at) ELSE month.starts_at END,
       month_end = CASE WHEN a.anchor = p_anchor AND a.month_start > month.starts_at THEN a.month_end ELSE month.ends_at END,
       month_used_micros = CASE WHEN a.anchor = p_anchor AND a.month_start >= month.starts_at THEN a.month_used_micros ELSE 0 END;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.extra_key_micros(r reservations, p_changes key_use_change[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  available bigint;
+  left_of_month bigint;
+BEGIN
+  SELECT w.balance_micros - w.held_micros INTO available FROM wallets AS w WHERE w.svc_user_id = r.svc_user_id;
+  available := available + coalesce((SELECT sum(c.freed - c.paid) FROM unnest(p_changes) AS c
+    WHERE c.svc_user_id = r.svc_user_id), 0);
+  SELECT k.month_limit_micros - k.month_used_micros - key_held_micros(r.key_id, r.month_start)
+      - coalesce((SELECT sum(c.counted - c.unreserved) FROM unnest(p_changes) AS c
+          WHERE c.key_id = r.key_id AND c.month_start = r.month_start), 0)
+    INTO left_of_month FROM key_budgets AS k WHERE k.key_id = r.key_id AND k.month_start = r.month_start;
+  -- Without a limit, the month leaves everything.
+  RETURN greatest(least(available, left_of_month), 0);
 END $function$
 ;
 
@@ -875,6 +834,149 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.settle_delegated_requests(p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
+ RETURNS TABLE(place bigint, request_id text, state text, effect text)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  at timestamptz := billing_now();
+  q record;
+  r reservations%ROWTYPE;
+  step record;
+  -- What this call has changed, and not written yet.
+  changed reservations[] := '{}';
+  change plan_use_change;
+  changes plan_use_change[] := '{}';
+BEGIN
+  PERFORM FROM accounts AS a
+    WHERE a.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
+      WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'delegated'
+        AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate'))
+    ORDER BY a.svc_user_id FOR NO KEY UPDATE;
+  FOR q IN
+    SELECT t.place, t.outcome, t.cost, v AS reservation, a.has_app_budgets
+      FROM unnest(p_places, p_request_ids, p_outcomes, p_costs) AS t (place, request_id, outcome, cost)
+      JOIN reservations AS v ON v.request_id = t.request_id JOIN accounts AS a ON a.svc_user_id = v.svc_user_id
+      WHERE v.kind = 'delegated' ORDER BY v.svc_user_id, t.place
+  LOOP
+    r := q.reservation;
+    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
+    place := q.place;
+    request_id := r.request_id;
+    state := step.state;
+    effect := step.effect;
+    IF step.effect NOT IN ('none', 'conflict') THEN
+      IF q.has_app_budgets THEN PERFORM book_app_budget(r, step.state, step.cost); END IF;
+      change := (r.svc_user_id, r.week_start, r.month_start, (r.state = 'reserved')::int,
+        -- Against the caps counts the cost, or the estimate while the outcome is uncertain.
+        CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(step.cost, 0) END
+          - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END,
+        CASE r.state WHEN 'settled' THEN 'usage_adjustment' ELSE 'usage' END, r.request_id,
+        coalesce(step.cost, 0) - coalesce(r.cost_micros, 0));
+      changes := changes || change;
+      r.budget_micros := CASE step.state WHEN 'settled' THEN least(r.budget_micros, step.cost) ELSE r.budget_micros END;
+      r.state := step.state;
+      r.settled_by := step.settled_by;
+      r.cost_micros := step.cost;
+      r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
+      r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
+      r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
+      changed := changed || r;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+  IF cardinality(changes) > 0 THEN
+    PERFORM write_reservations(changed);
+    PERFORM write_delegated_use(changes, p_currency);
+  END IF;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.settle_key_requests(p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_tokens bigint[], p_currency text)
+ RETURNS TABLE(place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  at timestamptz := billing_now();
+  q record;
+  r reservations%ROWTYPE;
+  step record;
+  is_end boolean;
+  freed bigint;
+  cost bigint;
+  cost_before bigint;
+  paid bigint;
+  paid_before bigint;
+  covered bigint;
+  -- What this call has changed, and not written yet.
+  changed reservations[] := '{}';
+  change key_use_change;
+  changes key_use_change[] := '{}';
+BEGIN
+  PERFORM FROM reservations AS v
+    WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'
+      AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate')
+    ORDER BY v.request_id FOR NO KEY UPDATE;
+  IF FOUND THEN
+    PERFORM FROM wallets AS w
+      WHERE w.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
+        WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key')
+      ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+  END IF;
+  FOR q IN
+    SELECT t.place, t.outcome, t.cost, t.tokens, v AS reservation
+      FROM unnest(p_places, p_request_ids, p_outcomes, p_costs, p_tokens) AS t (place, request_id, outcome, cost, tokens)
+      JOIN reservations AS v ON v.request_id = t.request_id
+      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.place
+  LOOP
+    r := q.reservation;
+    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
+    place := q.place;
+    request_id := r.request_id;
+    state := step.state;
+    effect := step.effect;
+    over_hold_micros := 0;
+    written_off_micros := 0;
+    IF step.effect NOT IN ('none', 'conflict') THEN
+      is_end := step.state IN ('settled', 'released') AND r.state IN ('reserved', 'uncertain');
+      freed := CASE WHEN is_end THEN r.estimate_micros ELSE 0 END;
+      cost := coalesce(step.cost, 0);
+      cost_before := coalesce(r.cost_micros, 0);
+      paid_before := cost_before - r.written_off_micros;
+      -- Already counted in the wallet's holds or payments, and in the key's month.
+      covered := freed + paid_before;
+      paid := CASE WHEN cost > covered THEN least(cost, covered + extra_key_micros(r, changes)) ELSE cost END;
+      change := (r.svc_user_id, r.key_id, r.month_start, r.minute_start,
+        CASE r.state WHEN 'reserved' THEN r.estimate_micros ELSE 0 END, freed, paid - paid_before,
+        -- Uncertain requests count at their estimate, as settled ones do at what was paid.
+        CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid END
+          - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid_before END,
+        CASE WHEN is_end THEN CASE step.state WHEN 'released' THEN 0 ELSE q.tokens END - r.tokens END,
+        CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id,
+        cost - cost_before, r.written_off_micros - (cost - paid));
+      changes := changes || change;
+      over_hold_micros := greatest(cost - r.estimate_micros, 0);
+      written_off_micros := greatest(cost - paid - r.written_off_micros, 0);
+      r.written_off_micros := cost - paid;
+      r.state := step.state;
+      r.settled_by := step.settled_by;
+      r.cost_micros := step.cost;
+      r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
+      r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
+      r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
+      changed := changed || r;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+  IF cardinality(changes) > 0 THEN
+    PERFORM write_reservations(changed);
+    PERFORM write_key_use(changes, p_currency);
+  END IF;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.settle_many(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text)
  RETURNS TABLE(request_id text, state text, effect text, over_hold_micros bigint)
  LANGUAGE sql
@@ -892,59 +994,6 @@ AS $function$
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.settle_request(p_request_id text, p_outcome text, p_cost bigint, p_currency text, p_tokens bigint, OUT state text, OUT effect text, OUT over_hold_micros bigint, OUT written_off_micros bigint)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  at timestamptz := billing_now();
-  r reservations%ROWTYPE;
-  step record;
-  written_off bigint := 0;
-BEGIN
-  over_hold_micros := 0;
-  written_off_micros := 0;
-  SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
-  IF NOT FOUND AND p_outcome = 'released' THEN
-    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
-      VALUES (p_request_id, 'given_up', '', 'released', 0, date_trunc('month', at, 'UTC'), at, at)
-      ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id FOR NO KEY UPDATE; END IF;
-  END IF;
-  IF r.request_id IS NULL THEN
-    effect := CASE p_outcome WHEN 'settled' THEN 'unknown' ELSE 'ignored' END;
-    RETURN;
-  END IF;
-
-  -- Most outcomes are reported twice, by a call and by a fact: an end that stands is told apart without a lock.
-  step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
-  IF r.kind = 'delegated' AND step.effect NOT IN ('none', 'conflict') THEN
-    PERFORM FROM accounts AS a WHERE a.svc_user_id = r.svc_user_id FOR NO KEY UPDATE;
-    SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
-    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, p_outcome, p_cost);
-  END IF;
-  state := step.state;
-  effect := step.effect;
-  IF effect IN ('none', 'conflict') THEN RETURN; END IF;
-
-  IF r.kind = 'delegated' THEN
-    PERFORM book_delegated_use(r, step.state, step.cost, p_currency);
-  ELSE
-    written_off := book_key_use(r, step.state, step.cost, p_currency, p_tokens);
-    written_off_micros := greatest(written_off - r.written_off_micros, 0);
-    over_hold_micros := greatest(step.cost - r.estimate_micros, 0);
-  END IF;
-  UPDATE reservations AS v SET state = step.state, settled_by = step.settled_by, cost_micros = step.cost,
-      written_off_micros = written_off,
-      budget_micros = CASE WHEN r.kind = 'delegated' AND step.state = 'settled' THEN least(r.budget_micros, step.cost)
-        ELSE r.budget_micros END,
-      uncertain_at = CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END,
-      ended_at = CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END,
-      adjusted_at = CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END
-    WHERE v.request_id = p_request_id;
-END $function$
-;
-
 CREATE OR REPLACE FUNCTION public.settle_requests(p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text, p_tokens bigint[])
  RETURNS TABLE(place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint)
  LANGUAGE plpgsql
@@ -954,25 +1003,42 @@ CREATE OR REPLACE FUNCTION public.settle_requests(p_request_ids text[], p_outcom
  SET enable_mergejoin TO 'off'
  SET lock_timeout TO '1s'
 AS $function$
-DECLARE q record;
+#variable_conflict use_column
+DECLARE
+  given_up text[];
+  -- Outcomes of different requests; a second outcome of one request is in the second turn.
+  turn record;
 BEGIN
-  PERFORM FROM reservations AS r
-    WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'api_key'
-      AND (r.state IN ('reserved', 'uncertain') OR r.settled_by = 'estimate')
-    ORDER BY r.request_id FOR NO KEY UPDATE;
-  FOR q IN
-    SELECT t.* FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
-      WITH ORDINALITY AS t (request_id, outcome, cost, tokens, place)
-    LEFT JOIN reservations AS r ON r.request_id = t.request_id
-    -- Unknown requests come first: they may wait for an admission, and nothing is locked yet.
-    ORDER BY r.kind NULLS FIRST, r.svc_user_id, t.place
+  WITH tombstones AS (
+    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+      SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
+          billing_now()
+        FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
+        WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
+        ORDER BY t.request_id
+      ON CONFLICT DO NOTHING RETURNING request_id)
+  SELECT array_agg(request_id) INTO given_up FROM tombstones;
+
+  FOR turn IN
+    SELECT t.turn, array_agg(t.place ORDER BY t.place) AS places, array_agg(t.request_id ORDER BY t.place) AS ids,
+        array_agg(t.outcome ORDER BY t.place) AS outcomes, array_agg(t.cost ORDER BY t.place) AS costs,
+        array_agg(t.tokens ORDER BY t.place) AS tokens
+      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
+            FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
+              WITH ORDINALITY AS u (request_id, outcome, cost, tokens, place)) AS t
+      GROUP BY t.turn ORDER BY t.turn
   LOOP
-    place := q.place;
-    request_id := q.request_id;
-    SELECT s.state, s.effect, s.over_hold_micros, s.written_off_micros
-      INTO state, effect, over_hold_micros, written_off_micros
-      FROM settle_request(q.request_id, q.outcome, q.cost, p_currency, q.tokens) AS s;
-    RETURN NEXT;
+    RETURN QUERY SELECT k.place, k.request_id, k.state, k.effect, k.over_hold_micros, k.written_off_micros
+      FROM settle_key_requests(turn.places, turn.ids, turn.outcomes, turn.costs, turn.tokens, p_currency) AS k;
+    RETURN QUERY SELECT d.place, d.request_id, d.state, d.effect, 0::bigint, 0::bigint
+      FROM settle_delegated_requests(turn.places, turn.ids, turn.outcomes, turn.costs, p_currency) AS d;
+    RETURN QUERY SELECT t.place, t.request_id, r.state,
+        CASE WHEN r.state IS NOT NULL THEN (settlement_step(r.state, NULL, NULL, 0, t.outcome, t.cost)).effect
+          WHEN t.outcome = 'settled' THEN 'unknown' ELSE 'ignored' END, 0::bigint, 0::bigint
+      FROM unnest(turn.places, turn.ids, turn.outcomes, turn.costs) AS t (place, request_id, outcome, cost)
+      LEFT JOIN reservations AS r ON r.request_id = t.request_id
+        AND NOT (turn.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
+      WHERE coalesce(r.kind, 'given_up') = 'given_up';
   END LOOP;
 END $function$
 ;
@@ -1306,6 +1372,80 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.write_delegated_use(p_changes plan_use_change[], p_currency text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE accounts AS a SET pending = a.pending - d.ended, week_used_micros = a.week_used_micros + d.week,
+      month_used_micros = a.month_used_micros + d.month
+    FROM (SELECT c.svc_user_id, sum(c.ended) AS ended,
+            coalesce(sum(c.counted) FILTER (WHERE v.week_start = c.week_start), 0) AS week,
+            coalesce(sum(c.counted) FILTER (WHERE v.month_start = c.month_start), 0) AS month
+          FROM unnest(p_changes) AS c JOIN accounts AS v ON v.svc_user_id = c.svc_user_id GROUP BY c.svc_user_id) AS d
+    WHERE a.svc_user_id = d.svc_user_id;
+  PERFORM ledger_post_many(array_agg(c.posting_kind), array_agg(c.request_id), array_agg(c.svc_user_id), p_currency,
+      ARRAY['usage', 'allowance'], array_agg(ARRAY[c.cost, -c.cost]))
+    FROM unnest(p_changes) AS c WHERE c.cost <> 0 HAVING count(*) > 0;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.write_key_admissions(p_held wallet_hold[], p_keys key_budgets[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF cardinality(p_held) = 0 THEN RETURN; END IF;
+  UPDATE wallets AS w SET held_micros = w.held_micros + d.hold
+    FROM (SELECT h.svc_user_id, sum(h.hold) AS hold FROM unnest(p_held) AS h GROUP BY h.svc_user_id) AS d
+    WHERE w.svc_user_id = d.svc_user_id;
+  INSERT INTO key_budgets AS b (key_id, svc_user_id, minute_start, minute_count, minute_tokens, month_start,
+      month_used_micros, month_limit_micros)
+    SELECT key_id, svc_user_id, minute_start, minute_count, minute_tokens, month_start, month_used_micros,
+        month_limit_micros FROM unnest(p_keys)
+    ON CONFLICT (key_id) DO UPDATE SET minute_start = excluded.minute_start, minute_count = excluded.minute_count,
+      minute_tokens = excluded.minute_tokens, month_start = excluded.month_start,
+      month_used_micros = excluded.month_used_micros, month_limit_micros = excluded.month_limit_micros
+    WHERE (b.minute_start, b.minute_count, b.minute_tokens, b.month_start, b.month_limit_micros) IS DISTINCT FROM
+      (excluded.minute_start, excluded.minute_count, excluded.minute_tokens, excluded.month_start,
+        excluded.month_limit_micros);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.write_key_use(p_changes key_use_change[], p_currency text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE wallets AS w SET held_micros = w.held_micros - d.freed, balance_micros = w.balance_micros - d.paid
+    FROM (SELECT c.svc_user_id, sum(c.freed) AS freed, sum(c.paid) AS paid FROM unnest(p_changes) AS c
+          GROUP BY c.svc_user_id) AS d
+    WHERE w.svc_user_id = d.svc_user_id AND (d.freed <> 0 OR d.paid <> 0);
+  UPDATE key_budgets AS b SET month_used_micros = b.month_used_micros + d.counted,
+      minute_tokens = greatest(b.minute_tokens + d.tokens, 0)
+    FROM (SELECT c.key_id, coalesce(sum(c.counted) FILTER (WHERE k.month_start = c.month_start), 0) AS counted,
+            coalesce(sum(c.tokens) FILTER (WHERE k.minute_start = c.minute_start), 0) AS tokens
+          FROM unnest(p_changes) AS c JOIN key_budgets AS k ON k.key_id = c.key_id GROUP BY c.key_id) AS d
+    WHERE b.key_id = d.key_id AND (d.counted <> 0 OR d.tokens <> 0);
+  PERFORM ledger_post_many(array_agg(c.posting_kind), array_agg(c.request_id), array_agg(c.svc_user_id), p_currency,
+      ARRAY['wallet_available', 'write_offs', 'income'], array_agg(ARRAY[-c.paid, c.written_off, c.income]))
+    FROM unnest(p_changes) AS c WHERE c.paid <> 0 OR c.written_off <> 0 OR c.income <> 0
+    HAVING count(*) > 0;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.write_reservations(p_changed reservations[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE reservations AS r SET state = c.state, settled_by = c.settled_by, cost_micros = c.cost_micros,
+      written_off_micros = c.written_off_micros, budget_micros = c.budget_micros, uncertain_at = c.uncertain_at,
+      ended_at = c.ended_at, adjusted_at = c.adjusted_at
+    FROM unnest(p_changed) AS c WHERE r.request_id = c.request_id;
+END $function$
+;
+
 CREATE TABLE accounts (
   svc_user_id text NOT NULL,
   status text NOT NULL,
@@ -1566,9 +1706,9 @@ CREATE TABLE reservations (
   holder_id text,
   reported_micros bigint,
   written_off_micros bigint DEFAULT 0 NOT NULL,
-  budget_micros bigint,
   minute_start timestamp with time zone,
   tokens bigint,
+  budget_micros bigint,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
   CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))

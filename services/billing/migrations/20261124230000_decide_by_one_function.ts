@@ -9,10 +9,14 @@ const FUNCTIONS = [
   'admit_delegated_requests',
   'key_held_micros',
   'with_current_key_windows',
+  'write_key_admissions',
   'admit_key_requests',
-  'book_delegated_use',
-  'book_key_use',
-  'settle_request',
+  'write_reservations',
+  'extra_key_micros',
+  'write_key_use',
+  'settle_key_requests',
+  'write_delegated_use',
+  'settle_delegated_requests',
   'settle_requests',
   'previous_release',
 ];
@@ -21,8 +25,8 @@ const FUNCTIONS = [
  * One function for each decision: admission of delegated requests, admission of API-key requests, settlement. A settlement
  * never takes a wallet below zero, and a key's monthly limit counts what its requests hold.
  *
- * The next release drops the functions of `previous_release.sql`, and with them `admit_for_key`, `give_up_requests`,
- * `settle_turn` and `ledger_post_many`, which calls that are under way during this migration may still reach.
+ * The next release drops the functions of `previous_release.sql`, and with them `admit_for_key`, `give_up_requests` and
+ * `settle_turn`, which calls that are under way during this migration may still reach.
  */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
@@ -41,6 +45,31 @@ export const up = async (knex: Knex): Promise<void> => {
     ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_book_check,
       ADD CONSTRAINT ledger_entries_book_check CHECK (book IN (
         'usage', 'allowance', 'wallet_available', 'wallet_held', 'payments_received', 'income', 'write_offs')) NOT VALID;
+
+    -- The hold of one admitted API-key request.
+    CREATE TYPE wallet_hold AS (svc_user_id text, hold bigint);
+    -- Changes by the outcome of one API-key request.
+    CREATE TYPE key_use_change AS (
+      svc_user_id text, key_id text,
+      -- Those of its admission.
+      month_start timestamptz, minute_start timestamptz,
+      -- Leaves the sum of the key's reserved requests.
+      unreserved bigint,
+      -- Leaves the wallet's holds, and its balance.
+      freed bigint, paid bigint,
+      -- Enters the key's month, and its minute.
+      counted bigint, tokens bigint,
+      posting_kind text, request_id text, income bigint, written_off bigint);
+    -- Changes by the outcome of one delegated request.
+    CREATE TYPE plan_use_change AS (
+      svc_user_id text,
+      -- Those of its admission.
+      week_start timestamptz, month_start timestamptz,
+      -- 1 if it leaves one of the account's places.
+      ended int,
+      -- Enters the windows.
+      counted bigint,
+      posting_kind text, request_id text, cost bigint);
   `);
   // As they are today, functions name tables of later migrations, which create them again.
   await knex.raw('SET LOCAL check_function_bodies = off');

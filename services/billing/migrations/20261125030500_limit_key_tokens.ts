@@ -5,9 +5,9 @@ import type { Knex } from 'knex';
 const FUNCTIONS = [
   'recall_key_request',
   'with_current_key_windows',
+  'write_key_admissions',
   'admit_key_requests',
-  'book_key_use',
-  'settle_request',
+  'settle_key_requests',
   'settle_requests',
   'previous_release',
 ];

@@ -12,8 +12,7 @@ const FUNCTIONS = [
   'refuse_delegated',
   'admit_delegated_requests',
   'book_app_budget',
-  'book_delegated_use',
-  'settle_request',
+  'settle_delegated_requests',
   'usage_days_follow',
   'previous_release',
 ];

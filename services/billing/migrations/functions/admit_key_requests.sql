@@ -14,10 +14,15 @@ CREATE OR REPLACE FUNCTION admit_key_requests(
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '1s' AS $$
 DECLARE
   q record;
-  k key_budgets%ROWTYPE;
-  known key_budgets%ROWTYPE;
   at timestamptz;
+  -- The wallet and the key of the request, after the requests before it.
+  owner_id text;
   available bigint;
+  k key_budgets%ROWTYPE;
+  -- What this call has changed, and not written yet.
+  held wallet_hold[] := '{}';
+  keys key_budgets[] := '{}';
+  is_key_changed boolean := false;
   key_hash bytea;
   reserved_tokens bigint;
 BEGIN
@@ -28,11 +33,20 @@ BEGIN
         idempotency_key, tokens_per_minute, tokens, tokens_least, place)
     ORDER BY t.svc_user_id, t.key_id, t.place
   LOOP
-    SELECT w.balance_micros - w.held_micros INTO available
-      FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
-    SELECT * INTO known FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    IF owner_id IS DISTINCT FROM q.svc_user_id THEN
+      owner_id := q.svc_user_id;
+      SELECT w.balance_micros - w.held_micros INTO available
+        FROM wallets AS w WHERE w.svc_user_id = q.svc_user_id FOR NO KEY UPDATE;
+    END IF;
+    IF k.key_id IS DISTINCT FROM q.key_id THEN
+      IF is_key_changed THEN keys := keys || k; END IF;
+      is_key_changed := false;
+      SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = q.key_id FOR NO KEY UPDATE;
+    END IF;
     at := billing_now();
-    k := with_current_key_windows(known, at);
+    k := with_current_key_windows(k, at);
+    k.key_id := q.key_id;
+    k.svc_user_id := q.svc_user_id;
 
     key_hash := sha256(convert_to(q.idempotency_key, 'UTF8'));
     SELECT r.verdict, r.duplicate_of, r.duplicate_state INTO verdict, duplicate_of, duplicate_state
@@ -57,24 +71,15 @@ BEGIN
         ON CONFLICT DO NOTHING;
       verdict := CASE WHEN FOUND THEN 'admitted' ELSE 'request_id_taken' END;
       IF FOUND THEN
-        UPDATE wallets SET held_micros = held_micros + q.hold WHERE svc_user_id = q.svc_user_id;
+        available := available - q.hold;
+        held := held || (q.svc_user_id, q.hold)::wallet_hold;
         -- The minutes of a key without a limit count nothing.
         k.minute_count := k.minute_count + (q.per_minute IS NOT NULL)::int;
         IF q.tokens_per_minute IS NOT NULL THEN
           k.minute_tokens := k.minute_tokens + coalesce(reserved_tokens, 0);
         END IF;
         k.month_limit_micros := q.monthly_limit;
-        IF known.key_id IS NULL THEN
-          INSERT INTO key_budgets (key_id, svc_user_id, minute_start, minute_count, minute_tokens, month_start,
-              month_used_micros, month_limit_micros)
-            VALUES (q.key_id, q.svc_user_id, k.minute_start, k.minute_count, k.minute_tokens, k.month_start, 0,
-              k.month_limit_micros);
-        ELSIF k IS DISTINCT FROM known THEN
-          UPDATE key_budgets SET minute_start = k.minute_start, minute_count = k.minute_count,
-              minute_tokens = k.minute_tokens, month_start = k.month_start, month_used_micros = k.month_used_micros,
-              month_limit_micros = k.month_limit_micros
-            WHERE key_id = q.key_id;
-        END IF;
+        is_key_changed := true;
       END IF;
     END IF;
 
@@ -86,4 +91,6 @@ BEGIN
       WHEN 'rate_limit_exceeded' THEN k.minute_start + interval '60 seconds' END;
     RETURN NEXT;
   END LOOP;
+  IF is_key_changed THEN keys := keys || k; END IF;
+  PERFORM write_key_admissions(held, keys);
 END $$;

@@ -1,8 +1,11 @@
--- Ends reservations as reported, each exactly once; see settle_request. Outcomes of one request take effect in the order
--- given.
+-- Ends reservations as reported, each exactly once. An outcome that was reported before, or comes too late, changes nothing
+-- (see settlement_step). Outcomes of one request take effect in the order given.
+-- Effects beside those of settlement_step: 'unknown', a cost for a request that was never admitted; 'ignored', another
+-- outcome of such a request. A released request that was never admitted leaves a tombstone: if its admission still arrives,
+-- it finds the id taken.
 -- Rows are locked in one order, so that callers never wait for each other in a circle: reservations of API keys by id,
--- then wallets by account, each before its keys, then accounts, each before its reservations. A wallet pays for new
--- requests while a settlement waits for a reservation.
+-- then wallets, then accounts, each before its reservations. A wallet pays for new requests while a settlement waits for a
+-- reservation. Tombstones come before all locks, as they may wait for an admission.
 CREATE OR REPLACE FUNCTION settle_requests(
   p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text, p_tokens bigint[]
 ) RETURNS TABLE (
@@ -10,24 +13,41 @@ CREATE OR REPLACE FUNCTION settle_requests(
 )
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET lock_timeout = '1s' AS $$
-DECLARE q record;
+#variable_conflict use_column
+DECLARE
+  given_up text[];
+  -- Outcomes of different requests; a second outcome of one request is in the second turn.
+  turn record;
 BEGIN
-  PERFORM FROM reservations AS r
-    WHERE r.request_id = ANY (p_request_ids) AND r.kind = 'api_key'
-      AND (r.state IN ('reserved', 'uncertain') OR r.settled_by = 'estimate')
-    ORDER BY r.request_id FOR NO KEY UPDATE;
-  FOR q IN
-    SELECT t.* FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
-      WITH ORDINALITY AS t (request_id, outcome, cost, tokens, place)
-    LEFT JOIN reservations AS r ON r.request_id = t.request_id
-    -- Unknown requests come first: they may wait for an admission, and nothing is locked yet.
-    ORDER BY r.kind NULLS FIRST, r.svc_user_id, t.place
+  WITH tombstones AS (
+    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+      SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
+          billing_now()
+        FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
+        WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
+        ORDER BY t.request_id
+      ON CONFLICT DO NOTHING RETURNING request_id)
+  SELECT array_agg(request_id) INTO given_up FROM tombstones;
+
+  FOR turn IN
+    SELECT t.turn, array_agg(t.place ORDER BY t.place) AS places, array_agg(t.request_id ORDER BY t.place) AS ids,
+        array_agg(t.outcome ORDER BY t.place) AS outcomes, array_agg(t.cost ORDER BY t.place) AS costs,
+        array_agg(t.tokens ORDER BY t.place) AS tokens
+      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
+            FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
+              WITH ORDINALITY AS u (request_id, outcome, cost, tokens, place)) AS t
+      GROUP BY t.turn ORDER BY t.turn
   LOOP
-    place := q.place;
-    request_id := q.request_id;
-    SELECT s.state, s.effect, s.over_hold_micros, s.written_off_micros
-      INTO state, effect, over_hold_micros, written_off_micros
-      FROM settle_request(q.request_id, q.outcome, q.cost, p_currency, q.tokens) AS s;
-    RETURN NEXT;
+    RETURN QUERY SELECT k.place, k.request_id, k.state, k.effect, k.over_hold_micros, k.written_off_micros
+      FROM settle_key_requests(turn.places, turn.ids, turn.outcomes, turn.costs, turn.tokens, p_currency) AS k;
+    RETURN QUERY SELECT d.place, d.request_id, d.state, d.effect, 0::bigint, 0::bigint
+      FROM settle_delegated_requests(turn.places, turn.ids, turn.outcomes, turn.costs, p_currency) AS d;
+    RETURN QUERY SELECT t.place, t.request_id, r.state,
+        CASE WHEN r.state IS NOT NULL THEN (settlement_step(r.state, NULL, NULL, 0, t.outcome, t.cost)).effect
+          WHEN t.outcome = 'settled' THEN 'unknown' ELSE 'ignored' END, 0::bigint, 0::bigint
+      FROM unnest(turn.places, turn.ids, turn.outcomes, turn.costs) AS t (place, request_id, outcome, cost)
+      LEFT JOIN reservations AS r ON r.request_id = t.request_id
+        AND NOT (turn.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
+      WHERE coalesce(r.kind, 'given_up') = 'given_up';
   END LOOP;
 END $$;

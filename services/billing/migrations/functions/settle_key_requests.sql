@@ -1,0 +1,89 @@
+-- Ends reservations of API keys as reported, different requests only; see settle_requests. Writes holds, wallets, the keys'
+-- months and minutes, and the ledger, once for all of them.
+-- A wallet gives at most the hold and what is available beside it, and a key at most what its monthly limit leaves; the rest
+-- is our loss. A lower true cost lowers the loss first. An end corrects the tokens that the request reserved of the key's
+-- minute, if that minute still runs; tokens are NULL if the usage is not known.
+CREATE OR REPLACE FUNCTION settle_key_requests(
+  p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_tokens bigint[], p_currency text
+) RETURNS TABLE (
+  place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  at timestamptz := billing_now();
+  q record;
+  r reservations%ROWTYPE;
+  step record;
+  is_end boolean;
+  freed bigint;
+  cost bigint;
+  cost_before bigint;
+  paid bigint;
+  paid_before bigint;
+  covered bigint;
+  -- What this call has changed, and not written yet.
+  changed reservations[] := '{}';
+  change key_use_change;
+  changes key_use_change[] := '{}';
+BEGIN
+  PERFORM FROM reservations AS v
+    WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'
+      AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate')
+    ORDER BY v.request_id FOR NO KEY UPDATE;
+  IF FOUND THEN
+    PERFORM FROM wallets AS w
+      WHERE w.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
+        WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key')
+      ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+  END IF;
+  FOR q IN
+    SELECT t.place, t.outcome, t.cost, t.tokens, v AS reservation
+      FROM unnest(p_places, p_request_ids, p_outcomes, p_costs, p_tokens) AS t (place, request_id, outcome, cost, tokens)
+      JOIN reservations AS v ON v.request_id = t.request_id
+      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.place
+  LOOP
+    r := q.reservation;
+    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
+    place := q.place;
+    request_id := r.request_id;
+    state := step.state;
+    effect := step.effect;
+    over_hold_micros := 0;
+    written_off_micros := 0;
+    IF step.effect NOT IN ('none', 'conflict') THEN
+      is_end := step.state IN ('settled', 'released') AND r.state IN ('reserved', 'uncertain');
+      freed := CASE WHEN is_end THEN r.estimate_micros ELSE 0 END;
+      cost := coalesce(step.cost, 0);
+      cost_before := coalesce(r.cost_micros, 0);
+      paid_before := cost_before - r.written_off_micros;
+      -- Already counted in the wallet's holds or payments, and in the key's month.
+      covered := freed + paid_before;
+      paid := CASE WHEN cost > covered THEN least(cost, covered + extra_key_micros(r, changes)) ELSE cost END;
+      change := (r.svc_user_id, r.key_id, r.month_start, r.minute_start,
+        CASE r.state WHEN 'reserved' THEN r.estimate_micros ELSE 0 END, freed, paid - paid_before,
+        -- Uncertain requests count at their estimate, as settled ones do at what was paid.
+        CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid END
+          - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid_before END,
+        CASE WHEN is_end THEN CASE step.state WHEN 'released' THEN 0 ELSE q.tokens END - r.tokens END,
+        CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id,
+        cost - cost_before, r.written_off_micros - (cost - paid));
+      changes := changes || change;
+      over_hold_micros := greatest(cost - r.estimate_micros, 0);
+      written_off_micros := greatest(cost - paid - r.written_off_micros, 0);
+      r.written_off_micros := cost - paid;
+      r.state := step.state;
+      r.settled_by := step.settled_by;
+      r.cost_micros := step.cost;
+      r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
+      r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
+      r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
+      changed := changed || r;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+  IF cardinality(changes) > 0 THEN
+    PERFORM write_reservations(changed);
+    PERFORM write_key_use(changes, p_currency);
+  END IF;
+END $$;
