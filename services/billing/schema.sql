@@ -1566,9 +1566,9 @@ CREATE TABLE reservations (
   holder_id text,
   reported_micros bigint,
   written_off_micros bigint DEFAULT 0 NOT NULL,
-  budget_micros bigint,
   minute_start timestamp with time zone,
   tokens bigint,
+  budget_micros bigint,
   CONSTRAINT reservations_pkey PRIMARY KEY (request_id),
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, key_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at)),
   CONSTRAINT reservations_written_off CHECK (((written_off_micros >= 0) AND (written_off_micros <= COALESCE(cost_micros, (0)::bigint))))
