@@ -5,12 +5,21 @@ import type { Knex } from 'knex';
 const FUNCTIONS = [
   'with_current_windows',
   'roll_account_windows',
+  'with_current_budget_window',
+  'app_budget_verdict',
+  'app_window_use',
+  'set_app_budget',
+  'list_app_standings',
+  'entitle_account',
   'refuse_delegated',
   'admit_delegated_requests',
   'key_held_micros',
   'with_current_key_windows',
+  'recall_key_request',
   'write_key_admissions',
   'admit_key_requests',
+  'shrink_holds',
+  'book_app_budget',
   'write_reservations',
   'extra_key_micros',
   'write_key_use',
@@ -18,34 +27,23 @@ const FUNCTIONS = [
   'write_delegated_use',
   'settle_delegated_requests',
   'settle_requests',
+  'usage_days_follow',
   'previous_release',
 ];
 
 /**
- * One function for each decision: admission of delegated requests, admission of API-key requests, settlement. A settlement
- * never takes a wallet below zero, and a key's monthly limit counts what its requests hold.
+ * One function for each decision: admission of delegated requests with their app's budget, admission of API-key requests with
+ * their minutes and their month, settlement. A settlement never takes a wallet below zero, and a key's monthly limit counts
+ * what its requests hold.
+ *
+ * The columns and tables of the functions come with the migrations before, and all functions change in one transaction: the
+ * previous release works between any two migrations.
  *
  * The next release drops the functions of `previous_release.sql`, and with them `admit_for_key`, `give_up_requests` and
  * `settle_turn`, which calls that are under way during this migration may still reach.
  */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
-    ALTER TABLE reservations
-      -- The gateway process that asked; null for requests that the previous release admitted.
-      ADD COLUMN holder_id text,
-      -- What an API-key request has cost so far as its holder reported; null where only the hold is known.
-      ADD COLUMN reported_micros bigint,
-      -- The part of the cost that neither the wallet nor the key's limit covered.
-      ADD COLUMN written_off_micros bigint NOT NULL DEFAULT 0,
-      ADD CONSTRAINT reservations_written_off CHECK (written_off_micros BETWEEN 0 AND coalesce(cost_micros, 0)) NOT VALID;
-    CREATE INDEX reservations_reserved_by_key ON reservations (key_id, month_start)
-      WHERE state = 'reserved' AND key_id IS NOT NULL;
-    -- As the last admission stated it.
-    ALTER TABLE key_budgets ADD COLUMN month_limit_micros bigint;
-    ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_book_check,
-      ADD CONSTRAINT ledger_entries_book_check CHECK (book IN (
-        'usage', 'allowance', 'wallet_available', 'wallet_held', 'payments_received', 'income', 'write_offs')) NOT VALID;
-
     -- The hold of one admitted API-key request.
     CREATE TYPE wallet_hold AS (svc_user_id text, hold bigint);
     -- Changes by the outcome of one API-key request.
@@ -71,8 +69,6 @@ export const up = async (knex: Knex): Promise<void> => {
       counted bigint,
       posting_kind text, request_id text, cost bigint);
   `);
-  // As they are today, functions name tables of later migrations, which create them again.
-  await knex.raw('SET LOCAL check_function_bodies = off');
   for (const name of FUNCTIONS) {
     await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
   }
