@@ -97,7 +97,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toBeNull();
   });
 
-  test('checkout: a declined card, a bank that is told no, then a payment that it confirms', async () => {
+  test('checkout: a declined card, a confirmation that the person refuses at the bank, then one that succeeds', async () => {
     const url = await startCheckout();
     await open(url);
     await inspectPage(page, `checkout-${locale}`);
@@ -141,7 +141,7 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     await page.waitForURL(`${shop.origin}/account`);
   });
 
-  test('portal: tells of a failed renewal, and has it paid with another card', async () => {
+  test('portal: shows a failed renewal, and takes its payment from another card', async () => {
     const failed = `/sandbox/payments/subscriptions/${(await current())?.id}`;
     await call('PATCH', failed, { body: { card: 'declines_renewals' } });
     await call('POST', `${failed}/advance`, { body: { seconds: RENEWAL_SECONDS } });

@@ -27,7 +27,7 @@ const isHandled = async (version: number, epoch: string) => {
   return rows.length > 0;
 };
 
-test('facts after a restore take effect whatever their version, and those of the earlier epoch no more', async () => {
+test('facts after a restore take effect regardless of their version; facts of the earlier epoch are dropped', async () => {
   consume('test_epochs', { ordered: true, handle: recordEffect });
   const clientId = await registerApp(stage.knex);
   await updateApp(stage.knex, clientId);

@@ -15,7 +15,7 @@ import type { Received } from './support/receiver.ts';
 
 let world: World;
 let dispatcher: Dispatcher;
-/** A second replica, with a cache of its own. */
+/** A second replica, with a separate cache. */
 let replica: Dispatcher;
 let owner: Owner;
 

@@ -283,7 +283,7 @@ const keyRoutes = {
     method: 'GET',
     path: '/v1/gateway/usage/{request_id}/receipt',
     summary: 'Get the signed receipt of a request',
-    description: 'An API key reads the receipts of its own requests.',
+    description: 'An API key reads the receipts of requests made with it.',
     request: { params: requestIdParams },
     responses: { 200: json('The receipt.', receiptSchema) },
     errors: ['not_found', 'not_settled', 'invalid_api_key'],

@@ -17,6 +17,8 @@ const record = (at: Date, cost: number | null): UsageRecord => ({
   upstream_request_id: null,
   input_tokens: 10,
   output_tokens: cost === null ? null : 5,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
   cost_micros: cost,
   status: 200,
   state: 'settled',
