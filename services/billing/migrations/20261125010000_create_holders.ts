@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 
 /** Adds the gateway processes that hold reservations, with their leases. */
@@ -13,5 +12,4 @@ export const up = async (knex: Knex): Promise<void> => {
     CREATE INDEX reservations_by_holder ON reservations (holder_id, created_at) WHERE state = 'reserved';
     DROP INDEX reservations_reserved;
   `);
-  await knex.raw(readFileSync(new URL('./functions/shrink_holds.sql', import.meta.url), 'utf8'));
 };

@@ -1,16 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
-
-/** In the order of their use. */
-const FUNCTIONS = [
-  'recall_key_request',
-  'with_current_key_windows',
-  'admit_key_requests',
-  'book_key_use',
-  'settle_request',
-  'settle_requests',
-  'previous_release',
-];
 
 /** Limits the tokens of a key in a minute, and recognises requests of a key that are sent twice. */
 export const up = async (knex: Knex): Promise<void> => {
@@ -25,7 +13,4 @@ export const up = async (knex: Knex): Promise<void> => {
     CREATE UNIQUE INDEX reservations_key_idempotency ON reservations (key_id, idempotency_key_hash)
       WHERE key_id IS NOT NULL AND idempotency_key_hash IS NOT NULL;
   `);
-  for (const name of FUNCTIONS) {
-    await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
-  }
 };

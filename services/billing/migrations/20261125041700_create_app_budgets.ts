@@ -1,26 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 
-/** In the order of their use. */
-const FUNCTIONS = [
-  'with_current_budget_window',
-  'app_budget_verdict',
-  'app_window_use',
-  'set_app_budget',
-  'list_app_standings',
-  'entitle_account',
-  'refuse_delegated',
-  'admit_delegated_requests',
-  'book_app_budget',
-  'book_delegated_use',
-  'settle_request',
-  'usage_days_follow',
-  'previous_release',
-];
-
 /**
- * Adds budgets of apps: the limit that a person sets to an app's use of their plan, and the pause of a connection. Both are part of
- * the one admission of delegated requests.
+ * Adds budgets of apps: the limit that a person sets to an app's use of their plan, and the pause of a connection. Both become part
+ * of the one admission of delegated requests.
  */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
@@ -52,9 +34,5 @@ export const up = async (knex: Knex): Promise<void> => {
     ALTER TABLE usage_days
       ADD COLUMN week_first_micros bigint NOT NULL DEFAULT 0,
       ADD COLUMN month_first_micros bigint NOT NULL DEFAULT 0;
-    DROP FUNCTION IF EXISTS admit_delegated_requests(text[], text[], text[], text[], bigint[], text[], text[], interval);
   `);
-  for (const name of FUNCTIONS) {
-    await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
-  }
 };

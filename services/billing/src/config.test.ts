@@ -9,6 +9,7 @@ const ENVIRONMENT = {
   AUTH_INTERNAL_URL: 'http://127.0.0.1:3101',
   PLANS_FILE: '/etc/svc/plans.yaml',
   INTERNAL_API_TOKENS: 'inference-gateway:a-token-of-16-characters',
+  RECEIPT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
 };
 
 describe('the configuration', () => {

@@ -1,29 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 
-/** In the order of their use. */
-const FUNCTIONS = [
-  'with_current_windows',
-  'roll_account_windows',
-  'refuse_delegated',
-  'admit_delegated_requests',
-  'key_held_micros',
-  'with_current_key_windows',
-  'admit_key_requests',
-  'book_delegated_use',
-  'book_key_use',
-  'settle_request',
-  'settle_requests',
-  'previous_release',
-];
-
-/**
- * One function for each decision: admission of delegated requests, admission of API-key requests, settlement. A settlement
- * never takes a wallet below zero, and a key's monthly limit counts what its requests hold.
- *
- * The next release drops the functions of `previous_release.sql`, and with them `admit_for_key`, `give_up_requests`,
- * `settle_turn` and `ledger_post_many`, which calls that are under way during this migration may still reach.
- */
+/** Adds what admission and settlement by one function each keep: the holder, reported costs, and the part that is written off. */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     ALTER TABLE reservations
@@ -42,9 +19,4 @@ export const up = async (knex: Knex): Promise<void> => {
       ADD CONSTRAINT ledger_entries_book_check CHECK (book IN (
         'usage', 'allowance', 'wallet_available', 'wallet_held', 'payments_received', 'income', 'write_offs')) NOT VALID;
   `);
-  // As they are today, functions name tables of later migrations, which create them again.
-  await knex.raw('SET LOCAL check_function_bodies = off');
-  for (const name of FUNCTIONS) {
-    await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
-  }
 };
