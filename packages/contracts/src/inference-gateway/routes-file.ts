@@ -32,12 +32,18 @@ const certificationSchema = z.strictObject({
   expires_at: instantSchema,
 });
 
-const tokenPriceSchema = z.strictObject({
-  input_micros_per_million: nonNegativeMicrosSchema,
-  output_micros_per_million: nonNegativeMicrosSchema.default(0),
-  /** Input that the provider read from its cache; the input price if absent. */
-  cached_input_micros_per_million: nonNegativeMicrosSchema.optional(),
-});
+const tokenPriceSchema = z
+  .strictObject({
+    input_micros_per_million: nonNegativeMicrosSchema,
+    output_micros_per_million: nonNegativeMicrosSchema.default(0),
+    /** Input that the provider read from its cache; the input price if absent. */
+    cached_input_micros_per_million: nonNegativeMicrosSchema.optional(),
+  })
+  // Holds are taken at the input price and must be the highest cost.
+  .refine(({ input_micros_per_million: input, cached_input_micros_per_million: cached = 0 }) => cached <= input, {
+    path: ['cached_input_micros_per_million'],
+    error: 'must not be above input_micros_per_million',
+  });
 
 /** Output tokens assumed for a request without its own limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096;

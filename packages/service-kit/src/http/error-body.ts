@@ -63,18 +63,18 @@ const oauthCode = (error: AppError): string => {
 const renderWire = (error: AppError, headers: Readonly<Record<string, string>>): ErrorAnswer => {
   const first = error.issues?.[0];
   const status = error.status === 422 ? 400 : error.status;
-  const { param: named, ...details } = error.details;
+  const { param: named, request_id, state } = error.details;
   const param = first === undefined ? asText(named) : first.loc.slice(1).join('.') || null;
   return {
     status,
     headers,
     body: {
       error: {
-        ...details,
         message: first === undefined ? error.publicMessage : `${param ?? 'body'}: ${first.msg}`,
         type: wireType(status),
         param,
         code: error.code,
+        ...(error.code === 'duplicate_request' ? { request_id, state } : {}),
       },
     },
   };

@@ -5,7 +5,7 @@ import { hashKey } from './hash-key.ts';
 import { newKeyText } from './key-text.ts';
 
 const PEPPER = 'pepper';
-const KEY = { id: 'key_1', userId: 'usr_1', expiresAt: null, sessionId: null } as ApiKey;
+const KEY = { id: 'key_1', userId: 'usr_1', expiresAt: null, sessionId: null, active: true } as ApiKey;
 const PRESENTATION = { scheme: 'Bearer', method: 'GET', path: '/', proof: undefined } as const;
 
 test('remembers a known key however many unknown ones are presented after it', async () => {

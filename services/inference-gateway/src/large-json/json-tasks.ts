@@ -65,13 +65,16 @@ const WAITING_MAX = 1_000;
 export const isReadInline = ({ length, values }: Pick<JsonText, 'length' | 'values'>): boolean =>
   length <= INLINE_BYTES_MAX && values <= INLINE_VALUES_MAX;
 
-/** Opens the pool. Its first worker starts at once, as a thread takes some hundred milliseconds to load its modules. */
+/**
+ * Opens the pool. A worker starts with the first large text, which then waits some hundred milliseconds for its modules:
+ * a gateway without large texts keeps no second heap.
+ */
 export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions<T>): JsonTasks<T> => {
   const { logger } = options;
   const pool = new Piscina({
     filename: options.workerFile,
     name: 'run',
-    minThreads: 1,
+    minThreads: 0,
     maxThreads: Math.max(1, Math.min(WORKERS_MAX, availableParallelism() - 1)),
     idleTimeout: WORKER_IDLE_MS,
     concurrentTasksPerWorker: 1,

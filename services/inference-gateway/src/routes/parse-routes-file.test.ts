@@ -125,6 +125,11 @@ describe('a bad file', () => {
       good.replace('expires_at: 2026-12-01', 'expires_at: 2026-12-01T12:00:00+02:00'),
       'must be a date (2026-09-01) or a time in UTC',
     ],
+    [
+      'a price of cached input above that of input',
+      good.replace('input_micros_per_million: 1,', 'input_micros_per_million: 1, cached_input_micros_per_million: 2,'),
+      'cached_input_micros_per_million: must not be above input_micros_per_million',
+    ],
     ['a repeated id', good.replace('id: chat-2,', 'id: chat-eu,'), 'stands more than once'],
     [
       'a delegated name that does not exist',
