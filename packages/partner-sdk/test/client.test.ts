@@ -31,6 +31,15 @@ const USAGE = {
   pending_requests: 0,
   max_pending_requests: 2,
   services: { chat: true, audio_transcription: false },
+  app: {
+    limit_micros: 2_000_000,
+    period: 'week',
+    expires_at: null,
+    used_micros: 400_000,
+    held_micros: 0,
+    resets_at: '2026-10-08T00:00:00.000Z',
+    paused: false,
+  },
 };
 
 let service: StandInService;

@@ -21,6 +21,7 @@ const IGNORED = new Set([
   'exclusiveMinimum',
   'minLength',
   'maxLength',
+  'maxItems',
   'additionalProperties',
 ]);
 
@@ -47,7 +48,7 @@ describe('schemas', () => {
   const pairs: [string, z.ZodType, z.ZodType][] = [
     ['token response', sdk.tokenResponseSchema, contract.tokenResponseSchema],
     ['capabilities', sdk.capabilitiesSchema, contract.capabilitiesSchema],
-    ['usage', sdk.usageSchema, contract.usageSchema],
+    ['usage', sdk.usageSchema, contract.integrationUsageSchema],
     ['usage of a request', sdk.requestUsageSchema, contract.requestUsageSchema],
     ['error body', sdk.errorBodySchema, contract.errorBodySchema],
     [
@@ -130,6 +131,7 @@ describe('endpoints', () => {
     [routes.createDelegatedTranscription, sdk.paths.transcriptions],
     [routes.getIntegrationUsage, sdk.paths.usage],
     [routes.getRequestUsage, sdk.paths.requestUsage('{request_id}')],
+    [routes.getRequestReceipt, sdk.paths.requestReceipt('{request_id}')],
   ] as const;
 
   test.each(used)('calls the path of $operationId', (route, path) => {

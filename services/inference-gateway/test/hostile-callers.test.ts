@@ -71,9 +71,7 @@ const CALLERS: readonly Caller[] = [
     name: 'an API key',
     path: CHAT,
     credential: () => key,
-    error: (code) => ({
-      error: expect.objectContaining({ message: expect.any(String), type: 'invalid_request_error', param: null, code }),
-    }),
+    error: (code) => ({ error: { message: expect.any(String), type: 'invalid_request_error', param: null, code } }),
   },
   {
     name: 'an app',
