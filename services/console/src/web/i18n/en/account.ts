@@ -161,7 +161,7 @@ export const connections = {
   budgetNoReset: 'Does not start again',
   budgetUntil: (at: string) => `Until ${at}`,
   edit: 'Change limit',
-  editOf: (name: string) => `Change the limit of ${name}`,
+  editOf: (name: string) => `Change limit of ${name}`,
   editLead: 'It holds for the next request. What was used so far goes on counting.',
   limitAmount: (currency: string) => `At most (${currency})`,
   limitHint: 'Leave it empty for no limit of its own.',

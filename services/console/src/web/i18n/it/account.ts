@@ -167,7 +167,7 @@ export const connections: Messages['connections'] = {
   budgetNoReset: 'Non riparte',
   budgetUntil: (at: string) => `Fino al ${at}`,
   edit: 'Cambia limite',
-  editOf: (name: string) => `Cambia il limite di ${name}`,
+  editOf: (name: string) => `Cambia limite di ${name}`,
   editLead: 'Vale dalla prossima richiesta. Quello che è già stato usato resta contato.',
   limitAmount: (currency: string) => `Al massimo (${currency})`,
   limitHint: 'Vuoto: nessun limite proprio.',
