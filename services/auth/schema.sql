@@ -1,5 +1,12 @@
 -- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
 
+CREATE OR REPLACE FUNCTION public.current_epoch()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
+;
+
 CREATE OR REPLACE FUNCTION public.exchange_tokens(p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_token_life interval, p_grant_unused interval)
  RETURNS text[]
  LANGUAGE plpgsql
@@ -290,6 +297,14 @@ CREATE TABLE dpop_proofs (
 );
 CREATE INDEX dpop_proofs_by_expiry ON dpop_proofs USING btree (expires_at);
 
+CREATE TABLE epochs (
+  epoch uuid NOT NULL,
+  restored_to timestamp with time zone,
+  began_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT epochs_pkey PRIMARY KEY (epoch),
+  CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
+);
+
 CREATE TABLE grants (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -341,6 +356,7 @@ CREATE TABLE outbox (
   published_at timestamp with time zone,
   stream_seq bigint,
   traceparent text,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))
