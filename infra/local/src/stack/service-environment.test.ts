@@ -64,7 +64,7 @@ describe('the environment of a service', () => {
     const values = new Set(Object.values(serviceEnvironment(service, context())));
     const own = {
       auth: ['auth:own', 'auth-key'],
-      billing: ['billing:own'],
+      billing: ['billing:own', 'receipts'],
       'inference-gateway': ['inference-gateway:own', 'pepper', 'sandbox-key'],
       'webhook-dispatcher': ['webhook-dispatcher:own', 'webhook-key'],
     }[service];
@@ -74,6 +74,7 @@ describe('the environment of a service', () => {
   test('has the digests of its callers’ credentials and none of the credentials', () => {
     const { INTERNAL_API_TOKENS: accepted = '' } = serviceEnvironment('billing', context());
     expect(accepted.split(',').map((item) => item.replace(/[0-9a-f]{64}$/, 'digest'))).toEqual([
+      'auth:sha256:digest',
       'inference-gateway:sha256:digest',
       'webhook-dispatcher:sha256:digest',
       'operator:sha256:digest',

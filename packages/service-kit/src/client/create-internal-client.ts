@@ -68,8 +68,12 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     pipelining: 1,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
+  let closed: Promise<void> | undefined;
   return {
-    close: () => agent.close(),
+    close: () => {
+      closed ??= agent.close();
+      return closed;
+    },
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
       // CallInput is RawInput with the route's types.
       const asked = () => send(route, input as RawInput, { ...options, agent });

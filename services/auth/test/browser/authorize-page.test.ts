@@ -255,7 +255,8 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
       visited.push(String(await page.evaluate('document.activeElement.textContent.trim()')));
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     }
-    expect(visited).toEqual(['Not you?', 'Allow']);
+    // The budget between them: its amount, which has no text, and its period.
+    expect(visited).toEqual(['Not you?', '', 'a weeka monthin total', 'Allow']);
     await page.keyboard.press('Enter');
     expect((await callback(page)).get('code')).toMatch(/^svc_ac_/);
   });
