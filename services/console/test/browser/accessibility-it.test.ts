@@ -1,0 +1,3 @@
+import { inspectEveryPage } from '../support/inspect-every-page.ts';
+
+inspectEveryPage('it');

@@ -1,0 +1,119 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { hasChromium, useBrowser } from './browser.ts';
+import { useConsole } from './console.ts';
+import { furnish } from './furnish.ts';
+import { addPerson, openAs } from './people.ts';
+
+/** Where pictures of every page are left; none are taken unless it is set. */
+const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
+
+const NARROW = { width: 360, height: 780 };
+const WIDE = { width: 1280, height: 900 };
+
+/** Runs axe-core in the page, as a debugger does: the page's own policy would refuse it. */
+const findViolations = async (page: Page): Promise<string[]> => {
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
+  const found: unknown = await page.evaluate(
+    `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html + ' ' + failureSummary)))`,
+  );
+  return Array.isArray(found) ? found.map(String) : ['axe-core answered nothing'];
+};
+
+const isWiderThanScreen = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+const settle = async (page: Page): Promise<void> => {
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+  await page.evaluate(
+    'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)))',
+  );
+};
+
+const inspect = async (page: Page, name: string): Promise<void> => {
+  await settle(page);
+  for (const viewport of [WIDE, NARROW]) {
+    await page.setViewportSize(viewport);
+    await settle(page);
+    if (pictures !== '') {
+      await mkdir(pictures, { recursive: true });
+      await page.screenshot({ path: join(pictures, `${name}-${viewport.width}.png`), fullPage: true });
+    }
+    const where = `${name} at ${viewport.width} px`;
+    expect(await findViolations(page), where).toEqual([]);
+    expect(await isWiderThanScreen(page), `${where} scrolls sideways`).toBe(false);
+  }
+};
+
+/** Tests every page in one language, in both themes and at two widths: axe-core finds nothing, and nothing scrolls sideways. */
+export const inspectEveryPage = (locale: 'en' | 'it'): void => {
+  describe.skipIf(!hasChromium()).each(['light', 'dark'] as const)(`every page in ${locale}, %s`, (colorScheme) => {
+    const console = useConsole();
+    const browser = useBrowser();
+    const options = { colorScheme, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
+    const nameOf = (page: string): string => `${page}-${locale}-${colorScheme}`;
+
+    test.each(['sign-in', 'sign-up'])('/%s', async (path) => {
+      browser.expectComplaints('401');
+      const page = await browser.open(`${console.url}/${path}`, options);
+      await page.locator('h1').waitFor();
+      await page.locator('form button[type=submit]').click();
+      await page.locator('[aria-invalid=true]').first().waitFor();
+      await inspect(page, nameOf(path));
+    });
+
+    test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
+      '/%s, with nothing there yet and with everything',
+      async (path) => {
+        const person = addPerson(console, 'business', locale);
+        const page = await openAs({ browser, console, person }, `/${path}`, options);
+        await inspect(page, nameOf(`${path.replace('/', '-')}-empty`));
+        furnish(console, person);
+        await page.reload();
+        await page.locator('h1').waitFor();
+        await inspect(page, nameOf(path.replace('/', '-')));
+      },
+    );
+
+    test('the overview of a person and of a business', async () => {
+      const person = addPerson(console, 'personal', locale);
+      const page = await openAs({ browser, console, person }, '/', options);
+      await inspect(page, nameOf('overview-empty'));
+      const business = addPerson(console, 'business', locale);
+      furnish(console, business);
+      await inspect(await openAs({ browser, console, person: business }, '/', options), nameOf('overview'));
+    });
+
+    test('the pages of an app', async () => {
+      const person = addPerson(console, 'business', locale);
+      const app = furnish(console, person);
+      for (const path of ['/apps/new', `/apps/${app.client_id}`, `/apps/${app.client_id}/webhook`]) {
+        const page = await openAs({ browser, console, person }, path, options);
+        await inspect(page, nameOf(path.replace(app.client_id, 'app').replaceAll('/', '-').slice(1)));
+        await page.context().close();
+      }
+    });
+
+    test('menus and dialogs while they are open', async () => {
+      const person = addPerson(console, 'personal', locale);
+      furnish(console, person);
+      const page = await openAs({ browser, console, person }, '/keys', options);
+      await page.locator('.account-trigger').click();
+      await page.locator('.menu').waitFor();
+      await inspect(page, nameOf('menu'));
+      await page.keyboard.press('Escape');
+      await page.locator('.page-header .button-primary').click();
+      await page.locator('.dialog').waitFor();
+      await inspect(page, nameOf('dialog'));
+      await page.keyboard.press('Escape');
+      await page.locator('.side-menu').click();
+      await page.locator('.drawer').waitFor();
+      await settle(page);
+      expect(await findViolations(page)).toEqual([]);
+    });
+  });
+};
