@@ -2,7 +2,7 @@ import type { AppTerms, Connection } from '@svc/contracts';
 import type { BillingClient } from '../billing-client.ts';
 import type { ConnectionRecord } from './connection.ts';
 
-/** What a list of connections shows of an app. */
+/** An app in a list of connections. */
 export interface ConnectedApp {
   readonly name: string;
   readonly iconUrl: string;

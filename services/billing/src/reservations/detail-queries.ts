@@ -55,7 +55,7 @@ const FIND_FOR_RECEIPT = {
     WHERE r.request_id = $1 AND r.kind <> 'given_up'`,
 };
 
-/** Finds a request with its details, whoever owns it. */
+/** Finds a request with its details, of any owner. */
 export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> => {
   const [row] = await runPrepared<Row>(database, FIND_FOR_RECEIPT, [requestId]);
   return (

@@ -8,7 +8,7 @@ import { useConsole } from './console.ts';
 import { furnish } from './furnish.ts';
 import { addPerson, openAs } from './people.ts';
 
-/** Where pictures of every page are left; none are taken unless it is set. */
+/** Folder for pictures of every page; unset, none are taken. */
 const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
 
 const NARROW = { width: 360, height: 780 };

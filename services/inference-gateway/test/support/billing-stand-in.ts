@@ -29,7 +29,7 @@ export interface BillingStandIn {
   decide: (request: AdmissionRequest) => Admission;
   /** Decides on the standing of a key before its body is read; `admitted` unless set. */
   standing: (userId: string) => Admission;
-  /** What keys have spent this month. */
+  /** Spending of keys this month. */
   readonly spent: Map<string, number>;
   services: { chat: boolean; audio_transcription: boolean };
   /** Answers nothing but this status while set; 0 breaks the connection. */

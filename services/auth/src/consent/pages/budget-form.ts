@@ -10,7 +10,7 @@ export interface BudgetForm {
   readonly limit: BudgetLimit | undefined;
   readonly isPresent: boolean;
   readonly currency: string;
-  /** What was typed and cannot be read. */
+  /** The typed text, if it cannot be read. */
   readonly typed?: string;
 }
 
