@@ -111,7 +111,7 @@ describe('database and billing are down when an answer is there', () => {
         .logs()
         .split('\n')
         .filter((line) => words.every((word) => line.includes(word))).length;
-    await waitFor(() => count(requestId, 'an outcome did not reach billing') === 1);
+    await waitFor(() => count(requestId, 'could not report an outcome to billing directly') === 1);
     // Time enough for an answer that waited for nothing else.
     const failures = count('usage records were not written');
     await waitFor(() => count('usage records were not written') > failures + 1);
