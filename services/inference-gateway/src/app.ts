@@ -216,7 +216,7 @@ const openInference = (
     json,
     requestMemory: openTextMemory(),
     answerMemory: openTextMemory(),
-    keyStandings: createKeyStandings({ ask: billing.keyStanding, clock }),
+    keyStandings: createKeyStandings({ readStanding: billing.keyStanding, clock }),
     meters: createCompletionMeters(options.metrics),
     clock,
   };

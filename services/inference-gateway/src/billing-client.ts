@@ -21,7 +21,7 @@ export interface BillingClient {
   readonly keyStanding: (request: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
   /** Reads the spending of keys of one account. Throws `service_unavailable` if billing does not respond. */
   readonly keySpending: (keyIds: readonly string[], account: KeyAccount) => Promise<KeySpending>;
-  /** Reports an outcome ahead of its event. Resolves within the timeout, with true on success; never rejects. */
+  /** Reports an outcome ahead of its fact. Resolves within the timeout, with true on success; never rejects. */
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
   /** Reads the services of the user's paid period. Throws `service_unavailable` if billing does not respond. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
@@ -170,7 +170,7 @@ const batchSettlements = (client: InternalClient, logger: Logger): ((settlement:
   return (settlement) =>
     report(settlement).catch((error: unknown) => {
       const fields = { request_id: settlement.request_id, err: error };
-      logger.warn(fields, 'could not report an outcome to billing directly; its event will');
+      logger.warn(fields, 'could not report an outcome to billing directly; its fact will');
       return false;
     });
 };

@@ -49,7 +49,7 @@ export const serveCompletion = async (deps: InferenceDeps, completion: Completio
   const { request, book, candidates, exchange } = completion;
   if (exchange.res.destroyed) return await endUnsent(book);
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAsked);
+    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAttempt);
   } catch (thrown) {
     return await endFailed(completion, thrown);
   } finally {
@@ -110,7 +110,7 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
       }),
     );
     // A slow caller loses its connection if others wait for memory.
-    text.room.move(() => exchange.res.destroy());
+    text.room.startTransit(() => exchange.res.destroy());
     await sendJsonText(exchange.res, shaped.body, {
       headers: shaped.headers,
       idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,

@@ -5,7 +5,7 @@ import { type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 
 const FLUSH_INTERVAL_MS = 2_000;
-/** Limit of counts in one event. */
+/** Limit of counts in one fact. */
 const COUNTS_MAX = 500;
 
 export interface ActivityCounter {

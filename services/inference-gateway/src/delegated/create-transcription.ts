@@ -41,7 +41,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
       open: async (headers, before) => {
         const { book } = await admit(deps, context, [preferred, ...others]);
         const form = { headers, fields: before, log: context.log };
-        const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAsked });
+        const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAttempt });
         running = { book, upload, meter: createAudioMeter(), bytes: 0 };
       },
       write: async (bytes) => {
@@ -100,7 +100,7 @@ const finishUpload = async (
 ): Promise<void> => {
   // Providers have different default formats.
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
-  running.book.noteAsked(route);
+  running.book.noteAttempt(route);
   const account = running.book.identity.userId;
   const text = await collectAnswer(answer, { memory: deps.answerMemory, account });
   const { body, audioMs } = await rewrite(deps, text);

@@ -1,6 +1,6 @@
 import {
   type FormFields,
-  moreTelling,
+  failureToReport,
   type UpstreamAnswer,
   type UpstreamDeps,
   UpstreamFailure,
@@ -51,8 +51,8 @@ export const uploadInOrder = (
     for (;;) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.hasReachedProvider) onFailed(current.route);
-      if (!error.mayTryNext) throw error;
-      last = last === undefined ? error : moreTelling(last, error);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
       const bytes = kept.all();
       const next = bytes === undefined ? undefined : others.shift();
       if (bytes === undefined || next === undefined) throw last;

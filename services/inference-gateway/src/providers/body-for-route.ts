@@ -18,10 +18,10 @@ export const bodyForRoute = (
   body: RequestBody,
   { isStreamed, outputTokensMax }: BodyOptions,
 ): Buffer[] => {
-  const { memberNames, outputLimitMember, tellsUsageUnasked } = kindOf(route.provider);
+  const { memberNames, outputLimitMember, alwaysReportsUsage } = kindOf(route.provider);
   return toUpstreamBody(body, {
     model: route.deployment,
-    mustTellUsage: isStreamed && !tellsUsageUnasked,
+    requestsUsage: isStreamed && !alwaysReportsUsage,
     outputTokensMax,
     outputLimitMember,
     memberNames,

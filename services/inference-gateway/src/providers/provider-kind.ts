@@ -11,7 +11,7 @@ export interface ProviderKind {
   /** Headers that carry the id of a request. */
   readonly requestIdHeaders: RequestIdHeaders;
   /** Streams end with their usage unasked, and a request that asks for it is refused. */
-  readonly tellsUsageUnasked: boolean;
+  readonly alwaysReportsUsage: boolean;
   /** Chunks that name no model may come before those that do. */
   readonly namesModelLate: boolean;
   /** Members of JSON requests that have another name there; null where they are refused, and so left out. */

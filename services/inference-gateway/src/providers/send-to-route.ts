@@ -117,11 +117,11 @@ const writeAddress = ({ route, endpoint, contentType = 'application/json', isStr
   };
 };
 
-const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
+const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () => void): Promise<UpstreamAnswer> => {
   const { route, isStreamed, body, giveUp, onFlushed } = request;
   const answer = await openUpstream(
     deps.providers,
-    { ...addressOf(request), body, giveUp, onOver, onFlushed },
+    { ...addressOf(request), body, giveUp, onClosed, onFlushed },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;

@@ -17,8 +17,8 @@ export const tryInOrder = async <R, T>(
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.hasReachedProvider) onFailed(route);
-      if (!error.mayTryNext) throw error;
-      last = last === undefined ? error : moreTelling(last, error);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
     }
   }
   throw last ?? new UpstreamFailure('unreachable');
@@ -28,7 +28,7 @@ export const tryInOrder = async <R, T>(
  * Which of two failures of routes the caller is told: one of a provider first, and of those the last one, unless another knows
  * better when to come again; then the one that may be asked again first.
  */
-export const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+export const failureToReport = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
   if (second.reason === 'unreachable' && first.reason === 'busy') return first;
   if (second.reason !== 'held_back') return second;
   if (first.reason !== 'held_back') return first;

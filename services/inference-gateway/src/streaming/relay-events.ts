@@ -143,7 +143,7 @@ class Relay {
     if (bytes < TextRoom.uncountedBytes) return;
     this.#room ??= this.#openRoom();
     this.#room.advance(bytesMoved);
-    const waiting = this.#room.reach(bytes);
+    const waiting = this.#room.growTo(bytes);
     if (waiting === undefined) return;
     this.#hold(MEMORY);
     waiting.then(
@@ -155,7 +155,7 @@ class Relay {
   #openRoom(): TextRoom {
     const { owner, limits } = this.#options;
     const room = new TextRoom({ ...owner, announcedBytes: undefined, bytesMax: limits.eventBytesMax });
-    room.move(() => this.#breakOff(new UpstreamFailure('timeout')));
+    room.startTransit(() => this.#breakOff(new UpstreamFailure('timeout')));
     return room;
   }
 
@@ -185,7 +185,7 @@ class Relay {
   #readLarge(block: Buffer, data: Buffer): void {
     this.#waiting = [];
     this.#hold(LARGE_EVENT);
-    this.#room?.rest(block.length);
+    this.#room?.endTransit(block.length);
     this.#options.editor.readLarge(data).then(
       (large) => this.#guard(() => this.#passLarge({ block, data, large })),
       (error: unknown) => this.#breakOff(error),

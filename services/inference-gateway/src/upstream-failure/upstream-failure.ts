@@ -78,7 +78,7 @@ export class UpstreamFailure extends Error {
   }
 
   /** Whether another route may serve the request: nothing was generated, and the request is not at fault. */
-  get mayTryNext(): boolean {
+  get allowsFallback(): boolean {
     return !this.isUncertain && this.reason !== 'rejected';
   }
 }

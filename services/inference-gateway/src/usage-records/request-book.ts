@@ -9,7 +9,7 @@ import type { UsageWriter } from './usage-writer.ts';
 /** Longer than a database takes to come back after a crash, and far shorter than callers wait for a model. */
 const RECORD_TIMEOUT_MS = 10_000;
 
-type AskedRoute = Parameters<typeof servedBy>[0];
+type AttemptedRoute = Parameters<typeof servedBy>[0];
 
 /** Keeps the books of one admitted request: it ends once, whatever else happens. */
 export interface RequestBook {
@@ -24,7 +24,7 @@ export interface RequestBook {
    */
   readonly finish: (end: RequestEnd) => Promise<void>;
   /** Notes whose provider had the request, for the record of one that nobody serves. */
-  readonly noteAsked: (route: AskedRoute) => void;
+  readonly noteAttempt: (route: AttemptedRoute) => void;
   /** Ends a request of which nothing is known but whether something may have been generated. */
   readonly finishFailed: (failed: { readonly isUncertain: boolean; readonly status: number }) => Promise<void>;
 }
@@ -70,7 +70,7 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
       if (identity.kind === 'api_key') estimateMicros = costSoFarMicros;
     },
     finish,
-    noteAsked: (route) => {
+    noteAttempt: (route) => {
       asked = servedBy(route);
     },
     finishFailed: ({ isUncertain, status }) => {

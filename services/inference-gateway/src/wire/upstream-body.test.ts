@@ -8,8 +8,8 @@ const bodyOf = (text: string) => {
   return { bytes, span, streamOptions: readStreamOptions(bytes, span) };
 };
 const COMMON = { model: 'm-1', outputLimitMember: 'max_tokens', memberNames: {} } as const;
-const upstream = (text: string, mustTellUsage: boolean): string =>
-  Buffer.concat(toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage })).toString();
+const upstream = (text: string, requestsUsage: boolean): string =>
+  Buffer.concat(toUpstreamBody(bodyOf(text), { ...COMMON, requestsUsage })).toString();
 
 const asks = (text: string): boolean => {
   const { bytes, streamOptions } = bodyOf(text);
@@ -27,7 +27,7 @@ describe('toUpstreamBody', () => {
   test('limits the output of a request that sets no limit, by the name that it uses or that the provider knows', () => {
     const limited = (text: string, options: object = {}): string =>
       Buffer.concat(
-        toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage: false, outputTokensMax: 300, ...options }),
+        toUpstreamBody(bodyOf(text), { ...COMMON, requestsUsage: false, outputTokensMax: 300, ...options }),
       ).toString();
     expect(limited('{"a":1}')).toBe('{"model":"m-1","max_tokens":300,"a":1}');
     expect(limited('{"a":1}', { outputLimitMember: 'max_completion_tokens' })).toBe(

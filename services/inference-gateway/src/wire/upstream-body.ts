@@ -36,7 +36,7 @@ export type OutputLimitMember = (typeof OUTPUT_LIMITS)[number];
 export interface UpstreamBodyOptions {
   readonly model: string;
   /** The provider is to report the usage at the end of the stream, whether or not the caller wants to see it. */
-  readonly mustTellUsage: boolean;
+  readonly requestsUsage: boolean;
   /** Limit of the output, for a request without its own; undefined leaves it so. */
   readonly outputTokensMax?: number | undefined;
   /** The provider's name of that limit. */
@@ -60,7 +60,7 @@ export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions):
     const named = OUTPUT_LIMITS.find((name) => findMember(span, name) !== undefined);
     replace(named ?? options.outputLimitMember, String(options.outputTokensMax));
   }
-  if (options.mustTellUsage) {
+  if (options.requestsUsage) {
     if (streamOptions === undefined) replace(STREAM_OPTIONS, '{"include_usage":true}');
     else if (streamOptions !== 'unreadable') edits.push(...askForUsage(bytes, streamOptions));
   }

@@ -11,7 +11,7 @@ export const commonWire: ProviderKind = {
     // Of gateways in front of a provider that sends none itself.
     secondary: ['apim-request-id', 'x-ms-request-id', 'x-correlation-id'],
   },
-  tellsUsageUnasked: false,
+  alwaysReportsUsage: false,
   namesModelLate: false,
   memberNames: {},
   outputLimitMember: 'max_tokens',

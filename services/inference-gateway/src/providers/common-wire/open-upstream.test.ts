@@ -12,14 +12,14 @@ describe('a request to a provider', () => {
   test('that cannot be written is unreachable, and over at once', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const onOver = vi.fn();
+    const onClosed = vi.fn();
     const opened = openUpstream(
       createClient(),
-      { ...request, origin: 'http://127.0.0.1', headers: { 'x-a': 'b\r\n' }, onOver },
+      { ...request, origin: 'http://127.0.0.1', headers: { 'x-a': 'b\r\n' }, onClosed },
       limits,
     );
     await expect(opened).rejects.toMatchObject({ reason: 'unreachable', cause: expect.any(TypeError) });
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -33,11 +33,11 @@ describe('a request to a provider', () => {
   test('whose body was given up before there is a connection is lost, and holds nothing', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const body = new PassThrough();
-    const onOver = vi.fn();
-    const opened = openUpstream(createClient(), { ...request, origin: server.origin, body, onOver }, limits);
+    const onClosed = vi.fn();
+    const opened = openUpstream(createClient(), { ...request, origin: server.origin, body, onClosed }, limits);
     body.destroy();
     await expect(opened).rejects.toMatchObject({ reason: 'lost' });
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
   });
 
   test('that is under way when the client is closed is settled, wherever it is', async () => {

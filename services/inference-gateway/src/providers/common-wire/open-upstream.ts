@@ -13,7 +13,7 @@ export interface UpstreamRequest {
   /** Gives up waiting for the head of the answer, as a `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
   /** Called once, when nothing more is sent or received. */
-  readonly onOver?: () => void;
+  readonly onClosed?: () => void;
   /** Called when the connection has let go of a body in pieces. */
   readonly onFlushed?: (() => void) | undefined;
 }
@@ -57,7 +57,10 @@ export const openUpstream = (
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
-    const exchange = new Exchange({ resolve, reject, onOver: request.onOver, onFlushed: request.onFlushed }, limits);
+    const exchange = new Exchange(
+      { resolve, reject, onClosed: request.onClosed, onFlushed: request.onFlushed },
+      limits,
+    );
     request.giveUp?.addEventListener('abort', exchange.giveUp);
     const { origin, path, method = 'POST', headers, body } = request;
     try {
@@ -82,7 +85,7 @@ class AbandonedError extends Error {
 interface Told {
   readonly resolve: (answer: UpstreamAnswer) => void;
   readonly reject: (failure: UpstreamFailure) => void;
-  readonly onOver: (() => void) | undefined;
+  readonly onClosed: (() => void) | undefined;
   readonly onFlushed: (() => void) | undefined;
 }
 
@@ -201,7 +204,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
     this.#end = end;
     clearTimeout(this.#timer);
     clearTimeout(this.#silence);
-    this.#told.onOver?.();
+    this.#told.onClosed?.();
     // Without a head nobody has been given this exchange to read.
     if (end !== 'whole' && this.status === 0) this.#told.reject(end);
     else if (this.#sink !== undefined) this.#deliverEnd(end);

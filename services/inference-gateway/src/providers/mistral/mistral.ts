@@ -6,7 +6,7 @@ import type { FormFields, ProviderKind } from '../provider-kind.ts';
 export const mistral: ProviderKind = {
   ...commonWire,
   requestIdHeaders: { primary: ['mistral-correlation-id'], secondary: ['x-request-id', 'x-kong-request-id'] },
-  tellsUsageUnasked: true,
+  alwaysReportsUsage: true,
   memberNames: { seed: 'random_seed', max_completion_tokens: 'max_tokens', stream_options: null },
   // Pixtral cuts an image of at most 1024 by 1024 pixels into patches of 16, with a token behind each of the 64 rows.
   imageTokensMax: 4_160,
