@@ -12,7 +12,7 @@ import { type RewriteEventOptions, type RewrittenEvent, rewriteEvent, showChunk 
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
 export interface ChunkRewriterOptions extends RewriteEventOptions {
-  /** Rewrites a large event off the event loop. */
+  /** Rewrites a large event in a worker. */
   readonly rewriteLarge: (data: Buffer) => Promise<RewrittenEvent>;
 }
 

@@ -14,7 +14,7 @@ export interface ChunkStamperOptions {
   /** Upper limit of plausible usage. */
   readonly tokensMax: number;
   readonly attribution: Attribution;
-  /** Reads a large event off the event loop. */
+  /** Reads a large event in a worker. */
   readonly readLarge: (data: Buffer) => Promise<EventReading>;
 }
 

@@ -22,7 +22,7 @@ export interface ResponseStreamOptions {
   readonly bytesMax: number;
   /** Returns the charged usage. */
   readonly usageOf: (tally: StreamTally) => TokenUsage;
-  /** Reads a large event off the event loop. */
+  /** Reads a large event in a worker. */
   readonly readLarge: (data: Buffer) => Promise<ChunkReading>;
 }
 
