@@ -77,7 +77,7 @@ const publish = async (database: Knex, counts: Count[]): Promise<void> => {
   await database.transaction((trx) =>
     appendToOutbox(trx, {
       subject: 'inference.app.activity.v1',
-      // Counts are added up, so batches need no order: each is an aggregate of its own.
+      // Counts are added up, so batches need no order: each is a separate aggregate.
       aggregate: `activity:${newId('evt')}`,
       version: 1,
       data: { counts },

@@ -78,7 +78,7 @@ const isRefusal = (error: unknown): boolean =>
 const writeBatch = async ({ database, relay }: WriteUsageDeps, batch: readonly UsageRecord[]): Promise<void> => {
   await insertUsageRecords(database, batch, {
     subject: 'inference.usage.recorded.v1',
-    // Requests need no order, so each batch is an aggregate of its own.
+    // Requests need no order, so each batch is a separate aggregate.
     aggregate: `usage:${newId('evt')}`,
     version: 1,
     data: { records: batch.map(toUsageFact) },
