@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // memory.test.ts collects garbage itself.
+    execArgv: ['--expose-gc'],
     // Vitest's default of one second is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     testTimeout: 60_000,

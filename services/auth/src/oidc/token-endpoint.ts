@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { INFERENCE_BUDGET, type InferenceBudget, idPattern } from '@svc/contracts';
 import type { Clock, Logger } from '@svc/service-kit';
 import { errors, Provider, type TokenEndpointGrantContext } from 'oidc-provider';
+// The library's module for custom grant types. It may change in any release, so the catalog pins an exact version.
 import { validateDpop } from 'oidc-provider/lib/helpers/grants.js';
 import type { OauthClient } from '../apps/index.ts';
 import type { BudgetJson, GrantRecord } from '../connections/index.ts';
