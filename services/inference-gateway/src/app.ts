@@ -43,31 +43,29 @@ import { createOpenStreams } from './streaming/index.ts';
 import { type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
-/** A server-sent event of a megabyte passes with room to spare. */
+/** Generous: providers send events of up to about a megabyte. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
-/** The worker's module lies beside this one, in the source and in a bundle. */
+/** The worker's module is next to this one, both in the source tree and in a bundle. */
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
-/** A little less than the step of the shutdown in which it is awaited. */
+/** Slightly less than the timeout of a shutdown step. */
 const STOP_STEP_MS = 9_000;
 
-/** What the application is built from. */
 export interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** Reads the key of the provider that names this variable in the routes file. */
+  /** Reads a provider's key, given the variable that the routes file names. */
   readonly providerKey: ReadProviderKey;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
-/** The running application. */
 export interface App {
   readonly url: string;
   readonly internalUrl: string;
   readonly routes: RoutesInForce;
 }
 
-/** Wires everything up and listens; what is opened is closed by the lifecycle, in reverse order. */
+/** Builds the application and listens. The lifecycle closes its parts in reverse order. */
 export const startApp = async (life: Lifecycle, options: AppOptions): Promise<App> => {
   const { config, logger, clock } = options;
   const metrics = createMetrics(SERVICE);
@@ -79,7 +77,9 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const inFlight = createInFlight();
   const mustBeIdle = [inFlight.isIdle];
   const holder = createHolder({
-    ...{ id: randomUUID(), billing, logger },
+    id: randomUUID(),
+    billing,
+    logger,
     isIdle: () => mustBeIdle.every((isIdle) => isIdle()),
   });
   life.onStop('holder', holder.stop);
@@ -88,7 +88,9 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const deps = openInference(life, { ...options, metrics, billing, holder, inFlight, usage, routes });
   const common = {
     service: SERVICE,
-    ...{ logger, metrics, isUnavailable: isConnectionFailure },
+    logger,
+    metrics,
+    isUnavailable: isConnectionFailure,
     responseValidation: config.RESPONSE_VALIDATION,
   } as const;
   const consumers: readonly Consumer[] = [startAccessConsumer({ ...connections, clock })];
@@ -103,7 +105,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     ],
     tokens: config.INTERNAL_API_TOKENS,
     lifecycle: life,
-    ready: async () => ({ database: await answers(connections.database), usage_records: usage.hasRoom() }),
+    ready: async () => ({ database: await canQuery(connections.database), usage_records: usage.hasRoom() }),
   });
   const keys = openApiKeys(life, connections, { ...options, billing });
   const activity = createActivityCounter({ ...connections, clock, logger });
@@ -138,7 +140,7 @@ const tokenAuthenticators = ({ revocations }: Connections, { config, clock, logg
     logger,
   });
 
-/** Keys have a prefix that no session token can have. */
+/** API keys are recognised by a prefix that no session token can have. */
 const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKeyCaller>): Authenticators => ({
   ...tokens,
   api_key: apiKey,
@@ -158,7 +160,10 @@ const openApiKeys = (
     deps: { database, relay, revocations, billing, pepper, clock },
     authenticate: createKeyAuthenticator({
       find: batchKeyFinds(database),
-      ...{ pepper, revocations, onUse: lastUses.note, clock },
+      pepper,
+      revocations,
+      onUse: lastUses.note,
+      clock,
     }),
   };
 };
@@ -211,7 +216,7 @@ const openInference = (
     json,
     requestMemory: openTextMemory(),
     answerMemory: openTextMemory(),
-    keyStandings: createKeyStandings({ ask: billing.keyStanding, clock }),
+    keyStandings: createKeyStandings({ readStanding: billing.keyStanding, clock }),
     meters: createCompletionMeters(options.metrics),
     clock,
   };
@@ -227,7 +232,7 @@ const openGates = (options: AppOptions & { readonly metrics: Metrics }): RouteGa
   return createRouteGates({ limits, clock, logger, metrics });
 };
 
-const answers = async (database: Knex): Promise<boolean> =>
+const canQuery = async (database: Knex): Promise<boolean> =>
   database.raw('SELECT 1').then(
     () => true,
     () => false,

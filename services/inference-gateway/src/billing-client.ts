@@ -13,24 +13,24 @@ import {
 } from '@svc/contracts';
 import { AppError, batchCalls, createInternalClient, type InternalClient, type Logger } from '@svc/service-kit';
 
-/** Questions and reports to billing. */
+/** Client of billing's internal routes. */
 export interface BillingClient {
-  /** Asks whether money may be spent on a request. Throws `service_unavailable` if billing gives no decision. */
+  /** Asks billing to admit a request. Throws `service_unavailable` if billing returns no decision. */
   readonly admit: (request: AdmissionRequest) => Promise<Admission>;
-  /** Asks whether a key may spend anything now. Throws `service_unavailable` if billing gives no answer. */
-  readonly keyStanding: (question: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
-  /** Reads the spending of keys of one account. Throws `service_unavailable` if billing gives no answer. */
+  /** Asks billing if a key can spend anything now. Throws `service_unavailable` if billing does not respond. */
+  readonly keyStanding: (request: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
+  /** Reads the spending of keys of one account. Throws `service_unavailable` if billing does not respond. */
   readonly keySpending: (keyIds: readonly string[], account: KeyAccount) => Promise<KeySpending>;
-  /** Reports an outcome ahead of its fact. Resolves soon, true if billing has taken it; never rejects. */
+  /** Reports an outcome ahead of its fact. Resolves within the timeout, with true on success; never rejects. */
   readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
-  /** Reads the services of the user's paid period. Throws `service_unavailable` if billing gives no answer. */
+  /** Reads the services of the user's paid period. Throws `service_unavailable` if billing does not respond. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
-  /** Reads the states of requests, in the given order; null for one that was never admitted. Throws AppError. */
+  /** Reads the states of requests in the given order; null for a request that was never admitted. Throws AppError. */
   readonly requestStates: (
     requestIds: readonly string[],
     requestId: string,
   ) => Promise<readonly (RequestState | null)[]>;
-  /** Renews the lease of this process, and reports what requests have cost so far. Throws AppError. */
+  /** Renews the lease of this process and reports the cost so far of its requests. Throws AppError. */
   readonly renewHolder: (holderId: string, renewal: HolderRenewal) => Promise<void>;
   /** Ends the lease of this process. Throws AppError. */
   readonly endHolder: (holderId: string) => Promise<void>;
@@ -39,13 +39,13 @@ export interface BillingClient {
   readonly close: () => Promise<void>;
 }
 
-/** An account, and one of its keys if only requests of that key may be read. */
+/** An account, and optionally the only key whose requests may be read. */
 export interface ReceiptOwner {
   readonly userId: string;
   readonly keyId: string | null;
 }
 
-/** The account of a key, and the request that names the call in logs. */
+/** The account of a key, and the request id used in logs. */
 export interface KeyAccount {
   readonly userId: string;
   readonly requestId: string;
@@ -53,7 +53,6 @@ export interface KeyAccount {
 
 type Settlement = SettlementsRequest['settlements'][number];
 
-/** Services of a plan. */
 export interface PlanServices {
   readonly chat: boolean;
   readonly audio_transcription: boolean;
@@ -66,20 +65,20 @@ export interface BillingClientOptions {
   readonly logger: Logger;
 }
 
-/** The caller waits for this before it gets the end of its answer. */
+/** Delays the last byte of an answer by at most this long. */
 const SETTLEMENT_TIMEOUT_MS = 300;
 
 /**
- * Calls of one kind under way. Requests that come in the same turn of the event loop share one, and so its cost. An account
- * whose rows are locked holds up only those that share its call.
+ * Concurrent calls of one kind. Requests of the same turn of the event loop share a call, which spreads its cost. An
+ * account whose rows are locked delays only the requests in its own batch.
  */
 const CALLS_MAX = 8;
 const WAITING_MAX = 5_000;
 
-/** Leaves time for two more tries before a lease expires. */
+/** Leaves time for two retries before the lease expires. */
 const HOLDER_TIMEOUT_MS = 1_000;
 
-/** Creates the client of billing's internal routes, over connections that it keeps. */
+/** Creates a client with persistent connections. */
 export const createBillingClient = (options: BillingClientOptions): BillingClient => {
   const client = createInternalClient({ ...options, timeoutMs: options.admissionTimeoutMs });
   const settle = batchSettlements(client, options.logger);
@@ -88,7 +87,7 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
     keyStanding: async (body, { userId, requestId }) => {
       const params = { svc_user_id: userId };
       const call = client.call(internalRoutes.readKeyStanding, { params, body, requestId });
-      // A billing of the previous release has no such route: its admission alone decides.
+      // Billing's previous release lacks this route. The admission decides anyway.
       return await call.then((answer) => answer.body, admittedIfNotFound);
     },
     keySpending: async (keyIds, { userId, requestId }) => {
@@ -127,7 +126,7 @@ const batchAdmissions = (client: InternalClient): BillingClient['admit'] => {
     run: async (requests) => {
       const requestId = requests[0]?.request_id ?? newId('req');
       const call = client.call(internalRoutes.admitRequests, { body: { requests: [...requests] }, requestId });
-      return (await call.catch(onlyOneByOne(client, requests))).body.decisions;
+      return (await call.catch(admitOneByOne(client, requests))).body.decisions;
     },
     keyOf: ({ svc_user_id }) => svc_user_id,
     callsMax: ADMISSIONS_MAX,
@@ -140,8 +139,8 @@ const batchAdmissions = (client: InternalClient): BillingClient['admit'] => {
   };
 };
 
-/** A billing of the previous release decides one request a call. */
-const onlyOneByOne = (client: InternalClient, requests: readonly AdmissionRequest[]) => async (error: unknown) => {
+/** Falls back to single admissions if billing's previous release lacks the batch route. */
+const admitOneByOne = (client: InternalClient, requests: readonly AdmissionRequest[]) => async (error: unknown) => {
   if (!isNotFound(error)) throw error;
   const decisions = await Promise.all(
     requests.map(async (body) => {
@@ -171,7 +170,7 @@ const batchSettlements = (client: InternalClient, logger: Logger): ((settlement:
   return (settlement) =>
     report(settlement).catch((error: unknown) => {
       const fields = { request_id: settlement.request_id, err: error };
-      logger.warn(fields, 'an outcome did not reach billing; its fact will');
+      logger.warn(fields, 'could not report an outcome to billing directly; its fact will');
       return false;
     });
 };
@@ -192,7 +191,7 @@ const keepReceiptRefusal = (error: unknown): never => {
   return failUnavailable(error);
 };
 
-/** A failure between two services is ours to mend: the caller may try again, and is never served for free. */
+/** Maps a failure between our services to a retryable error. The request is refused rather than served for free. */
 const failUnavailable = (error: unknown): never => {
   throw new AppError('service_unavailable', undefined, { cause: error });
 };

@@ -14,7 +14,7 @@ import { keepUsagePartitions } from './usage-records/index.ts';
 
 const PARTITION_INTERVAL_MS = 6 * 3_600_000;
 
-/** What the service keeps open to its database and to NATS. */
+/** Connections to the database and to NATS. */
 export interface Connections {
   readonly database: Knex;
   readonly messaging: Messaging;
@@ -22,7 +22,6 @@ export interface Connections {
   readonly relay: Relay;
 }
 
-/** What opening them needs. */
 export interface ConnectionsOptions {
   readonly service: 'inference-gateway';
   readonly config: Config;
@@ -32,7 +31,7 @@ export interface ConnectionsOptions {
   readonly clock: () => number;
 }
 
-/** Opens them; the lifecycle closes them in reverse order. */
+/** Opens the connections. The lifecycle closes them in reverse order. */
 export const openConnections = async (life: Lifecycle, options: ConnectionsOptions): Promise<Connections> => {
   const { service, config, logger, metrics } = options;
   const database = createDatabase(config.DATABASE_URL, {
@@ -54,7 +53,7 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
   return { database, messaging, revocations, relay };
 };
 
-/** Partitions are there before the first record, and looked after while the service runs. */
+/** Creates the partitions before the first record is written, then maintains them periodically. */
 const keepPartitions = async (
   life: Lifecycle,
   database: Knex,

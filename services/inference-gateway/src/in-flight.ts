@@ -1,12 +1,12 @@
-/** Work that goes on after its caller has left, and that a stop waits for. */
+/** Requests in flight. They continue after their callers have disconnected, and a shutdown waits for them. */
 export interface InFlight {
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
   readonly isIdle: () => boolean;
-  /** Resolves when nothing is under way any more; rejects after `timeoutMs`. */
+  /** Resolves when no request is left; rejects after `timeoutMs`. */
   readonly idle: (timeoutMs: number) => Promise<void>;
 }
 
-/** Counts requests from their first step to the end of their bookkeeping. */
+/** Creates a counter of requests, each counted until its usage is recorded. */
 export const createInFlight = (): InFlight => {
   let count = 0;
   let onIdle: (() => void) | undefined;

@@ -10,7 +10,7 @@ import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';
 import type { UsageWriter } from './usage-records/index.ts';
 
-/** Dependencies of both kinds of inference. */
+/** Dependencies of delegated inference and of the API-key gateway. */
 export interface InferenceDeps extends UpstreamDeps {
   readonly billing: BillingClient;
   readonly holder: Pick<Holder, 'id' | 'follow'>;
@@ -20,12 +20,11 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly streams: OpenStreams;
   readonly streamLimits: StreamLimits;
   readonly ingressRegion: string;
-  /** Page of the console on which users change the budgets of their apps. */
+  /** URL of the console page where users manage the budgets of their apps. */
   readonly manageUrl: string;
   readonly json: JsonTasks<typeof jsonTasks>;
-  /** Memory of requests. */
   readonly requestMemory: TextMemory;
-  /** Memory of answers. Apart from that of requests, which wait for answers. */
+  /** Separate from the memory of requests: those wait for answers, so sharing it could deadlock. */
   readonly answerMemory: TextMemory;
   readonly keyStandings: KeyStandings;
   readonly meters: CompletionMeters;

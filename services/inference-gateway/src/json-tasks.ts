@@ -8,7 +8,7 @@ import { readChatAnswer } from './gateway/responses/read-chat-answer.ts';
 import { readLargeChatChunk } from './gateway/responses/read-chat-chunk.ts';
 import { digestRequest } from './wire/index.ts';
 
-/** The work that the event loop gives to workers if a text is large. */
+/** Tasks that run in worker threads if their text is large. */
 export const jsonTasks = {
   digestRequest,
   digestResponseRequest,

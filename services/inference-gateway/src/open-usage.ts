@@ -11,13 +11,13 @@ import {
   type WriteUsageDeps,
 } from './usage-records/index.ts';
 
-/** A little less than the step of the shutdown in which it is awaited. */
+/** Slightly less than the timeout of a shutdown step. */
 const STOP_STEP_MS = 9_000;
-/** A process that dies beside this one waits no longer for its successor. */
+/** Longest delay until the journal of a process that dies while this one runs is taken over. */
 const TAKE_OVER_INTERVAL_MS = 5_000;
 
 export interface UsageOptions {
-  /** Names the journal of this process. */
+  /** Also names the journal of this process. */
   readonly holderId: string;
   readonly config: Pick<Config, 'USAGE_JOURNAL_DIR' | 'USAGE_QUEUE_RECORDS_MAX'>;
   readonly billing: Pick<BillingClient, 'settle'>;
@@ -25,7 +25,7 @@ export interface UsageOptions {
   readonly metrics: Metrics;
 }
 
-/** Opens the writer of usage records with its journal, and replays the journals of dead processes in the background. */
+/** Opens the writer of usage records and its journal, and replays the journals of dead processes in the background. */
 export const openUsage = (
   life: Lifecycle,
   { database, relay }: Pick<Connections, 'database' | 'relay'>,

@@ -64,7 +64,7 @@ const factIsHandled = (through: string) =>
   );
 
 describe('the end of all access to an account', () => {
-  test('kills keys by its revocation alone, before the fact has arrived', async () => {
+  test('disables keys through the revocation, before the fact arrives', async () => {
     const { id, key } = await newKey();
     expect(await statusOf(key)).toBe(200);
     await publishRevocation(sessionId);
@@ -72,13 +72,13 @@ describe('the end of all access to an account', () => {
     expect(await isDeleted(id)).toBe(false);
   });
 
-  test('deletes keys by its fact, so that they stay dead when the revocation expires', async () => {
+  test('deletes keys through the fact, so that they stay disabled when the revocation expires', async () => {
     const { id } = await newKey();
     await publishFact(sessionId);
     await waitFor(() => isDeleted(id));
   });
 
-  test('spares keys of a later session, even if revocation and fact arrive late', async () => {
+  test('keeps keys of a later session, even if revocation and fact arrive late', async () => {
     const later = await gateway.tokens.consoleSession({ userId, sessionId: newId('ses') });
     const { id, key } = await newKey(later);
     await publishRevocation(sessionId);
@@ -87,7 +87,7 @@ describe('the end of all access to an account', () => {
     expect([await isDeleted(id), await statusOf(key)]).toEqual([false, 200]);
   });
 
-  test('returns 401 when an ended session creates a key before its own revocation has spread', async () => {
+  test('returns 401 if an ended session creates a key before its revocation has arrived', async () => {
     await publishFact(sessionId);
     await factIsHandled(sessionId);
     expect((await createKey()).status).toBe(401);
@@ -102,7 +102,7 @@ describe('the end of all access to an account', () => {
     expect(alive).toEqual([]);
   });
 
-  test('deletes keys that are older than the record of their session', async () => {
+  test('deletes keys created before sessions were recorded', async () => {
     const { id, key } = await newKey();
     await gateway.database.knex('api_keys').where({ id }).update({ session_id: null });
     await publishRevocation(sessionId);

@@ -21,7 +21,7 @@ const post = async (body: unknown): Promise<number> => {
   return answer.status;
 };
 
-test('publishes how many requests of an app were answered and how many were errors, refused ones included', async () => {
+test('publishes the requests and errors of an app, including refused requests', async () => {
   const messages = [{ role: 'user', content: 'Hello' }];
   const statuses = [
     await post({ messages }),

@@ -29,7 +29,7 @@ const list = async (token = session) => (await json(await call('GET', '/v1/gatew
 const models = (key: string) => call('GET', '/v1/models', undefined, key);
 
 describe('create', () => {
-  test('success: the key is shown once, and opens the gateway at once', async () => {
+  test('shows the key once, and enables it immediately', async () => {
     const created = await create({ requests_per_minute: 60, monthly_limit_micros: 5_000_000 });
     expect(created).toMatchObject({ name: 'A key', requests_per_minute: 60, monthly_limit_micros: 5_000_000 });
     expect(created.key).toMatch(/^svc_sk_[0-9a-z]{47}$/);
@@ -40,7 +40,7 @@ describe('create', () => {
     expect(JSON.stringify(listed)).not.toContain(created.key);
   });
 
-  test('nothing that is kept opens anything', async () => {
+  test('stores and logs no usable part of the key', async () => {
     const { key } = await create();
     const rows = JSON.stringify(await gateway.database.knex('api_keys'));
     expect(rows).not.toContain(key);
@@ -51,27 +51,27 @@ describe('create', () => {
   test.each([
     ['no name', { name: undefined }, 'name', 'missing'],
     ['an empty name', { name: '  ' }, 'name', 'string_too_short'],
-    ['a rate of nothing', { requests_per_minute: 0 }, 'requests_per_minute', 'greater_than_equal'],
-    ['a time that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
-    ['a time that is not in UTC', { expires_at: '2099-01-01T00:00:00+02:00' }, 'expires_at', 'value_error'],
+    ['a rate of zero', { requests_per_minute: 0 }, 'requests_per_minute', 'greater_than_equal'],
+    ['an expiry in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
+    ['an expiry outside UTC', { expires_at: '2099-01-01T00:00:00+02:00' }, 'expires_at', 'value_error'],
     ['an unknown field', { scopes: [] }, 'scopes', 'extra_forbidden'],
-  ])('invalid: %s', async (_name, fields, field, type) => {
+  ])('returns 422 for %s', async (_name, fields, field, type) => {
     const answer = await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields });
     expect(answer.status).toBe(422);
     expect((await json(answer)).detail).toContainEqual(expect.objectContaining({ loc: ['body', field], type }));
   });
 
-  test('a time in UTC may be written with its offset', async () => {
+  test('accepts an expiry in UTC with an offset', async () => {
     const { expires_at } = await create({ expires_at: '2099-01-01T00:00:00.5+00:00' });
     expect(expires_at).toBe('2099-01-01T00:00:00.500Z');
   });
 
-  test('unauthenticated: an access token is no console session', async () => {
+  test('returns 401 for an access token instead of a console session', async () => {
     const token = await gateway.tokens.accessToken({ userId });
     expect((await call('POST', '/v1/gateway/keys', { name: 'x' }, token)).status).toBe(401);
   });
 
-  test('an account has a hundred keys at most', async () => {
+  test('returns 422 for the 101st key of an account', async () => {
     const token = await gateway.tokens.consoleSession({ userId: newId('usr') });
     const answers = [];
     for (let count = 0; count < 101; count += 1) {
@@ -84,7 +84,7 @@ describe('create', () => {
 });
 
 describe('delete', () => {
-  test('success: dead at once here, and told to everybody', async () => {
+  test('disables the key immediately, and publishes its revocation', async () => {
     const { id, key } = await create();
     expect((await models(key)).status).toBe(200);
     expect((await call('DELETE', `/v1/gateway/keys/${id}`)).status).toBe(204);
@@ -99,7 +99,7 @@ describe('delete', () => {
     );
   });
 
-  test('not found: unknown, deleted before, or of another account', async () => {
+  test('returns 404 for a key that is unknown, already deleted, or owned by another account', async () => {
     const { id, key } = await create();
     const stranger = await gateway.tokens.consoleSession({ userId: newId('usr') });
     expect((await call('DELETE', `/v1/gateway/keys/${id}`, undefined, stranger)).status).toBe(404);
@@ -111,7 +111,7 @@ describe('delete', () => {
 });
 
 describe('use', () => {
-  test('no key, a foreign one, a mistyped one, a token: 401 in the wire format', async () => {
+  test('returns 401 in the wire format for a missing, foreign or mistyped key and for a token', async () => {
     const { key } = await create();
     for (const credential of ['sk-other', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, session]) {
       const answer = await models(credential);
@@ -122,13 +122,13 @@ describe('use', () => {
     expect((await fetch(`${gateway.url}/v1/models`)).status).toBe(401);
   });
 
-  test('a key that expires is dead from that instant', async () => {
+  test('returns 401 as soon as the key expires', async () => {
     const { key } = await create({ expires_at: new Date(Date.now() + 700).toISOString() });
     expect((await models(key)).status).toBe(200);
     await waitFor(async () => (await models(key)).status === 401);
   });
 
-  test('last use is noted', async () => {
+  test('records the last use', async () => {
     const { id, key } = await create();
     await models(key);
     await waitFor(async () => (await list()).find((item: { id: string }) => item.id === id)?.last_used_at !== null);

@@ -30,7 +30,7 @@ const question = (): AdmissionRequest => ({
 });
 const unavailable = { code: 'service_unavailable' };
 
-test('returns to each of many requests its own decision', async () => {
+test('returns each request its own decision', async () => {
   billing.decide = (request) => ({
     verdict: request.request_id === refused.request_id ? 'insufficient_balance' : 'admitted',
   });
@@ -41,7 +41,7 @@ test('returns to each of many requests its own decision', async () => {
   expect(verdicts.filter((verdict) => verdict === 'admitted')).toHaveLength(199);
 });
 
-test('does not hold up other requests while billing is slow to decide on one', async () => {
+test('does not delay other requests while billing is slow to decide one', async () => {
   const slow = Promise.withResolvers<void>();
   billing.hold = () => slow.promise;
   const waiting = client.admit(question());
@@ -52,7 +52,7 @@ test('does not hold up other requests while billing is slow to decide on one', a
   expect(await waiting).toEqual({ verdict: 'admitted' });
 });
 
-test('throws service_unavailable if billing does not decide in time', async () => {
+test('throws service_unavailable on timeout', async () => {
   billing.hold = () => new Promise(() => undefined);
   const hasty = open(50);
   await expect(hasty.admit(question())).rejects.toMatchObject(unavailable);
@@ -74,13 +74,13 @@ test.each([
   expect(await client.admit(question())).toEqual({ verdict: 'admitted' });
 });
 
-test('takes a key as in good standing if billing does not know the question', async () => {
+test('treats a key as admitted if billing lacks the route', async () => {
   billing.outage = 404;
   const answer = await client.keyStanding(standing(), { userId: newId('usr'), requestId: newId('req') });
   expect(answer).toEqual({ verdict: 'admitted' });
 });
 
-test('reports false within the time limit if an outcome does not reach billing', async () => {
+test('returns false within the timeout if an outcome does not reach billing', async () => {
   billing.settlementDelayMs = 5_000;
   expect(await client.settle(newId('req'), { outcome: 'released' })).toBe(false);
 });

@@ -2,7 +2,7 @@ import { type DpopKey, dpopKey } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** A stolen token that is bound to a key is worth nothing here: neither an answer nor a place at admission (RFC 9449). */
+/** A stolen token that is bound to a key yields neither an answer nor an admission (RFC 9449). */
 
 const CHAT = '/v1/integrations/inference/chat/completions';
 const CAPABILITIES = '/v1/integrations/inference/capabilities';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Asks as a client that was told the public address, whatever port answers here. */
+/** Signs a proof for the public address, regardless of the local port. */
 const prove = (path: string, by: DpopKey = key, more: { token?: string; method?: string } = {}): Promise<string> =>
   by.prove({ method: path === CHAT ? 'POST' : 'GET', url: `${gateway.tokens.publicBaseUrl}${path}`, token, ...more });
 const ask = (path: string, authorization: string, proof?: string): Promise<Response> =>
@@ -32,11 +32,11 @@ const ask = (path: string, authorization: string, proof?: string): Promise<Respo
   });
 
 describe.each([CHAT, CAPABILITIES])('a bound token at %s', (path) => {
-  test('is good with a proof by its key', async () => {
+  test('is accepted with a proof by its key', async () => {
     expect((await ask(path, `DPoP ${token}`, await prove(path))).status).toBe(200);
   });
 
-  test('is refused without, and takes no place', async () => {
+  test('is refused without a valid proof, before admission', async () => {
     const before = gateway.billing.admissions.length;
     const proof = await prove(path);
     const once = await ask(path, `DPoP ${token}`, proof);

@@ -43,7 +43,7 @@ const chat = (key: string, headers: Record<string, string> = {}, more: object = 
   });
 
 describe('change', () => {
-  test('returns the record with every new setting, and keeps absent ones', async () => {
+  test('returns the record with every changed setting, and keeps absent ones', async () => {
     const { id } = await create({ requests_per_minute: 5 });
     gateway.billing.spent.set(id, 1_234);
     const settings = {
@@ -67,7 +67,7 @@ describe('change', () => {
     expect(removed).toMatchObject({ requests_per_minute: null, models: null, expires_at: null, name: 'Renamed' });
   });
 
-  test('pauses a key that is in use for its next request, and resumes it', async () => {
+  test('pauses a cached key from its next request on, and resumes it', async () => {
     const { id, key } = await create();
     expect((await models(key)).status).toBe(200);
     expect((await patch(id, { active: false })).status).toBe(200);
@@ -91,7 +91,7 @@ describe('change', () => {
     expect(row.payload).toEqual({ revoked_through: '0000000001' });
   });
 
-  test('answers with a null spending while billing is down', async () => {
+  test('returns a null spending while billing is down', async () => {
     const { id } = await create();
     gateway.billing.outage = 500;
     const answer = await patch(id, { active: false });
@@ -101,9 +101,9 @@ describe('change', () => {
 
   test.each([
     ['an empty name', { name: ' ' }, 'name', 'string_too_short'],
-    ['a time that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
+    ['an expiry in the past', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at', 'value_error'],
     ['no tokens', { tokens_per_minute: 0 }, 'tokens_per_minute', 'greater_than_equal'],
-    ['models that are no list', { models: 'svc-chat' }, 'models', 'list_type'],
+    ['models that are not a list', { models: 'svc-chat' }, 'models', 'list_type'],
     ['an unknown field', { key: 'x' }, 'key', 'extra_forbidden'],
   ])('returns 422 for %s', async (_name, fields, field, type) => {
     const { id } = await create();
@@ -125,7 +125,7 @@ describe('change', () => {
 });
 
 describe('rotate', () => {
-  test('lets both secrets live through the overlap, and only the new one after it', async () => {
+  test('accepts both secrets during the overlap, and only the new one afterwards', async () => {
     const { id, key } = await create();
     const answer = await rotate(id, { overlap_seconds: 60 });
     expect(answer.status).toBe(200);
@@ -139,7 +139,7 @@ describe('rotate', () => {
     expect((await models(rotated.key)).status).toBe(200);
   });
 
-  test('overlaps a day by default, and ends an older secret at once', async () => {
+  test('overlaps a day by default, and ends an older secret immediately', async () => {
     const { id, key: first } = await create();
     const { key: second, previous_expires_at } = await json(await rotate(id));
     expect(Date.parse(previous_expires_at) - Date.now()).toBeGreaterThan(86_300_000);
@@ -150,7 +150,7 @@ describe('rotate', () => {
     ]);
   });
 
-  test('without an overlap ends the old secret at once', async () => {
+  test('ends the old secret immediately without an overlap', async () => {
     const { id, key } = await create();
     expect((await models(key)).status).toBe(200);
     const rotated = await json(await rotate(id, { overlap_seconds: 0 }));
@@ -204,7 +204,7 @@ describe('GET /v1/key', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('reaches billing, and a duplicate is answered 409 with the first request and its state', async () => {
+  test('reaches billing, and a duplicate gets 409 with the first request and its state', async () => {
     const { key } = await create();
     const duplicate_of = { request_id: newId('req'), state: 'settled' as const };
     gateway.billing.decide = () => ({ verdict: 'duplicate_request', duplicate_of });
@@ -228,7 +228,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('tokens per minute', () => {
-  test('sends the upper bound of the tokens, and the least that a request without a limit takes', async () => {
+  test('sends the upper bound of the tokens, and the minimum that a request without a limit accepts', async () => {
     const { key } = await create({ tokens_per_minute: 500 });
     await chat(key, {}, { max_tokens: 20 });
     const limited = gateway.billing.admissions.at(-1);
@@ -236,13 +236,13 @@ describe('tokens per minute', () => {
     if (limited?.kind !== 'api_key') throw new Error('not the admission of an API key');
     expect(limited.tokens_least).toBe(limited.tokens);
     await chat(key);
-    const open = gateway.billing.admissions.at(-1);
-    if (open?.kind !== 'api_key') throw new Error('not the admission of an API key');
-    expect(open.tokens).toBeGreaterThan(4_096);
-    expect(open.tokens_least).toBeLessThan(100);
+    const unlimited = gateway.billing.admissions.at(-1);
+    if (unlimited?.kind !== 'api_key') throw new Error('not the admission of an API key');
+    expect(unlimited.tokens).toBeGreaterThan(4_096);
+    expect(unlimited.tokens_least).toBeLessThan(100);
   });
 
-  test('puts what is left into headers, and answers a refusal with 429 and Retry-After', async () => {
+  test('returns the remaining tokens in headers, and 429 with Retry-After for a refusal', async () => {
     const { key } = await create({ tokens_per_minute: 500 });
     const token_limit = { limit: 500, remaining: 40, reset_ms: 12_500 };
     gateway.billing.decide = () => ({ verdict: 'admitted', token_limit });
@@ -259,9 +259,9 @@ describe('tokens per minute', () => {
   });
 });
 
-describe('paths that are not served', () => {
+describe('unknown paths', () => {
   test.each(['/v1/images/generations', '/v1/audio/speech', '/v1/files', '/v1/chat/other', '/v1/gateway/nothing'])(
-    'answers %s with 404 not_found in the wire format, naming the endpoints that exist',
+    'return 404 not_found in the wire format for %s, and list the endpoints',
     async (path) => {
       const { key } = await create();
       const answer = await call('POST', path, {}, key);
@@ -275,7 +275,7 @@ describe('paths that are not served', () => {
     },
   );
 
-  test('keeps our own error shape for a console session', async () => {
+  test('return our own error shape for a console session', async () => {
     expect(await json(await call('POST', '/v1/gateway/nothing', {}))).toMatchObject({ detail: { code: 'not_found' } });
   });
 });

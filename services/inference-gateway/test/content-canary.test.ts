@@ -25,7 +25,7 @@ const post = async (body: string) => {
 const ask = (content: string, more: object = {}) =>
   post(JSON.stringify({ messages: [{ role: 'user', content: `${CANARY} ${content}` }], ...more }));
 
-/** Everything that the service's database holds, as text. */
+/** Dumps every table of the service's database as text. */
 const dump = async (): Promise<string> => {
   const { knex } = gateway.database;
   const { rows } = await knex.raw<{ rows: { name: string }[] }>(
@@ -40,7 +40,7 @@ const dump = async (): Promise<string> => {
   return texts.join('\n');
 };
 
-test('no prompt, answer, tool argument or token in logs, tables, facts or metrics, whatever happens', async () => {
+test('writes no prompt, answer, tool argument or token to logs, tables, facts or metrics', async () => {
   const tools = [{ type: 'function', function: { name: CANARY, parameters: {} } }];
   const answers = [
     await ask('[[echo]]'),
@@ -69,7 +69,7 @@ test('no prompt, answer, tool argument or token in logs, tables, facts or metric
   }
 });
 
-test('a request that breaks off while it is sent is answered to nobody and recorded nowhere', async () => {
+test('does not admit a request that is aborted while its body is sent', async () => {
   const { port, hostname } = new URL(gateway.url);
   const before = gateway.billing.admissions.length;
   const socket = connect(Number(port), hostname);

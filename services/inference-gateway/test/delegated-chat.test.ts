@@ -36,7 +36,7 @@ const chunksOf = (text: string) =>
     .map((block) => JSON.parse(block.slice('data: '.length)));
 
 describe('success: JSON', () => {
-  test('the answer is of the common wire format, under the public identity alone', async () => {
+  test('answers in the common wire format under the public identity', async () => {
     const answer = await ask('Hello');
     expect(answer.status).toBe(200);
     const body = await json(answer);
@@ -46,7 +46,7 @@ describe('success: JSON', () => {
     expect(JSON.stringify(body) + JSON.stringify([...answer.headers])).not.toMatch(/sandbox/i);
   });
 
-  test('cost is settled before the caller sees the end, and recorded with its fact', async () => {
+  test('settles the cost before the last byte, and records it with its fact', async () => {
     const answer = await ask('Hello [[prompt_tokens=1000]] [[completion_tokens=501]]');
     await json(answer);
     const cost = costOfTokens(PRICE, { input: 1000, output: 501 });
@@ -69,7 +69,7 @@ describe('success: JSON', () => {
     });
   });
 
-  test('every field of the request is passed on, and tools come back', async () => {
+  test('forwards every field of the request, and returns tool calls', async () => {
     const tools = [{ type: 'function', function: { name: 'look_up', parameters: {} } }];
     const answer = await ask('[[tool_call=look_up]] x', { tools, tool_choice: 'auto', temperature: 0.5, seed: 1 });
     const body = await json(answer);
@@ -77,7 +77,7 @@ describe('success: JSON', () => {
     expect(body.choices[0].finish_reason).toBe('tool_calls');
   });
 
-  test('an integer may be larger than a JavaScript number holds exactly, such as a seed of 64 bits', async () => {
+  test('accepts an integer beyond the safe range of JavaScript, such as a 64-bit seed', async () => {
     const withSeed = (seed: string) => post(`{"messages":[{"role":"user","content":"x"}],"seed":${seed}}`);
     const answer = await withSeed('-9223372036854775808');
     expect(answer.status).toBe(200);
@@ -88,7 +88,7 @@ describe('success: JSON', () => {
     ]);
   });
 
-  test('an answer without usage is settled at the estimate', async () => {
+  test('settles an answer without usage at the estimate', async () => {
     const answer = await ask('Hello [[no_usage]]');
     expect((await json(answer)).usage).toBeUndefined();
     const record = await recordOf(idOf(answer));
@@ -97,7 +97,7 @@ describe('success: JSON', () => {
     expect(record.cost_micros).toBeGreaterThan(0);
   });
 
-  test('the reservation is the request: billing is asked with its id, app and user', async () => {
+  test('admits the request under its own id', async () => {
     const answer = await ask('Hello', { max_tokens: 10 }, { 'idempotency-key': 'once' });
     const admission = gateway.billing.admissions.at(-1);
     expect(admission).toMatchObject({
@@ -117,10 +117,10 @@ describe('the estimate of a request', () => {
     return admission?.kind === 'delegated' ? admission.estimate_micros : 0;
   };
 
-  test('goes by the larger of two output limits, and a null is none', async () => {
+  test('uses the larger of two output limits, and ignores null', async () => {
     const large = await estimateOf({ max_completion_tokens: 90_000 });
     expect(large).toBeGreaterThan(await estimateOf({}));
-    // Some bytes more of the body are some input tokens more.
+    // A longer body adds some input tokens.
     expect(await estimateOf({ max_completion_tokens: 5, max_tokens: 90_000 })).toBeGreaterThanOrEqual(large);
     expect(await estimateOf({ max_completion_tokens: 90_000, max_tokens: 5 })).toBeGreaterThanOrEqual(large);
     expect(await estimateOf({ max_completion_tokens: null, max_tokens: 90_000 })).toBeGreaterThanOrEqual(large);
@@ -136,7 +136,7 @@ describe("the hold of an app's budget", () => {
   };
   const outputPrice = (tokens: number): number => costOfTokens(PRICE, { input: 0, output: tokens });
 
-  test('is the highest cost; without an output limit of the caller, that of 256 tokens is of use', async () => {
+  test('is the maximum cost, and may shrink to that of 256 output tokens if the caller sets no limit', async () => {
     const limited = await holdsOf({ max_tokens: 1_000 });
     expect(limited.holdMin).toBeUndefined();
     expect(limited.hold).toBeGreaterThanOrEqual(outputPrice(1_000));
@@ -144,7 +144,7 @@ describe("the hold of an app's budget", () => {
     expect(hold - holdMin).toBe(outputPrice(4_096 - 256));
   });
 
-  test.each([false, true])('limits the output where it covers less than the default (stream: %s)', async (stream) => {
+  test.each([false, true])('limits the output if it covers less than the default (stream: %s)', async (stream) => {
     gateway.billing.decide = (request) => ({
       verdict: 'admitted',
       ...(request.kind === 'delegated' ? { hold_micros: (request.hold_min_micros ?? 0) + outputPrice(44) } : {}),
@@ -155,7 +155,7 @@ describe("the hold of an app's budget", () => {
     expect(output_tokens).toBe(300);
   });
 
-  test('leaves the request as it came where it covers the default', async () => {
+  test('does not limit the output if it covers the default', async () => {
     gateway.billing.decide = (request) => ({
       verdict: 'admitted',
       ...(request.kind === 'delegated' ? { hold_micros: request.hold_micros } : {}),
@@ -167,7 +167,7 @@ describe("the hold of an app's budget", () => {
 });
 
 describe('success: stream', () => {
-  test('chunks under the public identity, [DONE] last, usage not shown unless asked for', async () => {
+  test('sends chunks under the public identity, without usage, and [DONE] last', async () => {
     const answer = await ask('Hello [[chunks=5]]', { stream: true });
     expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const text = await answer.text();
@@ -183,13 +183,13 @@ describe('success: stream', () => {
     expect(gateway.billing.states.get(idOf(answer))).toBe('settled');
   });
 
-  test('the usage chunk is shown when asked for', async () => {
+  test('shows the usage chunk if requested', async () => {
     const answer = await ask('Hello', { stream: true, stream_options: { include_usage: true } });
     const last = chunksOf(await answer.text()).at(-1);
     expect(last).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } });
   });
 
-  test.each([1, 2, 3, 7, 64])('pieces of %i bytes give the same text', async (bytes) => {
+  test.each([1, 2, 3, 7, 64])('relays the same text if it arrives in pieces of %i bytes', async (bytes) => {
     const prompt = 'Straße 日本 🙂 [[echo]] [[chunks=4]]';
     const answer = await ask(`${prompt} [[fragment_bytes=${bytes}]]`, { stream: true });
     const text = chunksOf(await answer.text())
@@ -198,19 +198,19 @@ describe('success: stream', () => {
     expect(text).toBe('Straße 日本 🙂');
   });
 
-  test('a stream that ends after its finish but without [DONE] is given one', async () => {
+  test('adds [DONE] to a stream that ends after its finish reason without one', async () => {
     const answer = await ask('Hello [[no_done]]', { stream: true });
     expect((await answer.text()).endsWith('data: [DONE]\n\n')).toBe(true);
     expect(gateway.billing.states.get(idOf(answer))).toBe('settled');
   });
 
-  test('without usage the counted output is settled', async () => {
+  test('settles the counted output if the provider reports no usage', async () => {
     const answer = await ask('Hello [[no_usage]] [[answer_tokens=40]]', { stream: true });
     await answer.text();
     expect(await recordOf(idOf(answer))).toMatchObject({ is_estimated: true, output_tokens: 40, outcome: 'settled' });
   });
 
-  test('usage that was billed is the sum of what was settled', async () => {
+  test("settles the same sum as the provider's own count", async () => {
     gateway.provider.resetCounts();
     const answers = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -229,18 +229,18 @@ describe('success: stream', () => {
   });
 });
 
-describe('invalid', () => {
+describe('returns 422 for', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
   test.each([
     ['no messages', {}, ['body', 'messages'], 'missing'],
-    ['no message', { messages: [] }, ['body', 'messages'], 'too_short'],
+    ['an empty list of messages', { messages: [] }, ['body', 'messages'], 'too_short'],
     ['a model', { messages, model: 'gpt' }, ['body', 'model'], 'extra_forbidden'],
     ['metadata', { messages, metadata: {} }, ['body', 'metadata'], 'extra_forbidden'],
     ['a negative limit', { messages, max_tokens: 0 }, ['body', 'max_tokens'], 'greater_than'],
-    ['a text for a number', { messages, temperature: 'hot' }, ['body', 'temperature'], 'float_type'],
-    ['a text for a boolean', { messages, stream: 'yes' }, ['body', 'stream'], 'bool_type'],
-    ['no JSON', '{"messages":', ['body'], 'json_invalid'],
-    ['a hidden model', '{"messages":[{}],"mod\\u0065l":"x"}', ['body', 'model'], 'extra_forbidden'],
+    ['a string instead of a number', { messages, temperature: 'hot' }, ['body', 'temperature'], 'float_type'],
+    ['a string instead of a boolean', { messages, stream: 'yes' }, ['body', 'stream'], 'bool_type'],
+    ['invalid JSON', '{"messages":', ['body'], 'json_invalid'],
+    ['an escaped model', '{"messages":[{}],"mod\\u0065l":"x"}', ['body', 'model'], 'extra_forbidden'],
     ['a prototype', '{"messages":[{}],"__proto__":{"model":"x"}}', ['body', '__proto__'], 'extra_forbidden'],
     ['a repeated property', '{"messages":[{}],"messages":[{}]}', ['body', 'messages'], 'value_error'],
     [
@@ -257,7 +257,7 @@ describe('invalid', () => {
   });
 
   test.each(['messages', 'tools', 'stop'])(
-    'lists at most a hundred faults of 400,000 wrong items: %s',
+    '400,000 invalid items in %s, with at most a hundred faults',
     async (name) => {
       const first = name === 'messages' ? '' : '"messages":[{}],';
       const answer = await post(`{${first}"${name}":[${'1,'.repeat(400_000)}1]}`);
@@ -268,7 +268,7 @@ describe('invalid', () => {
     },
   );
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8', async () => {
     const answer = await fetch(`${gateway.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -277,19 +277,19 @@ describe('invalid', () => {
     expect(answer.status).toBe(422);
   });
 
-  test('another media type is 415', async () => {
-    expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
-  });
-
-  test('nothing was reserved', async () => {
+  test('an invalid body before admission', async () => {
     const before = gateway.billing.admissions.length;
-    await post({ messages: [] });
+    expect((await post({ messages: [] })).status).toBe(422);
     expect(gateway.billing.admissions).toHaveLength(before);
   });
 });
 
-describe('unauthenticated and forbidden', () => {
-  test('no token, a bad one, and one without the scope', async () => {
+test('returns 415 for another media type', async () => {
+  expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
+});
+
+describe('authorization', () => {
+  test('refuses a missing or invalid token, and one without the scope', async () => {
     const send = (authorization?: string) =>
       fetch(`${gateway.url}${PATH}`, {
         method: 'POST',
@@ -305,7 +305,7 @@ describe('unauthenticated and forbidden', () => {
   });
 });
 
-describe('refused by billing', () => {
+describe('a refusal by billing', () => {
   const resets_at = '2026-12-01T00:00:00.000Z';
   test.each([
     ['weekly_limit_exceeded', 402],
@@ -317,13 +317,13 @@ describe('refused by billing', () => {
     ['app_budget_expired', 402],
     ['app_limit_exceeded', 402],
     ['app_requests_pending', 429],
-  ] as const)('%s', async (verdict, status) => {
+  ] as const)('with %s returns %i and forwards nothing', async (verdict, status) => {
     gateway.provider.resetCounts();
     gateway.billing.decide = () => ({ verdict, resets_at });
     const answer = await ask('Hello');
     expect(answer.status).toBe(status);
     expect((await json(answer)).detail).toMatchObject({ code: verdict, resets_at });
-    // Only what may pass soon is to be asked for again.
+    // Retry-After only makes sense for refusals that soon pass.
     expect(answer.headers.get('retry-after')).toBe(status === 429 ? '1' : null);
     expect(gateway.provider.counts().requests).toBe(0);
   });
@@ -338,17 +338,17 @@ describe('refused by billing', () => {
     },
   );
 
-  test('a duplicate tells of the first request', async () => {
+  test('of a duplicate names the first request', async () => {
     const first = { request_id: `req_${'0'.repeat(26)}`, state: 'reserved' as const };
     gateway.billing.decide = () => ({ verdict: 'duplicate_request', duplicate_of: first });
     const answer = await ask('Hello');
     expect(answer.status).toBe(409);
     expect((await json(answer)).detail).toMatchObject({ code: 'duplicate_request', ...first });
-    // Stock libraries of the common wire format repeat any other 409.
+    // Common SDKs retry every other 409.
     expect(answer.headers.get('x-should-retry')).toBe('false');
   });
 
-  test.each([0, 500, 404, 401])('billing that fails (%i) is 503, and nothing is forwarded', async (outage) => {
+  test.each([0, 500, 404, 401])('is a 503 if billing fails with %i, and nothing is forwarded', async (outage) => {
     gateway.provider.resetCounts();
     gateway.billing.outage = outage;
     const answer = await ask('Hello');
@@ -363,7 +363,7 @@ describe('capabilities', () => {
   const capabilities = () =>
     fetch(`${gateway.url}/v1/integrations/inference/capabilities`, { headers: { authorization: `Bearer ${token}` } });
 
-  test('what the server has and the plan includes', async () => {
+  test('lists the services that the server offers and the plan includes', async () => {
     expect(await json(await capabilities())).toEqual({
       object: 'capabilities',
       services: { chat: true, audio_transcription: true },
@@ -372,7 +372,7 @@ describe('capabilities', () => {
     expect((await json(await capabilities())).services).toEqual({ chat: true, audio_transcription: false });
   });
 
-  test('billing that fails is 503', async () => {
+  test('returns 503 if billing fails', async () => {
     gateway.billing.outage = 500;
     expect((await capabilities()).status).toBe(503);
   });

@@ -44,7 +44,7 @@ const idOf = (answer: Response): string => answer.headers.get('x-request-id') ??
 const recordOf = (requestId: string) =>
   waitFor(() => gateway.database.knex('usage_records').where({ request_id: requestId }).first());
 
-/** Puts other routes in force, first to last. */
+/** Loads routes to these providers, in order of preference. */
 const useRoutes = async (urls: Record<string, string>): Promise<void> => {
   const names = Object.keys(urls);
   const text = routesYaml({
@@ -65,7 +65,7 @@ const CHUNK = '{"id":"x","choices":[{"index":0,"delta":{"content":"Hi"},"finish_
 const FINISH = '{"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"model":"m"}';
 const USAGE = '{"id":"x","choices":[],"model":"m","usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}';
 
-describe('certain failures release the reservation', () => {
+describe('definite failures release the reservation', () => {
   test.each([
     ['[[status=429]] [[retry_after=7]]', 503, 'upstream_unavailable'],
     ['[[status=503]] [[retry_after=7]]', 503, 'upstream_unavailable'],
@@ -90,14 +90,14 @@ describe('certain failures release the reservation', () => {
   });
 
   test('a refused connection', async () => {
-    await useRoutes({ nobody: `http://127.0.0.1:${await freePort()}` });
+    await useRoutes({ closed: `http://127.0.0.1:${await freePort()}` });
     const answer = await ask('Hello');
     expect([answer.status, (await json(answer)).detail.code]).toEqual([503, 'upstream_unavailable']);
     expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
   });
 
-  test('the next route serves what the first one certainly did not', async () => {
-    await useRoutes({ nobody: `http://127.0.0.1:${await freePort()}`, sandbox: `${gateway.provider.url}/v1` });
+  test('the next route serves a request that the first one definitely did not', async () => {
+    await useRoutes({ closed: `http://127.0.0.1:${await freePort()}`, sandbox: `${gateway.provider.url}/v1` });
     const answer = await ask('Hello');
     expect(answer.status).toBe(200);
     expect(await recordOf(idOf(answer))).toMatchObject({ route_id: 'route-sandbox', outcome: 'settled' });
@@ -112,20 +112,20 @@ describe('certain failures release the reservation', () => {
     expect((await ask('Hello')).status).toBe(200);
   };
 
-  test.each([301, 302, 307, 308])('a redirect by %i, which is followed by nobody', async (status) => {
+  test.each([301, 302, 307, 308])('a %i redirect, which is not followed', async (status) => {
     raw.handle = (_req, res) => res.writeHead(status, { location: `${gateway.provider.url}/v1` }).end();
     await expectReleasedOrServedByNext();
   });
 
   test.each(['{"error":{"message":"overloaded"}}', '{"object":"error","message":"overloaded"}'])(
-    'a 200 that tells of an error: %s',
-    async (told) => {
-      raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+    'a 200 with an error body: %s',
+    async (body) => {
+      raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body);
       await expectReleasedOrServedByNext();
     },
   );
 
-  test('a 200 that tells of an error in place of a stream', async () => {
+  test('a stream request that gets a 200 with a JSON error', async () => {
     raw.handle = (_req, res) =>
       res.writeHead(200, { 'content-type': 'application/json' }).end('{"error":{"message":"overloaded"}}');
     await useRaw();
@@ -134,7 +134,7 @@ describe('certain failures release the reservation', () => {
     expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'released' });
   });
 
-  test('an error event in place of the first chunk', async () => {
+  test('an error event instead of the first chunk', async () => {
     raw.handle = (_req, res) => eventStream(res).end('data: {"error":{"message":"overloaded"}}\n\n');
     await useRaw();
     const answer = await ask('Hello', { stream: true });
@@ -143,10 +143,10 @@ describe('certain failures release the reservation', () => {
   });
 });
 
-describe('uncertain failures are never replayed', () => {
+describe('uncertain failures are never retried', () => {
   const expectUncertain = async (answer: Response) => {
     expect([answer.status, (await json(answer)).detail.code]).toEqual([504, 'upstream_timeout_uncertain']);
-    // Stock libraries of the common wire format repeat any other 5xx.
+    // Common SDKs retry every other 5xx.
     expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(gateway.billing.outcomes.get(idOf(answer))).toEqual({ outcome: 'uncertain' });
     const record = await recordOf(idOf(answer));
@@ -169,16 +169,16 @@ describe('uncertain failures are never replayed', () => {
 
   test.each([
     ['a 5xx without an error body', 500, 'text/html', '<html>Bad gateway</html>'],
-    ['a 200 that is no completion', 200, 'application/json', '{"ok":true}'],
+    ['a 200 that is not a completion', 200, 'application/json', '{"ok":true}'],
     ['a 200 without choices', 200, 'application/json', '{"choices":[]}'],
-    ['a pointer to what came of it', 303, 'text/plain', ''],
+    ['a redirect to the result', 303, 'text/plain', ''],
   ])('%s', async (_name, status, type, body) => {
     raw.handle = (_req, res) => res.writeHead(status, { 'content-type': type, location: '/' }).end(body);
     await useRaw();
     await expectUncertain(await ask('Hello'));
   });
 
-  test('a stream that is none', async () => {
+  test('a stream request that gets JSON', async () => {
     raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     await useRaw();
     await expectUncertain(await ask('Hello', { stream: true }));
@@ -187,8 +187,8 @@ describe('uncertain failures are never replayed', () => {
   test.each([
     ['breaks off before its first event', ': ping\n\n', true],
     ['ends before its first event', ': ping\n\n', false],
-    ['is over before it begins', 'data: [DONE]\n\n', false],
-    ['starts with no JSON', 'data: {oops\n\n', false],
+    ['starts with [DONE]', 'data: [DONE]\n\n', false],
+    ['starts with invalid JSON', 'data: {oops\n\n', false],
   ])('a stream that %s', async (_name, text, breaks) => {
     raw.handle = (_req, res) => {
       eventStream(res).write(text);
@@ -200,9 +200,9 @@ describe('uncertain failures are never replayed', () => {
   });
 });
 
-describe('failures in mid-stream', () => {
+describe('a stream that breaks off', () => {
   test.each([['[[drop_after=2]]'], ['[[error_after=2]]'], ['[[chunk_delay_ms=1500]]']])(
-    '%s: an error event, and no [DONE]',
+    'ends with an error event and no [DONE]: %s',
     async (directive) => {
       await useSandbox();
       const answer = await ask(`Hello [[chunks=4]] ${directive}`, { stream: true });
@@ -218,7 +218,7 @@ describe('failures in mid-stream', () => {
     },
   );
 
-  test('what the provider told before it broke off is settled', async () => {
+  test('is settled if the provider reported its usage before', async () => {
     raw.handle = (_req, res) => {
       eventStream(res).write(`data: ${CHUNK}\n\ndata: ${USAGE}\n\n`);
       setTimeout(() => res.destroy(), 20);
@@ -235,9 +235,9 @@ describe('failures in mid-stream', () => {
   };
   test.each([
     ['a running count', counted(1) + counted(2), 'uncertain'],
-    ['a running count up to the end', counted(1) + counted(2, '"stop"'), 'settled'],
-    ['a count that more came after', `data: ${USAGE}\n\ndata: ${CHUNK}\n\n`, 'uncertain'],
-  ])('%s before it broke off', async (_name, text, outcome) => {
+    ['a running count up to the finish reason', counted(1) + counted(2, '"stop"'), 'settled'],
+    ['a count followed by more output', `data: ${USAGE}\n\ndata: ${CHUNK}\n\n`, 'uncertain'],
+  ])('after %s', async (_name, text, outcome) => {
     raw.handle = (_req, res) => {
       eventStream(res).write(text);
       setTimeout(() => res.destroy(), 20);
@@ -248,7 +248,7 @@ describe('failures in mid-stream', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ outcome });
   });
 
-  test('an event without end is not held for ever', async () => {
+  test('because of an endless event ends with an error event', async () => {
     raw.handle = (_req, res) => {
       eventStream(res).write(`data: ${CHUNK}\n\ndata: `);
       const piece = 'x'.repeat(256 * 1024);
@@ -261,8 +261,8 @@ describe('failures in mid-stream', () => {
   });
 });
 
-describe('odd answers that are whole', () => {
-  test('counts that are no numbers do not pass, and the use is estimated', async () => {
+describe('unusual answers', () => {
+  test('drops usage counts that are not numbers, and estimates the usage', async () => {
     const usage = { prompt_tokens: 'EVIL', completion_tokens: -1, total_tokens: 7 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
     raw.handle = (_req, res) =>
@@ -276,15 +276,15 @@ describe('odd answers that are whole', () => {
   });
 });
 
-describe('odd streams that are whole', () => {
+describe('accepts unusual streams', () => {
   test.each([
     [
       'CRLF, comments, [DONE] without a blank line',
       `: hi\r\n\r\ndata: ${CHUNK}\r\n\r\n: hi\r\n\r\ndata: ${FINISH}\r\n\r\ndata: [DONE]`,
     ],
-    ['usage in front', `data: ${USAGE}\n\ndata: ${CHUNK}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`],
+    ['usage at the start', `data: ${USAGE}\n\ndata: ${CHUNK}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`],
     [
-      'usage beside choices',
+      'usage in a chunk with choices',
       `data: ${CHUNK}\n\ndata: ${FINISH.replace('}],', '}],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12},')}\n\ndata: [DONE]\n\n`,
     ],
     [
@@ -302,7 +302,7 @@ describe('odd streams that are whole', () => {
     expect((await recordOf(idOf(answer))).outcome).toBe('settled');
   });
 
-  test('a provider that never ends its answer after [DONE] does not keep the caller waiting', async () => {
+  test('that never end after [DONE], without delaying the caller', async () => {
     raw.handle = (_req, res) => eventStream(res).write(`data: ${CHUNK}\n\ndata: ${FINISH}\n\ndata: [DONE]\n\n`);
     await useRaw();
     const answer = await ask('Hello', { stream: true });
@@ -311,7 +311,7 @@ describe('odd streams that are whole', () => {
 });
 
 describe('settlement', () => {
-  test('a slow billing delays the end by no more than a moment', async () => {
+  test('delays the last byte by no more than its timeout if billing is slow', async () => {
     await useSandbox();
     gateway.billing.settlementDelayMs = 5_000;
     const startedAt = performance.now();
@@ -322,7 +322,7 @@ describe('settlement', () => {
   });
 });
 
-describe('callers', () => {
+describe('a caller', () => {
   const open = async (content: string) => {
     const req = httpRequest(`${gateway.url}${PATH}`, {
       method: 'POST',
@@ -334,17 +334,17 @@ describe('callers', () => {
     return { req, res, id: String(res.headers['x-request-id']) };
   };
 
-  test('one that leaves in mid-stream: the provider is read to its end, and settled', async () => {
+  test('that disconnects during a stream is charged: the provider is read to its end', async () => {
     await useSandbox();
     const { req, res, id } = await open('Hello [[chunks=10]] [[chunk_delay_ms=30]] [[completion_tokens=321]]');
     await once(res, 'data');
     req.destroy();
     expect(await recordOf(id)).toMatchObject({ outcome: 'settled', output_tokens: 321 });
-    // Record and call are under way at the same time; nobody waits for the one that comes last.
+    // The record is written and billing called concurrently, in any order.
     await waitFor(() => gateway.billing.states.get(id) === 'settled');
   });
 
-  test('one that leaves before the answer opens', async () => {
+  test('that disconnects before the answer starts is charged', async () => {
     await useSandbox();
     const before = gateway.provider.counts().requests;
     const controller = new AbortController();
@@ -361,14 +361,14 @@ describe('callers', () => {
     expect((await recordOf(id)).outcome).toBe('settled');
   });
 
-  test('one that leaves while it is admitted: released, and no provider is asked', async () => {
+  test('that disconnects during admission is released, and nothing is forwarded', async () => {
     await useSandbox();
     const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
     const left = () => gateway.logs().split('"status":499').length;
     const leftBefore = left();
-    const [asked, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [admission, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.billing.hold = () => {
-      asked.resolve();
+      admission.resolve();
       return decision.promise;
     };
     const controller = new AbortController();
@@ -378,7 +378,7 @@ describe('callers', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] }),
     });
-    await asked.promise;
+    await admission.promise;
     controller.abort();
     await expect(answer).rejects.toThrow();
     await waitFor(() => left() > leftBefore);
@@ -391,7 +391,7 @@ describe('callers', () => {
     expect(gateway.provider.counts().requests).toBe(served);
   });
 
-  test('one that stops reading slows the provider down, and counts as gone in time', async () => {
+  test('that stops reading exerts backpressure on the provider, and is disconnected in time', async () => {
     let written = 0;
     raw.handle = (_req, res) => {
       eventStream(res);
@@ -409,12 +409,12 @@ describe('callers', () => {
     res.pause();
     await sleep(400);
     expect(written).toBeLessThan(30_000_000);
-    // From here on the caller counts as gone, and the provider's answer is read on until its time is over.
+    // The caller is disconnected by now, and the provider's answer is read until its timeout.
     expect(await recordOf(id)).toMatchObject({ status: 200 });
     req.destroy();
   });
 
-  test('one that stops uploading is told so: released, and the provider served nothing', async () => {
+  test('that stops uploading gets 408 and is released, and the provider serves nothing', async () => {
     await useAudio();
     gateway.provider.resetCounts();
     const admitted = gateway.billing.admissions.length;

@@ -60,7 +60,7 @@ const recordOf = (requestId: string) =>
 const outcomeOf = (answer: Response) => gateway.billing.outcomes.get(idOf(answer))?.outcome;
 
 describe('success', () => {
-  test('json: text alone, billed by the seconds that the provider counted', async () => {
+  test('json: returns only text, and bills the seconds reported by the provider', async () => {
     const answer = await post(audio());
     expect(answer.status).toBe(200);
     const body = await json(answer);
@@ -76,12 +76,12 @@ describe('success', () => {
     });
   });
 
-  test('verbose_json: language, duration and segments', async () => {
+  test('verbose_json: returns language, duration and segments', async () => {
     const body = await json(await post(['response_format', 'verbose_json'], ['language', 'it'], audio()));
     expect(body).toMatchObject({ language: 'it', duration: 2, segments: [{ id: 0, text: body.text }] });
   });
 
-  test('usage in tokens, as newer models tell it, comes whole', async () => {
+  test('returns usage in tokens, as newer models report it', async () => {
     const usage = { type: 'tokens', input_tokens: 9, output_tokens: 4, total_tokens: 13 };
     const details = { input_token_details: { text_tokens: 2, audio_tokens: 7 } };
     raw.handle = (_req, res) =>
@@ -92,14 +92,14 @@ describe('success', () => {
     expect(await json(await post(audio()))).toEqual({ text: 'x', usage: { ...usage, ...details } });
   });
 
-  test('fields may come behind the file', async () => {
+  test('accepts fields after the file', async () => {
     const body = await json(
       await post(audio(), ['response_format', 'verbose_json'], ['temperature', '0.5'], ['language', 'de']),
     );
     expect(body.language).toBe('de');
   });
 
-  test('without usage the duration counts, and without that the size', async () => {
+  test('bills the duration if there is no usage, and else estimates by size', async () => {
     const verbose = await post(['prompt', '[[no_usage]]'], ['response_format', 'verbose_json'], audio(24_000));
     await verbose.text();
     expect(await recordOf(idOf(verbose))).toMatchObject({ audio_ms: 1_500, is_estimated: false });
@@ -114,7 +114,7 @@ describe('success', () => {
     ['a.m4a', 3_328],
     ['a.webm', 3_208],
     ['a.flac', 200],
-  ])('without usage the recording itself tells its length: %s', async (name, milliseconds) => {
+  ])('measures the recording if there is no usage: %s', async (name, milliseconds) => {
     const bytes = await readFile(new URL(`../src/audio/fixtures/${name}`, import.meta.url));
     const answer = await post(['prompt', '[[no_usage]]'], ['file', new Blob([bytes]), name]);
     expect(answer.status).toBe(200);
@@ -122,7 +122,7 @@ describe('success', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ audio_ms: milliseconds, is_estimated: false, cost_micros });
   });
 
-  test('the provider gets the bytes, the type and the extension, but not the name', async () => {
+  test('sends the provider the bytes, type and extension of the file, but not its name', async () => {
     raw.handle = (_req, res) =>
       res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x","model":"m"}');
     await useProviders(gateway, { raw: raw.url });
@@ -139,7 +139,7 @@ describe('success', () => {
 });
 
 describe('limits', () => {
-  test('a file of exactly 25,000,000 bytes passes, one byte more does not', async () => {
+  test('accepts a file of 25,000,000 bytes, and returns 413 for one byte more', async () => {
     let received = 0;
     raw.handle = (_req, res, body) => {
       received = body.length;
@@ -155,42 +155,45 @@ describe('limits', () => {
     expect(outcomeOf(larger)).toBe('released');
   });
 
-  test('a prompt of 4000 characters passes, one more does not', async () => {
+  test('accepts a prompt of 4,000 characters, and returns 422 for one more', async () => {
     const answer = await post(['prompt', 'é'.repeat(4_000)], audio());
     expect(answer.status).toBe(200);
     await answer.text();
     expect((await post(['prompt', 'é'.repeat(4_001)], audio())).status).toBe(422);
   });
 
-  test.each(['0', '1', '0.5', '-0', '0.30000000000000004', '1e-7'])('temperature %s passes', async (temperature) => {
-    const answer = await post(['temperature', temperature], audio());
-    expect(answer.status).toBe(200);
-    await answer.text();
-  });
+  test.each(['0', '1', '0.5', '-0', '0.30000000000000004', '1e-7'])(
+    'accepts a temperature of %s',
+    async (temperature) => {
+      const answer = await post(['temperature', temperature], audio());
+      expect(answer.status).toBe(200);
+      await answer.text();
+    },
+  );
 });
 
-describe('invalid', () => {
+describe('returns 422 for', () => {
   const cases: [string, Field[], string, string][] = [
     ['no file', [['prompt', 'x']], 'file', 'missing'],
     ['an empty file', [audio(0)], 'file', 'value_error'],
     ['two files', [audio(), audio()], 'file', 'value_error'],
-    ['a text for a file', [['file', 'text']], 'file', 'value_error'],
+    ['a text instead of a file', [['file', 'text']], 'file', 'value_error'],
     ['an unknown field', [['model', 'whisper'], audio()], 'model', 'extra_forbidden'],
-    ['an unknown field behind the file', [audio(), ['model', 'whisper']], 'model', 'extra_forbidden'],
+    ['an unknown field after the file', [audio(), ['model', 'whisper']], 'model', 'extra_forbidden'],
     ['a language of three letters', [['language', 'ita'], audio()], 'language', 'string_pattern_mismatch'],
     ['a language in capitals', [['language', 'IT'], audio()], 'language', 'string_pattern_mismatch'],
     ['a prompt far too long', [audio(), ['prompt', 'x'.repeat(70_000)]], 'prompt', 'string_too_long'],
     ['a language far too long', [['language', 'x'.repeat(70_000)], audio()], 'language', 'string_pattern_mismatch'],
     ['a temperature above one', [['temperature', '1.01'], audio()], 'temperature', 'less_than_equal'],
     ['a temperature below zero', [['temperature', '-0.01'], audio()], 'temperature', 'greater_than_equal'],
-    ['a temperature that is none', [audio(), ['temperature', 'hot']], 'temperature', 'float_type'],
+    ['a temperature that is not a number', [audio(), ['temperature', 'hot']], 'temperature', 'float_type'],
     [
       'a large file under another name',
       [['audio', new Blob([Buffer.alloc(200_000, 255)]), 'a.mp3']],
       'audio',
       'extra_forbidden',
     ],
-    ['a file for a text', [audio(), ['language', new Blob(['it']), 'it.txt']], 'language', 'string_type'],
+    ['a file instead of a text', [audio(), ['language', new Blob(['it']), 'it.txt']], 'language', 'string_type'],
     ['another format', [['response_format', 'srt'], audio()], 'response_format', 'enum'],
     ['a repeated field', [['language', 'it'], ['language', 'de'], audio()], 'language', 'value_error'],
   ];
@@ -207,24 +210,24 @@ describe('invalid', () => {
   test.each([
     ['an empty body', ''],
     ['no delimiter', 'hello'],
-    ['a file that never ends', `${open}RIFF`],
+    ['a file without an end', `${open}RIFF`],
     ['another boundary', `${open}RIFF\r\n--C--\r\n`],
     ['a part without a name', '--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n'],
     ['endless headers', `--B\r\nx: ${'y'.repeat(20_000)}`],
     ['a file without its final delimiter', `${open}RIFF\r\n--B\r\n`],
-    ['a final delimiter that is cut', `${open}RIFF\r\n--B-`],
-    ['a header that stands twice', open.replace('\r\n\r\n', '\r\nContent-Disposition: form-data; name="x"\r\n\r\n')],
+    ['a truncated final delimiter', `${open}RIFF\r\n--B-`],
+    ['a repeated header', open.replace('\r\n\r\n', '\r\nContent-Disposition: form-data; name="x"\r\n\r\n')],
     [
       'a file in base64',
       `${open.replace('\r\n\r\n', '\r\nContent-Transfer-Encoding: base64\r\n\r\n')}UklGRg==\r\n--B--\r\n`,
     ],
-  ])('malformed: %s', async (_name, body) => {
+  ])('a malformed form: %s', async (_name, body) => {
     const answer = await postRaw(body);
     expect([answer.status, (await json(answer)).detail[0].loc]).toEqual([422, ['form']]);
     expect([undefined, 'released']).toContain(outcomeOf(answer));
   });
 
-  test('forms damaged anywhere are answered by the contract, and nothing is served unless they are right', async () => {
+  test('randomly damaged forms, without serving them', async () => {
     const whole = `--B\r\nContent-Disposition: form-data; name="language"\r\n\r\nde\r\n${open}RIFF\r\n--B--\r\n`;
     const at = fc.nat(whole.length - 1);
     const damage = fc.array(fc.tuple(at, fc.constantFrom('\r', '\n', '"', ';', '-', 'B', '\0', '')), { maxLength: 3 });
@@ -245,20 +248,20 @@ describe('invalid', () => {
     expect(gateway.provider.counts().billed.requests).toBe(served);
   });
 
-  test('another media type, no boundary, too much beside the file', async () => {
+  test('a missing boundary, but 415 for another media type and 413 for too many bytes besides the file', async () => {
     expect((await postRaw('{}', 'application/json')).status).toBe(415);
     expect((await postRaw('x', 'multipart/form-data')).status).toBe(422);
     expect((await postRaw(`${'x'.repeat(70_000)}\r\n${open}RIFF\r\n--B--`)).status).toBe(413);
   });
 });
 
-describe('unauthenticated, refused, not configured', () => {
-  test('no token', async () => {
+describe('refuses a request', () => {
+  test('without a token', async () => {
     const answer = await fetch(`${gateway.url}${PATH}`, { method: 'POST', body: new FormData() });
     expect(answer.status).toBe(401);
   });
 
-  test('a refusal of billing, before the provider hears of it', async () => {
+  test('that billing refuses, and forwards nothing', async () => {
     gateway.provider.resetCounts();
     gateway.billing.decide = () => ({ verdict: 'subscription_service_not_included' });
     const answer = await post(audio(1_000_000));
@@ -266,7 +269,7 @@ describe('unauthenticated, refused, not configured', () => {
     expect(gateway.provider.counts().requests).toBe(0);
   });
 
-  test('no route', async () => {
+  test('if no route is configured', async () => {
     await useProviders(gateway, {});
     const answer = await post(audio());
     expect([answer.status, (await json(answer)).detail.code]).toEqual([
@@ -294,8 +297,8 @@ describe('failures of the provider', () => {
     });
   });
 
-  test('no connection', async () => {
-    await useProviders(gateway, { nobody: `http://127.0.0.1:${await freePort()}` });
+  test('a refused connection', async () => {
+    await useProviders(gateway, { closed: `http://127.0.0.1:${await freePort()}` });
     const answer = await post(audio(5_000_000));
     expect([answer.status, (await json(answer)).detail.code]).toEqual([503, 'upstream_unavailable']);
     expect(outcomeOf(answer)).toBe('released');
@@ -305,14 +308,14 @@ describe('failures of the provider', () => {
   test.each([
     ['{"error":{"message":"overloaded"}}', 502, 'released'],
     ['{"ok":true}', 504, 'uncertain'],
-  ])('a 200 that is no transcription: %s', async (told, status, outcome) => {
-    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+  ])('a 200 that is not a transcription: %s', async (body, status, outcome) => {
+    raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body);
     await useProviders(gateway, { raw: raw.url });
     const answer = await post(audio());
     expect([answer.status, outcomeOf(answer)]).toEqual([status, outcome]);
   });
 
-  test('one that answers or breaks off before it had the whole file has served nothing', async () => {
+  test('an early answer or a broken connection before the end of the file is released', async () => {
     const { createServer } = await import('node:http');
     const server = createServer((req, res) => {
       if (req.url?.startsWith('/early'))
@@ -333,14 +336,14 @@ describe('failures of the provider', () => {
     server.closeAllConnections();
   });
 
-  /** A provider that a test drives by its sockets; `met` resolves with that of the first one who sends something. */
+  /** Starts a provider that a test drives by its sockets. `connected` resolves with the first socket that sends something. */
   const bareProvider = async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
       onTestFinished(() => void socket.destroy());
     });
-    const met = once(server, 'connection').then(async ([socket]: Socket[]) => {
-      if (socket === undefined) throw new Error('nobody has come');
+    const connected = once(server, 'connection').then(async ([socket]: Socket[]) => {
+      if (socket === undefined) throw new Error('no client connected');
       await once(socket, 'readable');
       return socket;
     });
@@ -348,14 +351,14 @@ describe('failures of the provider', () => {
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const address = server.address();
-    return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, met };
+    return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, connected };
   };
 
   test.each([
-    ['breaks off', (provider: Socket) => provider.resetAndDestroy()],
-    ['answers', (provider: Socket) => provider.write('HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{"text":"hi"}')],
-  ])('one that %s between the file and the end of the form has served nothing', async (_what, act) => {
-    const { url, met } = await bareProvider();
+    ['a broken connection', (provider: Socket) => provider.resetAndDestroy()],
+    ['an answer', (provider: Socket) => provider.write('HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{"text":"hi"}')],
+  ])('%s between the file and the end of the form is released', async (_name, act) => {
+    const { url, connected } = await bareProvider();
     await useProviders(gateway, { bare: url });
     const req = httpRequest(`${gateway.url}${PATH}`, {
       method: 'POST',
@@ -363,7 +366,7 @@ describe('failures of the provider', () => {
     });
     const response = once(req, 'response');
     req.write('--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nRIFF');
-    act(await met);
+    act(await connected);
     await sleep(100);
     req.end('\r\n--B--\r\n');
     const [res] = await response;
@@ -372,7 +375,7 @@ describe('failures of the provider', () => {
     res.resume();
   });
 
-  test('one that stops taking the file is waited for no longer than for an answer', async () => {
+  test('a provider that stops reading the file times out', async () => {
     const { url } = await bareProvider();
     await useProviders(gateway, { bare: url });
     const answer = await post(audio(20_000_000));
@@ -387,7 +390,7 @@ describe('a second route', () => {
   };
   const use = (first: string) => useProviders(gateway, { first, sandbox: `${gateway.provider.url}/v1` });
 
-  test.each([429, 503, 500, 401])('serves what the first one refused with %i, with the same form', async (status) => {
+  test.each([429, 503, 500, 401])('gets the same form if the first one refused it with %i', async (status) => {
     refuse(status);
     await use(raw.url);
     const whole = await json(await post(['language', 'de'], audio(300_000), ['response_format', 'verbose_json']));
@@ -399,7 +402,7 @@ describe('a second route', () => {
 
   const silentServer = async (): Promise<string> => {
     const server = createTcpServer((socket) => {
-      // As long as no handshake is answered, the caller goes on sending as much as it may.
+      // Without an answered handshake, the gateway keeps filling its buffers.
       setTimeout(() => socket.destroy(), 300);
     });
     server.listen(0, '127.0.0.1');
@@ -410,9 +413,9 @@ describe('a second route', () => {
   };
 
   test.each([
-    ['takes no connection', async () => `http://127.0.0.1:${await freePort()}`],
-    ['never gets as far as a connection', silentServer],
-  ])('serves a file of any size where the first one %s', async (_what, first) => {
+    ['refuses connections', async () => `http://127.0.0.1:${await freePort()}`],
+    ['never completes the handshake', silentServer],
+  ])('serves a file of any size if the first one %s', async (_name, first) => {
     await use(await first());
     const answer = await post(audio(20_000_000));
     expect(answer.status).toBe(200);
@@ -422,7 +425,7 @@ describe('a second route', () => {
     });
   });
 
-  test('is given all that has come, however the pieces are cut, while the first one has no connection yet', async () => {
+  test('gets all bytes received while the first one was connecting, in pieces of any size', async () => {
     await use(await silentServer());
     const head = '--B\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
     const pieces = [head, ...Array.from({ length: 60 }, () => Buffer.alloc(50_000, 'a')), '\r\n--B--\r\n'];
@@ -436,7 +439,7 @@ describe('a second route', () => {
     expect(await recordOf(idOf(answer))).toMatchObject({ audio_ms: 188_000 });
   });
 
-  test('is not asked where the file is no longer there, nor where the first one may have served it', async () => {
+  test('is not tried if the file is no longer buffered, or the first one may have served it', async () => {
     refuse(503);
     await use(raw.url);
     const large = await post(audio(5_000_000));
@@ -448,7 +451,7 @@ describe('a second route', () => {
     expect(outcomeOf(uncertain)).toBe('uncertain');
   });
 
-  test('is not asked where the request is at fault', async () => {
+  test('is not tried if the request is invalid', async () => {
     refuse(400);
     await use(raw.url);
     const answer = await post(audio(1_000));
@@ -456,8 +459,8 @@ describe('a second route', () => {
   });
 });
 
-describe('callers', () => {
-  test('one that leaves in the middle of the file: released, and the provider served nothing', async () => {
+describe('a caller', () => {
+  test('that disconnects during the file is released, and the provider serves nothing', async () => {
     gateway.provider.resetCounts();
     const before = gateway.billing.admissions.length;
     const req = httpRequest(`${gateway.url}${PATH}`, {
@@ -478,7 +481,7 @@ describe('callers', () => {
     expect(gateway.provider.counts().billed.requests).toBe(0);
   });
 
-  test('one that leaves after it: settled', async () => {
+  test('that disconnects after the file is charged', async () => {
     const controller = new AbortController();
     const before = gateway.billing.admissions.length;
     const form = new FormData();
@@ -498,7 +501,7 @@ describe('callers', () => {
     expect(await recordOf(id)).toMatchObject({ outcome: 'settled', audio_ms: 1_000 });
   });
 
-  test('one that uploads more slowly than a provider may take to answer', async () => {
+  test("may upload more slowly than the provider's timeout", async () => {
     const req = httpRequest(`${gateway.url}${PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=B' },
@@ -512,14 +515,14 @@ describe('callers', () => {
     res.resume();
   });
 
-  test('twenty uploads of 20 MB at once are not held in memory', async () => {
+  test('does not make the gateway buffer the file: twenty concurrent uploads of 20 MB', async () => {
     const before = process.memoryUsage().arrayBuffers;
     let peak = 0;
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().arrayBuffers);
     }, 5);
     raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x"}');
-    // A provider that throws away what it reads, and callers that make what they send: nobody else holds a file either.
+    // The provider discards the body and the callers generate it, so no other file is in memory.
     const { createServer } = await import('node:http');
     const sink = createServer((req, res) => {
       req.resume().on('end', () => res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"x"}'));
@@ -548,7 +551,7 @@ describe('callers', () => {
     const statuses = await Promise.all(Array.from({ length: 20 }, upload));
     clearInterval(timer);
     expect(statuses).toEqual(Array(20).fill(200));
-    // Garbage that is not collected yet counts too; 400 MB went through.
+    // Includes garbage that is not collected yet. 400 MB passed through.
     expect(peak - before).toBeLessThan(200 * 1024 * 1024);
     sink.close();
     sink.closeAllConnections();

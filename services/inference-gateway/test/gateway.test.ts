@@ -66,7 +66,7 @@ const complianceOf = (answer: Response) =>
   Object.fromEntries(NAMES.map((name) => [name.replaceAll('-', '_'), answer.headers.get(`x-svc-compliance-${name}`)]));
 
 describe('compliance metadata', () => {
-  test.each([undefined, '2'])('mode %s: in headers and body alike', async (mode) => {
+  test.each([undefined, '2'])('is the same in headers and body in mode %s', async (mode) => {
     const answer = await chat('Hello', {}, mode === undefined ? {} : { 'x-svc-compliance': mode });
     expect(answer.status).toBe(200);
     const body = await json(answer);
@@ -86,7 +86,7 @@ describe('compliance metadata', () => {
     expect(complianceOf(answer)).toEqual(core);
   });
 
-  test('a stream: headers first, then a last chunk without choices, then [DONE]', async () => {
+  test('of a stream is in the headers, and in a final chunk without choices before [DONE]', async () => {
     const answer = await chat('Hello [[chunks=3]]', { stream: true });
     const core = complianceOf(answer);
     expect(core['provider']).toBe('Sandbox sandbox');
@@ -99,7 +99,7 @@ describe('compliance metadata', () => {
     expect(chunks.slice(0, -1).every((chunk) => chunk.choices.length === 1)).toBe(true);
   });
 
-  test('usage in a stream is shown only when asked for', async () => {
+  test('comes after the usage chunk, which is shown only if requested', async () => {
     const shown = chunksOf(
       await (await chat('Hello', { stream: true, stream_options: { include_usage: true } })).text(),
     );
@@ -108,7 +108,7 @@ describe('compliance metadata', () => {
     expect(hidden.some((chunk) => chunk.usage)).toBe(false);
   });
 
-  test.each(['1', '3', 'header', ''])('mode "%s" is refused before anything is asked or held', async (mode) => {
+  test.each(['1', '3', 'header', ''])('returns 400 for mode "%s" before admission', async (mode) => {
     const before = gateway.billing.admissions.length;
     const answer = await chat('Hello', {}, { 'x-svc-compliance': mode });
     expect(answer.status).toBe(400);
@@ -117,7 +117,7 @@ describe('compliance metadata', () => {
   });
 });
 
-test('every answer names its request twice, refusals too', async () => {
+test('sends the request id in two headers with every answer, including refusals', async () => {
   const refused = (path: string, init?: RequestInit) => fetch(`${gateway.url}/v1${path}`, init);
   const answers = await Promise.all([
     chat('Hello'),
@@ -125,7 +125,7 @@ test('every answer names its request twice, refusals too', async () => {
     chat('Hello', { model: 'unknown' }),
     post('/chat/completions', '{'),
     chat('Hello', {}, { 'x-svc-compliance': '1' }),
-    chat('Hello', {}, { authorization: 'Bearer nobody' }),
+    chat('Hello', {}, { authorization: 'Bearer unknown' }),
     refused('/models', { headers: { authorization: `Bearer ${key}` } }),
     refused('/models/unknown', { headers: { authorization: `Bearer ${key}` } }),
     refused('/chat/completions', { method: 'PUT' }),
@@ -149,7 +149,7 @@ describe('body fidelity', () => {
     return useProviders(gateway, { raw: raw.url });
   };
 
-  test('headers mode: JSON and streams pass byte for byte, the id comes from the body', async () => {
+  test('passes JSON and streams byte for byte in headers mode, with the id from the body', async () => {
     await answerWith('application/json', JSON_BODY);
     const answer = await chat('Hello', {}, { 'x-svc-compliance': 'headers' });
     expect(await answer.text()).toBe(JSON_BODY);
@@ -161,16 +161,16 @@ describe('body fidelity', () => {
   });
 
   test.each(['data: [DONE]', 'data: [DONE]\n', 'data: [DONE]\r\n', 'data: [DONE]\r'])(
-    'headers mode: what ends in %j gets what its last event lacks, and nothing else',
+    'adds only the missing line ends to a stream that ends in %j in headers mode',
     async (end) => {
       await answerWith('text/event-stream', EVENTS.replace('data: [DONE]\n\n', end));
       const stream = await chat('Hello', { stream: true }, { 'x-svc-compliance': 'headers' });
-      const lacking = end.endsWith(']') ? '\n\n' : end.slice('data: [DONE]'.length);
-      expect(await stream.text()).toBe(EVENTS.replace('data: [DONE]\n\n', end + lacking));
+      const missing = end.endsWith(']') ? '\n\n' : end.slice('data: [DONE]'.length);
+      expect(await stream.text()).toBe(EVENTS.replace('data: [DONE]\n\n', end + missing));
     },
   );
 
-  test('otherwise only the extension is added', async () => {
+  test('adds only the extension in full mode', async () => {
     await answerWith('application/json', JSON_BODY);
     const text = await (await chat('Hello')).text();
     expect(text.replace(/,"extensions":\{"compliance_metadata":\{[^}]*\}\}/, '')).toBe(JSON_BODY);
@@ -179,13 +179,13 @@ describe('body fidelity', () => {
     expect(events.replace(/data: \{[^\n]*"extensions"[^\n]*\n\n/, '')).toBe(EVENTS);
   });
 
-  test('an extension of the provider that is damaged is no answer, and its outcome unknown', async () => {
+  test('returns 504 if the extensions of the provider are damaged', async () => {
     await answerWith('application/json', '{"id":"u-1","model":"sandbox-chat-1","extensions":{"a":1,]},"choices":[]}');
     const answer = await chat('Hello');
     expect([answer.status, (await json(answer)).error.code]).toEqual([504, 'upstream_timeout_uncertain']);
   });
 
-  test('the request passes as it came, but for the model and the usage of streams', async () => {
+  test('changes only the model in the request', async () => {
     await answerWith('application/json', JSON_BODY);
     const sent = '{ "messages":[{"role":"user","content":"\\u00e9 é"}], "model":"svc-chat","x_vendor":{"a":1.50} }';
     await (await post('/chat/completions', sent)).text();
@@ -197,7 +197,7 @@ describe('attribution', () => {
   test.each([
     ['[[model=other]]', 'provider_attribution_ambiguous'],
     ['[[no_request_id]] [[no_id]]', 'compliance_metadata_missing'],
-  ])('%s is 502, and costs nothing', async (directive, code) => {
+  ])('returns 502 at no cost for %s', async (directive, code) => {
     for (const stream of [false, true]) {
       const answer = await chat(`Hello ${directive}`, { stream });
       expect([answer.status, (await json(answer)).error.code]).toEqual([502, code]);
@@ -205,7 +205,7 @@ describe('attribution', () => {
     }
   });
 
-  test('a later chunk that names another model breaks the stream off', async () => {
+  test('breaks a stream off at a chunk that names another model', async () => {
     const named = (model: string | undefined, content: string) =>
       `data: ${JSON.stringify({ id: 'u-1', model, choices: [{ index: 0, delta: { content } }] })}\n\n`;
     raw.handle = (_req, res) =>
@@ -226,7 +226,7 @@ describe('attribution', () => {
     }
   });
 
-  test('two request ids that contradict each other', async () => {
+  test('returns an error for two contradicting request ids', async () => {
     raw.handle = (_req, res) =>
       res
         .writeHead(200, [
@@ -239,15 +239,18 @@ describe('attribution', () => {
     expect((await json(await chat('Hello'))).error.code).toBe('provider_attribution_ambiguous');
   });
 
-  test.each(['sandbox-chat-1', 'vendor/sandbox-chat-1', 'sandbox-chat-1:eu'])('%s is covered', async (model) => {
-    const answer = await chat(`Hello [[model=${model}]]`);
-    expect(answer.headers.get('x-svc-compliance-model')).toBe(model);
-    await answer.text();
-  });
+  test.each(['sandbox-chat-1', 'vendor/sandbox-chat-1', 'sandbox-chat-1:eu'])(
+    'accepts %s as the model of its route',
+    async (model) => {
+      const answer = await chat(`Hello [[model=${model}]]`);
+      expect(answer.headers.get('x-svc-compliance-model')).toBe(model);
+      await answer.text();
+    },
+  );
 });
 
 describe('other endpoints', () => {
-  test('legacy completions, JSON and stream', async () => {
+  test('serve legacy completions as JSON and streams', async () => {
     const answer = await post('/completions', { model: 'svc-completion', prompt: 'Hello' });
     expect(await json(answer)).toMatchObject({
       object: 'text_completion',
@@ -259,7 +262,7 @@ describe('other endpoints', () => {
     expect(await recordOf(idOf(stream))).toMatchObject({ service: 'completions', streamed: true, outcome: 'settled' });
   });
 
-  test('embeddings', async () => {
+  test('serve embeddings', async () => {
     const answer = await post('/embeddings', { model: 'svc-embedding', input: ['Hello', 'World'] });
     const body = await json(answer);
     expect(body.data).toHaveLength(2);
@@ -268,14 +271,14 @@ describe('other endpoints', () => {
     expect(record.cost_micros).toBe(costOfTokens(PRICE, { input: body.usage.prompt_tokens, output: 0 }));
   });
 
-  test('models: those with a certified route, audio apart', async () => {
+  test('list the models with a certified route, except audio', async () => {
     const answer = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
     const body = await json(answer);
     expect(body.object).toBe('list');
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['svc-chat', 'svc-completion', 'svc-embedding']);
   });
 
-  test.each(['%ff', '%', 'nothing'])('a model that is none: %s', async (name) => {
+  test.each(['%ff', '%', 'nothing'])('return 404 for the unknown model %s', async (name) => {
     const answer = await fetch(`${gateway.url}/v1/models/${name}`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(404);
     expect((await json(answer)).error).toMatchObject({ type: expect.any(String), code: expect.any(String) });
@@ -284,11 +287,11 @@ describe('other endpoints', () => {
 });
 
 describe('admission', () => {
-  test('a caller that leaves meanwhile is given its hold back, and no provider is asked', async () => {
+  test('releases the hold of a caller that disconnects, and forwards nothing', async () => {
     const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
-    const [asked, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [admission, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.billing.hold = () => {
-      asked.resolve();
+      admission.resolve();
       return decision.promise;
     };
     const gone = new AbortController();
@@ -298,7 +301,7 @@ describe('admission', () => {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'svc-chat', messages: [{ role: 'user', content: 'Hello' }] }),
     });
-    await asked.promise;
+    await admission.promise;
     gone.abort();
     await expect(answer).rejects.toThrow();
     await waitFor(() => gateway.logs().includes('"status":499'));
@@ -311,7 +314,7 @@ describe('admission', () => {
   const admissionOf = (answer: Response) =>
     gateway.billing.admissions.find(({ request_id }) => request_id === idOf(answer));
 
-  test('the wallet holds what the request can cost at most', async () => {
+  test('holds the maximum cost of the request', async () => {
     const answer = await chat('Hello', { max_tokens: 100, n: 3 });
     await answer.text();
     const admission = admissionOf(answer);
@@ -320,7 +323,7 @@ describe('admission', () => {
     expect(admission?.kind === 'api_key' && admission.hold_micros).toBeGreaterThanOrEqual(
       Math.max(record.cost_micros, costOfTokens(PRICE, { input: 0, output: 300 })),
     );
-    // Which of the two limits a provider keeps is not known here.
+    // Providers differ in which of the two limits they apply.
     const both = await chat('[[completion_tokens=9000]]', { max_completion_tokens: 10, max_tokens: 9_000 });
     await both.text();
     const held = admissionOf(both);
@@ -329,7 +332,7 @@ describe('admission', () => {
     );
   });
 
-  test('text that looks like an image is held for as text', async () => {
+  test('counts text that looks like an image as text', async () => {
     const text = `data:image/png;base64,${'word '.repeat(2_000)}`;
     const answer = await chat(text, { max_tokens: 1 });
     await answer.text();
@@ -339,7 +342,7 @@ describe('admission', () => {
     );
   });
 
-  test('the budget of the minute is told', async () => {
+  test('returns the rate limit headers', async () => {
     gateway.billing.decide = () => ({
       verdict: 'admitted',
       rate_limit: { limit: 100, remaining: 99, reset_ms: 1_500 },
@@ -355,7 +358,7 @@ describe('admission', () => {
     ['insufficient_balance', 402],
     ['key_monthly_limit_exceeded', 402],
     ['rate_limit_exceeded', 429],
-  ] as const)('%s', async (verdict, status) => {
+  ] as const)('refused with %s returns %i and forwards nothing', async (verdict, status) => {
     gateway.provider.resetCounts();
     gateway.billing.decide = () => ({ verdict, rate_limit: { limit: 100, remaining: 0, reset_ms: 1_500 } });
     const answer = await chat('Hello');
@@ -366,7 +369,7 @@ describe('admission', () => {
     expect(gateway.provider.counts().requests).toBe(0);
   });
 
-  test('billing that fails is 503, never free inference', async () => {
+  test('returns 503 and forwards nothing if billing fails', async () => {
     gateway.provider.resetCounts();
     gateway.billing.outage = 500;
     const answer = await chat('Hello');
@@ -375,7 +378,7 @@ describe('admission', () => {
   });
 });
 
-describe('invalid', () => {
+describe('invalid requests', () => {
   test.each([
     ['/chat/completions', {}, 'model'],
     ['/chat/completions', { model: 'svc-chat' }, 'messages'],
@@ -386,14 +389,14 @@ describe('invalid', () => {
     ['/chat/completions', '[]', null],
     ['/chat/completions', '', null],
     ['/chat/completions', '{"model":"svc-chat","model":"x","messages":[{}]}', 'model'],
-  ])('%s %j', async (path, body, param) => {
+  ])('return 400 for %s %j', async (path, body, param) => {
     const answer = await post(path, body);
     expect(answer.status).toBe(400);
     expect((await json(answer)).error).toMatchObject({ type: 'invalid_request_error', param });
   });
 
-  test('an unknown model is 404; one without a certified route 503', async () => {
-    const unknown = await chat('Hello', { model: 'nobody' });
+  test('return 404 for an unknown model, or one of another service', async () => {
+    const unknown = await chat('Hello', { model: 'unknown' });
     expect([unknown.status, (await json(unknown)).error]).toMatchObject([
       404,
       { code: 'model_not_found', param: 'model' },
@@ -401,7 +404,7 @@ describe('invalid', () => {
     expect((await post('/embeddings', { model: 'svc-chat', input: 'x' })).status).toBe(404);
   });
 
-  test('a body beyond 32 MiB is 413', async () => {
+  test('return 413 for a body beyond 32 MiB', async () => {
     const answer = await chat('x'.repeat(33 * 1024 * 1024));
     expect([answer.status, (await json(answer)).error.code]).toEqual([413, 'payload_too_large']);
   });
@@ -427,10 +430,13 @@ describe('failures of the provider', () => {
     if (code === null) expect(error.message.length).toBeGreaterThan(5);
     else expect(error.code).toBe(code);
     expect(answer.headers.get('retry-after')).toBe(directive.includes('retry_after') ? '9' : null);
-    // Whose provider had the request is told of those too that it did not serve.
+    // The record names the provider that received the request, even though it did not serve it.
     expect(await recordOf(idOf(answer))).toMatchObject({
-      ...{ outcome: status === 504 ? 'uncertain' : 'released', status },
-      ...{ provider: 'Sandbox sandbox', route_id: 'chat-sandbox', data_zone: 'EU' },
+      outcome: status === 504 ? 'uncertain' : 'released',
+      status,
+      provider: 'Sandbox sandbox',
+      route_id: 'chat-sandbox',
+      data_zone: 'EU',
     });
   });
 
@@ -448,9 +454,9 @@ describe('failures of the provider', () => {
   });
 
   test.each(['{"error":{"message":"overloaded"}}', '{"object":"error","message":"overloaded"}'])(
-    'a 200 that tells of an error: %s',
-    async (told) => {
-      raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(told);
+    'a 200 with an error body: %s',
+    async (body) => {
+      raw.handle = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end(body);
       await useProviders(gateway, { raw: raw.url });
       const answer = await chat('Hello');
       expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'upstream_unavailable']);
@@ -466,34 +472,34 @@ describe('failures of the provider', () => {
     ['text/plain; charset=utf-8', 'temperature is out of range\n', 'temperature is out of range'],
     ['text/html', '<p>temperature is out of range</p>', 'The provider refused the request.'],
     ['text/plain', ' ', 'The provider refused the request.'],
-  ])('a 400 in %s: %j', async (type, words, message) => {
-    raw.handle = (_req, res) => res.writeHead(400, { 'content-type': type }).end(words);
+  ])('a 400 in %s: %j', async (type, body, message) => {
+    raw.handle = (_req, res) => res.writeHead(400, { 'content-type': type }).end(body);
     await useProviders(gateway, { raw: raw.url });
     const answer = await chat('Hello');
     expect([answer.status, (await json(answer)).error.message]).toEqual([400, message]);
   });
 
-  test('no connection, and then a second route', async () => {
-    const nobody = `http://127.0.0.1:${await freePort()}`;
-    await useProviders(gateway, { nobody });
+  test('a refused connection, alone and with a second route', async () => {
+    const closed = `http://127.0.0.1:${await freePort()}`;
+    await useProviders(gateway, { closed });
     const refused = await chat('Hello');
     expect((await json(refused)).error.code).toBe('upstream_unavailable');
     expect(await recordOf(idOf(refused))).toMatchObject({ provider: null, route_id: null });
-    await useProviders(gateway, { nobody, sandbox: `${gateway.provider.url}/v1` });
+    await useProviders(gateway, { closed, sandbox: `${gateway.provider.url}/v1` });
     const answer = await chat('Hello');
     expect(answer.headers.get('x-svc-compliance-provider')).toBe('Sandbox sandbox');
     await answer.text();
   });
 
-  test('a provider that says when to come again, and then a route without a connection', async () => {
+  test('a 429 with Retry-After, followed by a refused connection of the next route', async () => {
     raw.handle = (_req, res) => res.writeHead(429, { 'retry-after': '7' }).end('{"error":{"message":"busy"}}');
-    await useProviders(gateway, { raw: raw.url, nobody: `http://127.0.0.1:${await freePort()}` });
+    await useProviders(gateway, { raw: raw.url, closed: `http://127.0.0.1:${await freePort()}` });
     const answer = await chat('Hello');
     expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'upstream_unavailable']);
     expect(answer.headers.get('retry-after')).toBe('7');
   });
 
-  test('a stream that breaks off ends with an error event and without [DONE]', async () => {
+  test('a stream that breaks off: ends with an error event and without [DONE]', async () => {
     const answer = await chat('Hello [[chunks=4]] [[drop_after=2]]', { stream: true });
     const text = await answer.text();
     expect(text).not.toContain('[DONE]');

@@ -38,12 +38,12 @@ const chat = (directives: string, more: object = {}) =>
     ...more,
   });
 const idOf = (answer: Response): string => answer.headers.get('x-request-id') ?? '';
-/** Estimates that were reported for a request, oldest first. */
+/** Returns the estimates reported for a request, oldest first. */
 const reportsOf = (requestId: string): number[] =>
   gateway.billing.renewals.flatMap(({ estimates }) => estimates[requestId] ?? []);
 const lastAdmission = () => gateway.billing.admissions.at(-1);
 
-test('renews its lease from its start on, and names itself in admissions of both kinds', async () => {
+test('renews its lease from the start, and sends its id in admissions of both kinds', async () => {
   await waitFor(() => gateway.billing.renewals.length > 0);
   const holderId = gateway.billing.renewals[0]?.holderId;
   await (await chat('')).text();
@@ -54,7 +54,7 @@ test('renews its lease from its start on, and names itself in admissions of both
   expect([ofKey?.holder_id, lastAdmission()?.holder_id]).toEqual([holderId, holderId]);
 });
 
-test('admits an API-key request with the cost of its input, far below its hold', async () => {
+test('estimates an API-key request at the cost of its input, far below its hold', async () => {
   await (await chat('')).text();
   const admission = lastAdmission();
   if (admission?.kind !== 'api_key') throw new Error('the last admission is of a key');
@@ -66,8 +66,8 @@ test('admits an API-key request with the cost of its input, far below its hold',
   expect(hold).toBeGreaterThan(100 * estimate);
 });
 
-test('reports what a stream has cost so far while it grows, and nothing of requests that stand still or have ended', async () => {
-  const standing = chat('[[delay_ms=9000]]');
+test('reports the growing cost of a stream, and nothing for requests without progress or that have ended', async () => {
+  const stalled = chat('[[delay_ms=9000]]');
   const answer = await chat('[[chunks=200]] [[chunk_delay_ms=40]]', { stream: true });
   const text = answer.text();
   const first = lastAdmission();
@@ -78,13 +78,13 @@ test('reports what a stream has cost so far while it grows, and nothing of reque
   expect(new Set([initial, ...reports]).size).toBe(reports.length + 1);
   await text;
   const renewals = gateway.billing.renewals.length;
-  const told = reportsOf(idOf(answer)).length;
+  const reported = reportsOf(idOf(answer)).length;
   await waitFor(() => gateway.billing.renewals.length > renewals + 1, { timeoutMs: 15_000 });
-  expect(reportsOf(idOf(answer)).length).toBeLessThanOrEqual(told + 1);
-  expect(reportsOf(idOf(await standing))).toEqual([]);
+  expect(reportsOf(idOf(answer)).length).toBeLessThanOrEqual(reported + 1);
+  expect(reportsOf(idOf(await stalled))).toEqual([]);
 });
 
-test('goes on under the same id after billing was away', async () => {
+test('continues with the same id after an outage of billing', async () => {
   const holderId = gateway.billing.renewals[0]?.holderId;
   gateway.billing.outage = 0;
   const before = gateway.billing.renewals.length;
@@ -94,7 +94,7 @@ test('goes on under the same id after billing was away', async () => {
   expect(gateway.billing.renewals.at(-1)?.holderId).toBe(holderId);
 });
 
-test('records an unknown outcome at the input, not at the hold', async () => {
+test('records an unknown outcome at the cost of the input, not at the hold', async () => {
   const answer = await chat('[[drop_after=0]]');
   expect(answer.status).toBe(504);
   await answer.text();
@@ -109,7 +109,7 @@ test('records an unknown outcome at the input, not at the hold', async () => {
   expect(admission?.kind === 'api_key' && admission.estimate_micros).toBe(record.cost_micros);
 });
 
-test('ends its lease when it stops with nothing under way', async () => {
+test('ends its lease if it is idle when it stops', async () => {
   await gateway.stopService();
   expect(gateway.billing.endedHolders).toEqual([gateway.billing.renewals[0]?.holderId]);
 });

@@ -9,7 +9,7 @@ import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** Callers whose requests are made to cost memory or time, or to be read in two ways. */
+/** Requests crafted to cost memory or time, or to be ambiguous. */
 
 const MEBIBYTE = 1024 * 1024;
 const CHAT = '/v1/chat/completions';
@@ -90,20 +90,20 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
   };
 
   test.each(['gzip', 'x-gzip', 'br', 'deflate', 'zstd', 'identity, gzip'])(
-    'is refused with 415 if it is in %s',
+    'is refused with 415 if it is compressed with %s',
     async (coding) => {
       const answer = await post(gzipSync(`{${model}"messages":[{}]}`), { 'content-encoding': coding });
       await expectRefusal(answer, 415, 'unsupported_media_type');
     },
   );
 
-  test('is refused with 413 beyond 32 MiB, whatever its framing', async () => {
+  test('is refused with 413 beyond 32 MiB, with a length or chunked', async () => {
     const text = `{${model}"messages":[{"content":"${'x'.repeat(32 * MEBIBYTE)}"}]}`;
     await expectRefusal(await post(text), 413, 'payload_too_large');
     expect(await postInChunks(path, credential(), text)).toBe(413);
   });
 
-  test('passes with 500,000 values and is refused with 413 with one more', async () => {
+  test('is accepted with 500,000 values, and refused with 413 with one more', async () => {
     // The root, the list and, for an API key, the model.
     const others = model === '' ? 2 : 3;
     const withValues = (values: number) => `{${model}"messages":[${'{},'.repeat(values - others - 1)}{}]}`;
@@ -111,7 +111,7 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
     await expectRefusal(await post(withValues(500_001)), 413, 'payload_too_complex');
   });
 
-  test('passes with 64 levels and is refused with 413 with one more', async () => {
+  test('is accepted with 64 levels, and refused with 413 with one more', async () => {
     // The root, the list of tools, and the tool.
     const withDepth = (depth: number) =>
       `{${model}"messages":[{}],"tools":[{"a":${'['.repeat(depth - 3)}${']'.repeat(depth - 3)}}]}`;
@@ -119,7 +119,7 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
     await expectRefusal(await post(withDepth(65)), 413, 'payload_too_complex');
   });
 
-  test('is refused with 413 if it comes in chunks of a byte, and its connection is closed', async () => {
+  test('is refused with 413 in chunks of one byte, and its connection is closed', async () => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8');
     socket.on('error', () => {});
     socket.write(
@@ -134,13 +134,13 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 .*payload_too_complex/s);
   });
 
-  test('may hold lone surrogates, and numbers beyond all numbers where nothing reads them', async () => {
+  test('may contain lone surrogates and numbers out of range in members that the gateway does not read', async () => {
     const answer = await post(`{${model}"messages":[{"role":"user","content":"\\ud800","x":-1e400}]}`);
     expect(answer.status).toBe(200);
     expect(raw.bodies.at(-1)?.toString()).toContain('"content":"\\ud800","x":-1e400');
   });
 
-  test('that repeats a member is refused, escapes undone', async () => {
+  test('is refused if it repeats a member, even if that is escaped', async () => {
     for (const twice of ['"messages":[{}],"messages":[{}]', '"messages":[{}],"stream_options":{"a":1,"\\u0061":2}']) {
       const answer = await post(`{${model}${twice}}`);
       expect(answer.status).toBe(path === CHAT ? 400 : 422);
@@ -148,7 +148,7 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
     }
   });
 
-  test('asks for usage once, whatever its stream_options', async () => {
+  test('is forwarded with a request for usage, regardless of its stream_options', async () => {
     for (const options of ['null', '{}', '{"include_usage":false}', '{"a":[{"include_usage":false}]}']) {
       await post(`{${model}"messages":[{}],"stream":true,"stream_options":${options}}`).then((answer) => answer.text());
       const forwarded = JSON.parse(String(raw.bodies.at(-1)));
@@ -157,7 +157,7 @@ describe.each(CALLERS)('a body of $name', ({ path, credential, error }) => {
   });
 });
 
-/** Sends a body in chunks, and resolves with the status of the answer. */
+/** Sends a chunked body and returns the status of the answer. */
 const postInChunks = async (path: string, credential: string, body: string): Promise<number | undefined> => {
   const req = httpRequest(`${gateway.url}${path}`, {
     method: 'POST',
@@ -170,7 +170,7 @@ const postInChunks = async (path: string, credential: string, body: string): Pro
   return res.statusCode;
 };
 
-describe('a head', () => {
+describe('a request', () => {
   const sendHead = async (lines: string): Promise<string> => {
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setEncoding('utf8');
     socket.on('error', () => {});
@@ -180,12 +180,12 @@ describe('a head', () => {
     return (await socket.toArray()).join('').slice(0, 12);
   };
 
-  test('with more than 16 KB is refused with 431', async () => {
+  test('with headers of more than 16 KB is refused with 431', async () => {
     expect(await sendHead(`x-a: ${'x'.repeat(20_000)}\r\n`)).toBe('HTTP/1.1 431');
     expect(await sendHead('a:\r\n'.repeat(5_000))).toBe('HTTP/1.1 431');
   });
 
-  test('with 200 headers is read', async () => {
+  test('with 200 headers is accepted', async () => {
     expect(await sendHead('a:\r\n'.repeat(200))).toBe('HTTP/1.1 200');
   });
 });
@@ -221,7 +221,7 @@ describe('the usage list', () => {
     'from=9999-12-31T23:59:59.999999999Z&to=0001-01-01T00:00:00Z',
     'after=req_unknown',
     `key_id=${'x'.repeat(128)}`,
-  ])('answers %s', async (query) => {
+  ])('accepts %s', async (query) => {
     expect((await list(query)).status).toBe(200);
   });
 
@@ -243,7 +243,7 @@ describe('the usage list', () => {
     expect((await list(query)).status).toBe(422);
   });
 
-  test('names at most 100 faults of a query', async () => {
+  test('lists at most 100 faults of a query', async () => {
     const answer = await list(
       Array.from({ length: 2_000 }, (_, n) => `k${n}=1&k${n}=2`)
         .join('&')
@@ -255,7 +255,7 @@ describe('the usage list', () => {
 });
 
 describe('a JSON answer that its caller does not read', () => {
-  test('is given up, with its connection, when the caller is idle for too long', async () => {
+  test('is aborted, with its connection, after the idle timeout', async () => {
     const content = 'x'.repeat(16 * MEBIBYTE);
     raw.handle = (_req, res) =>
       res

@@ -8,7 +8,7 @@ import { eventStream, type RawProvider, startRawProvider } from './support/raw-p
 import { useProviders } from './support/routes-in-force.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** Providers whose answers are made to cost memory, time or money. */
+/** Provider answers crafted to cost memory, time or money. */
 
 const MEBIBYTE = 1024 * 1024;
 let gateway: TestGateway;
@@ -39,7 +39,7 @@ afterEach(() => {
 interface Caller {
   readonly name: string;
   readonly path: string;
-  /** The member of its requests that names the model. */
+  /** JSON member for the model, if the endpoint has one. */
   readonly model: string;
   readonly credential: () => string;
 }
@@ -88,7 +88,7 @@ const contentOf = (sent: string): string =>
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)).choices[0]?.delta.content ?? '')
     .join('');
-/** Long enough to be read by a worker. */
+/** Returns a text that is long enough to be read in a worker. */
 const large = (letter: string): string => `${letter}"é\n`.repeat(40_000);
 
 describe.each(CALLERS)('large events, for $name', (caller) => {
@@ -103,12 +103,12 @@ describe.each(CALLERS)('large events, for $name', (caller) => {
     };
   };
 
-  test('pass in their order, wherever the stream is cut', async () => {
+  test('are relayed in order, however the stream is split', async () => {
     const texts = ['1', large('2'), '3', large('4'), large('5'), '6'];
     const stream = texts.map(text).join('') + FINISH + DONE;
-    const cuts = [[stream], [stream.slice(0, 700_000), stream.slice(700_000)], texts.map(text)];
-    cuts[2]?.push(FINISH, DONE);
-    for (const pieces of cuts) {
+    const splits = [[stream], [stream.slice(0, 700_000), stream.slice(700_000)], texts.map(text)];
+    splits[2]?.push(FINISH, DONE);
+    for (const pieces of splits) {
       play(...pieces);
       const answer = await askForStream(caller);
       const sent = await answer.text();
@@ -118,7 +118,7 @@ describe.each(CALLERS)('large events, for $name', (caller) => {
     }
   });
 
-  test('open and end a stream', async () => {
+  test('may start and end a stream', async () => {
     play(text(large('1')), event({ choices: [{ delta: { content: large('2') }, finish_reason: 'stop' }] }).trimEnd());
     const answer = await askForStream(caller);
     const sent = await answer.text();
@@ -129,7 +129,7 @@ describe.each(CALLERS)('large events, for $name', (caller) => {
     expect(record.output_tokens).toBe(Math.ceil(Buffer.byteLength(large('1') + large('2')) / 4));
   });
 
-  test('are broken off if they hold an error or no JSON', async () => {
+  test('break the stream off if they contain an error or invalid JSON', async () => {
     for (const data of [
       `{"error":{"message":"${large('x').replaceAll(/["\n]/g, '')}"}}`,
       `{"choices":[${'1'.repeat(200_000)}`,
@@ -150,7 +150,7 @@ test('breaks off a stream whose large event names another model or repeats a mem
   }
 });
 
-/** Writes the same piece as long as somebody takes it; resolves when the connection is closed, with the bytes written. */
+/** Writes the same piece until the connection is closed. Returns the number of bytes written. */
 const writeForever = async (res: ServerResponse, piece: string): Promise<number> => {
   let bytes = 0;
   while (!res.destroyed) {
@@ -162,12 +162,12 @@ const writeForever = async (res: ServerResponse, piece: string): Promise<number>
   return bytes;
 };
 
-describe.each(CALLERS)('an answer without end, for $name', (caller) => {
+describe.each(CALLERS)('an endless answer, for $name', (caller) => {
   test.each([
     ['in one event', 'x'.repeat(MEBIBYTE), ''],
     ['in comments before the first event', `: ${'x'.repeat(10_000)}\n\n`, ''],
     ['in one event after the first', 'x'.repeat(MEBIBYTE), text('1')],
-  ])('%s is given up within megabytes', async (_name, piece, start) => {
+  ])('%s is aborted after a few megabytes', async (_name, piece, start) => {
     const written = Promise.withResolvers<number>();
     raw.handle = (_req, res) => {
       eventStream(res).write(`${start}data: {"choices":"`.slice(start === '' && piece.startsWith(':') ? -1 : 0));
@@ -178,7 +178,7 @@ describe.each(CALLERS)('an answer without end, for $name', (caller) => {
     expect(await written.promise).toBeLessThan(32 * MEBIBYTE);
   });
 
-  test('in JSON is a certain failure beyond 32 MiB', async () => {
+  test('in JSON is a definite failure beyond 32 MiB', async () => {
     const written = Promise.withResolvers<number>();
     raw.handle = (_req, res) => {
       res.writeHead(200, { 'content-type': 'application/json' }).write('{"choices":["');
@@ -190,7 +190,7 @@ describe.each(CALLERS)('an answer without end, for $name', (caller) => {
     expect(await written.promise).toBeLessThan(64 * MEBIBYTE);
   });
 
-  test('that announces more than 32 MiB is not read', async () => {
+  test('is not read if it announces more than 32 MiB', async () => {
     raw.handle = (_req, res) => {
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': 33 * MEBIBYTE }).write('{');
     };
@@ -199,7 +199,7 @@ describe.each(CALLERS)('an answer without end, for $name', (caller) => {
   });
 });
 
-describe.each(CALLERS)('an answer that cannot be read, for $name', (caller) => {
+describe.each(CALLERS)('an unreadable answer, for $name', (caller) => {
   const body = JSON.stringify({
     id: 'a',
     model: 'sandbox-chat-1',
@@ -219,13 +219,13 @@ describe.each(CALLERS)('an answer that cannot be read, for $name', (caller) => {
           .end(body),
     ],
     [
-      'behind endless interim responses',
+      'after many interim responses',
       (res) => {
         for (let count = 0; count < 100; count += 1) res.writeEarlyHints({ link: '</x>; rel=preload' });
         res.writeHead(200, json).end(body);
       },
     ],
-    ['with something behind it', (res) => res.writeHead(200, json).end(`${body}{}`)],
+    ['followed by more JSON', (res) => res.writeHead(200, json).end(`${body}{}`)],
   ])('%s, has an uncertain outcome', async (_name, answerWith) => {
     raw.handle = (_req, res) => answerWith(res);
     const answer = await ask(caller);
@@ -243,40 +243,40 @@ describe.each(CALLERS)('an answer that cannot be read, for $name', (caller) => {
   });
 });
 
-const LIES = [
+const IMPLAUSIBLE = [
   ['10^9 tokens', { prompt_tokens: 1e9, completion_tokens: 1, total_tokens: 1e9 + 1 }],
-  ['more than the context in all', { prompt_tokens: 1_999_999, completion_tokens: 2, total_tokens: 2_000_001 }],
+  ['a sum beyond the context', { prompt_tokens: 1_999_999, completion_tokens: 2, total_tokens: 2_000_001 }],
   ['negative counts', { prompt_tokens: 5, completion_tokens: -7, total_tokens: -2 }],
   ['fractions', { prompt_tokens: 5, completion_tokens: 0.5, total_tokens: 5.5 }],
-  ['text', { prompt_tokens: '5', completion_tokens: '7', total_tokens: '12' }],
+  ['strings', { prompt_tokens: '5', completion_tokens: '7', total_tokens: '12' }],
   ['a list', { prompt_tokens: [5], completion_tokens: 7, total_tokens: 12 }],
-  ['a number beyond all numbers', '{"prompt_tokens":1e400,"completion_tokens":7,"total_tokens":12}'],
+  ['an infinite number', '{"prompt_tokens":1e400,"completion_tokens":7,"total_tokens":12}'],
   ['an unsafe integer', '{"prompt_tokens":9007199254740993,"completion_tokens":7,"total_tokens":12}'],
 ] as const;
 
-describe.each(CALLERS)('usage that cannot be true, for $name', (caller) => {
+describe.each(CALLERS)('usage, for $name', (caller) => {
   const CONTENT = 'x'.repeat(400);
 
-  test.each(LIES)('is charged by the bytes: %s', async (_name, usage) => {
-    const told = typeof usage === 'string' ? usage : JSON.stringify(usage);
+  test.each(IMPLAUSIBLE)('is estimated by bytes if it is implausible: %s', async (_name, usage) => {
+    const reported = typeof usage === 'string' ? usage : JSON.stringify(usage);
     const message = JSON.stringify([
       { index: 0, message: { role: 'assistant', content: CONTENT }, finish_reason: 'stop' },
     ]);
     raw.handle = (_req, res) =>
       res
         .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' })
-        .end(`{"id":"a","model":"sandbox-chat-1","created":1,"choices":${message},"usage":${told}}`);
+        .end(`{"id":"a","model":"sandbox-chat-1","created":1,"choices":${message},"usage":${reported}}`);
     const whole = await ask(caller);
     expect(whole.status).toBe(200);
     expect(await recordOf(whole)).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 100 });
     raw.handle = (_req, res) =>
-      eventStream(res).end(`${text(CONTENT)}${FINISH.replace(JSON.stringify(USAGE), told)}${DONE}`);
+      eventStream(res).end(`${text(CONTENT)}${FINISH.replace(JSON.stringify(USAGE), reported)}${DONE}`);
     const streamed = await askForStream(caller);
     await streamed.text();
     expect(await recordOf(streamed)).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 100 });
   });
 
-  test('does not count if it is repeated within the answer, but its last does', async () => {
+  test('is the last one, if the provider reports a running count', async () => {
     const running = (tokens: number) =>
       event({ choices: [{ delta: { content: 'x' } }], usage: { prompt_tokens: 5, completion_tokens: tokens } });
     raw.handle = (_req, res) => eventStream(res).end(`${running(900)}${running(1)}${running(800)}${FINISH}${DONE}`);
@@ -285,7 +285,7 @@ describe.each(CALLERS)('usage that cannot be true, for $name', (caller) => {
     expect(await recordOf(answer)).toMatchObject({ outcome: 'settled', is_estimated: false, output_tokens: 7 });
   });
 
-  test('is not taken from members of the same name further inside', async () => {
+  test('is not read from nested members of the same name', async () => {
     const decoy = { model: 'other', usage: { prompt_tokens: 900 }, id: 'other', choices: [], extensions: {} };
     const choices = [
       { index: 0, message: { role: 'assistant', content: 'x', ...decoy }, finish_reason: 'stop', ...decoy },

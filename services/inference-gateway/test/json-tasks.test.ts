@@ -19,7 +19,7 @@ afterAll(() => tasks.close());
 
 const request = (bytes: number): Buffer => Buffer.from(`{"model":"m","messages":[{"content":"${'x'.repeat(bytes)}"}]}`);
 
-test('returns the same text and result from a worker as from the event loop', async () => {
+test('returns the same text and result from a worker and from the event loop', async () => {
   const bytes = request(100_000);
   const inline = await tasks.runAndKeep('digestRequest', { pieces: [bytes], length: bytes.length, values: 4 }, OPTIONS);
   const first = Buffer.from(bytes.subarray(0, 70_000));
@@ -34,7 +34,7 @@ test('returns the same text and result from a worker as from the event loop', as
   expect(worked.result).toEqual(inline.result);
 });
 
-test('reads a shorter text before the longer ones that wait', async () => {
+test('reads a short text before longer ones in the queue', async () => {
   const order: string[] = [];
   const run = async (name: string, bytes: number) => {
     await tasks.run('digestRequest', toText(request(bytes)), OPTIONS);
@@ -46,7 +46,7 @@ test('reads a shorter text before the longer ones that wait', async () => {
   expect(order.filter((name) => !name.startsWith('first'))).toEqual(['short', 'middle', 'long']);
 });
 
-test('refuses the text of a task that throws, and goes on', async () => {
+test('rejects if a task throws, and continues with the next one', async () => {
   const damaged = tasks.run('rewriteCompletion', toText(Buffer.from('{')), {
     id: 'a',
     created: 1,

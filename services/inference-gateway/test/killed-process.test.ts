@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type GatewayProcess, startProcess } from './support/gateway-process.ts';
 import { PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
 
-// Its own service stays idle: it lends its database, NATS, billing, provider and routes file.
+// Provides database, NATS, billing, provider and routes file. Its own service stays idle.
 let around: TestGateway;
 let token: string;
 let key: string;
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 afterAll(() => around.stop());
 
-// Several processes start, one after the other.
+// Several processes start in sequence.
 const SLOW = { timeout: 90_000 };
 const kill = async (running: GatewayProcess): Promise<void> => {
   running.signal('SIGKILL');
@@ -51,7 +51,7 @@ const start = async (): Promise<GatewayProcess> => {
   return running;
 };
 
-/** A whole answer, and what its request cost by its own account. */
+/** A complete answer, and the cost of its reported usage. */
 interface Answered {
   readonly requestId: string;
   readonly costMicros: number;
@@ -100,12 +100,12 @@ const embed = (running: GatewayProcess) =>
     body: { model: 'svc-embedding', input: 'Lake Como' },
   });
 
-/** Costs in the usage records, by request. */
+/** Returns the costs in the usage records by request. */
 const recordedCosts = async (): Promise<Record<string, number>> => {
   const rows = await around.database.knex('usage_records').where({ outcome: 'settled' });
   return Object.fromEntries(rows.map((row) => [row.request_id, row.cost_micros]));
 };
-/** Facts for billing, as `[request id, cost]`: one for each time that a request is reported. */
+/** Returns the reports to billing as `[request id, cost]`, including repeated ones. */
 const facts = async (): Promise<[string, number][]> => {
   const payloads: { records: { request_id: string; cost_micros: number }[] }[] = await around.database
     .knex('outbox')
@@ -119,16 +119,16 @@ const expectExact = async (answers: readonly Answered[]): Promise<void> => {
     return answers.every(({ requestId }) => costs[requestId] !== undefined);
   });
   const costs = await recordedCosts();
-  const told = await facts();
+  const reported = await facts();
   for (const { requestId, costMicros } of answers) {
     expect(costMicros).toBeGreaterThan(0);
     expect(costs[requestId]).toBe(costMicros);
-    expect(told.filter(([id]) => id === requestId)).toEqual([[requestId, costMicros]]);
+    expect(reported.filter(([id]) => id === requestId)).toEqual([[requestId, costMicros]]);
   }
 };
 
-describe('a gateway that is killed after its answers and before their records are written', SLOW, () => {
-  test('is charged exactly, for apps and API keys, JSON, streams and audio, once the next one has its volume', async () => {
+describe('the answers of a gateway that is killed before it writes their records', SLOW, () => {
+  test('are charged exactly, for apps and API keys, JSON, streams and audio, by the next process on its volume', async () => {
     const running = await start();
     await byKey(running);
     around.databaseDoor?.shut();
@@ -148,7 +148,7 @@ describe('a gateway that is killed after its answers and before their records ar
     await waitFor(async () => (await readdir(volume)).length <= 2);
   });
 
-  test('is charged once when two others start on its volume at the same time', async () => {
+  test('are charged once if two processes start on its volume at the same time', async () => {
     const running = await start();
     await byKey(running);
     around.databaseDoor?.shut();
@@ -159,7 +159,7 @@ describe('a gateway that is killed after its answers and before their records ar
     await expectExact(answers);
   });
 
-  test('is charged by a live neighbour on the same volume, whose own journal stays its own', async () => {
+  test('are charged by a live neighbour on the same volume, as are its own', async () => {
     const [running, neighbour] = [await start(), await start()];
     await Promise.all([byKey(running), byKey(neighbour)]);
     around.databaseDoor?.shut();
@@ -170,18 +170,18 @@ describe('a gateway that is killed after its answers and before their records ar
   });
 });
 
-describe('database and billing are away when an answer is there', SLOW, () => {
-  test.each([false, true])('it ends all the same, and a kill costs nothing, streamed: %s', async (stream) => {
+describe('an answer that ends while database and billing are down', SLOW, () => {
+  test.each([false, true])('is sent, and charged after a kill (stream: %s)', async (stream) => {
     const running = await start();
     const before = around.billing.admissions.length;
-    const asked = byApp(running, {
+    const answering = byApp(running, {
       messages: [{ role: 'user', content: 'Hello [[delay_ms=300]]' }],
       ...(stream ? streamed : {}),
     });
     await waitFor(() => around.billing.admissions.length > before);
     around.databaseDoor?.shut();
     around.billing.outage = 0;
-    const answers = [await asked];
+    const answers = [await answering];
     await kill(running);
     around.databaseDoor?.open();
     await start();
@@ -189,7 +189,7 @@ describe('database and billing are away when an answer is there', SLOW, () => {
   });
 });
 
-test('requests are answered while the journal cannot be written, with a metric', async () => {
+test('serves requests while the journal cannot be written, and counts the failures', async () => {
   const running = await start();
   await rm(volume, { recursive: true });
   const answers = [await byKey(running), await byApp(running)];
@@ -198,7 +198,7 @@ test('requests are answered while the journal cannot be written, with a metric',
   expect(metrics).toMatch(/usage_journal_failures_total\{[^}]*\} 2/);
 });
 
-test('a process that stops in order leaves nothing in its volume', async () => {
+test('leaves no files on its volume after an orderly shutdown', async () => {
   const running = await start();
   await byKey(running);
   running.signal('SIGTERM');

@@ -7,7 +7,7 @@ import { eventStream, type RawProvider, startRawProvider } from './support/raw-p
 import { useProviders } from './support/routes-in-force.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** Large and adversarial JSON, from callers and from providers: bounded by its shape, read off the event loop. */
+/** Large and adversarial JSON from callers and providers. Its shape is limited, and workers read it. */
 
 const MEBIBYTE = 1024 * 1024;
 let gateway: TestGateway;
@@ -65,7 +65,7 @@ const answerOf = (more: object = {}): string =>
     usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
     ...more,
   });
-const answers = (text: string): void => {
+const playAnswer = (text: string): void => {
   raw.handle = (_req, res) =>
     res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' }).end(text);
 };
@@ -85,7 +85,7 @@ describe.each(ENDPOINTS)('a body of %s', (_name, path, credential) => {
     expect(await codeOf(answer)).toBe('payload_too_complex');
   });
 
-  test('refuses a complex body while it arrives', async () => {
+  test('rejects a complex body before its end', async () => {
     let pieces = 0;
     const endless = new ReadableStream({
       start: (controller) => controller.enqueue(Buffer.from('{"messages":[')),
@@ -99,14 +99,14 @@ describe.each(ENDPOINTS)('a body of %s', (_name, path, credential) => {
     expect(pieces * 60_000).toBeLessThan(32 * MEBIBYTE);
   });
 
-  test('returns 413 payload_too_large beyond 32 MiB, whatever the shape', async () => {
+  test('returns 413 payload_too_large beyond 32 MiB, regardless of the shape', async () => {
     const answer = await send(`{"messages":[{"content":"${'x'.repeat(32 * MEBIBYTE)}"}]}`);
     expect(await codeOf(answer)).toBe('payload_too_large');
   });
 
   test.each([
     ['blanks', ' '.repeat(8 * MEBIBYTE)],
-    ['a long string that does not end', `{"messages":["${'\\"'.repeat(4 * MEBIBYTE)}`],
+    ['a long string without an end', `{"messages":["${'\\"'.repeat(4 * MEBIBYTE)}`],
     ['brackets that do not match', `[${'}'.repeat(200_000)}`],
   ])('returns the error of invalid JSON for %s', async (_shape, body) => {
     const answer = await send(body);
@@ -114,9 +114,9 @@ describe.each(ENDPOINTS)('a body of %s', (_name, path, credential) => {
     expect(await answer.text()).toContain('JSON decode error');
   });
 
-  test('forwards every byte of a large body that is right', async () => {
+  test('forwards every byte of a large valid body', async () => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
-    answers(answerOf());
+    playAnswer(answerOf());
     const model = path.includes('integrations') ? '' : '"model":"svc-chat",';
     const rest = `"messages":[${'{ "role":"user", "content":"\\u00e9x" },'.repeat(100_000)}{"role":"user"}],"stop" : null}`;
     const answer = await send(`{${model}${rest}`);
@@ -142,7 +142,7 @@ describe('a key without available balance', () => {
     expect(await sendHead({ 'transfer-encoding': 'chunked' })).toBe(status);
   };
 
-  test('is answered 402 before its body is read, even if it was admitted before', async () => {
+  test('gets 402 before its body is read, even if it was admitted before', async () => {
     expect((await chat(messages('{"role":"user","content":"Hi"}'))).status).toBe(200);
     gateway.billing.decide = () => ({ verdict: 'insufficient_balance' });
     expect((await chat(messages('{"role":"user","content":"Hi"}'))).status).toBe(402);
@@ -151,7 +151,7 @@ describe('a key without available balance', () => {
     gateway.billing.decide = () => ({ verdict: 'admitted' });
   });
 
-  test('is served as soon as it has one', async () => {
+  test('is served as soon as it has balance', async () => {
     gateway.billing.standing = () => ({ verdict: 'insufficient_balance' });
     gateway.billing.decide = () => ({ verdict: 'insufficient_balance' });
     await chat(messages('{"role":"user","content":"Hi"}'));
@@ -160,7 +160,7 @@ describe('a key without available balance', () => {
     expect((await chat(messages('{"role":"user","content":"Hi"}'))).status).toBe(200);
   });
 
-  test('or beyond its rate is answered 429 before its body is read', async () => {
+  test('or beyond its rate limit gets 429 before its body is read', async () => {
     gateway.billing.decide = () => ({ verdict: 'insufficient_balance' });
     await chat(messages('{"role":"user","content":"Hi"}'));
     gateway.billing.decide = () => ({ verdict: 'admitted' });
@@ -175,9 +175,9 @@ describe('a key without available balance', () => {
 describe("a provider's answer", () => {
   const complex = (): string => `{"choices":[${'{},'.repeat(5_000_000)}{}]}`;
 
-  test.each(ENDPOINTS)('of too many values is a certain failure, 502, for %s', async (_name, path, credential) => {
+  test.each(ENDPOINTS)('with too many values is a definite failure, 502, for %s', async (_name, path, credential) => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
-    answers(complex());
+    playAnswer(complex());
     const answer = await post(
       path,
       credential(),
@@ -190,11 +190,11 @@ describe("a provider's answer", () => {
     expect(record).toMatchObject({ outcome: 'released', cost_micros: 0 });
   });
 
-  test.each(ENDPOINTS)('of megabytes passes, for %s', async (_name, path, credential) => {
+  test.each(ENDPOINTS)('of several megabytes is relayed, for %s', async (_name, path, credential) => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
     const content = 'é'.repeat(2 * MEBIBYTE);
     const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
-    answers(answerOf({ choices }));
+    playAnswer(answerOf({ choices }));
     const body = path.includes('integrations') ? '{"messages":[{}]}' : messages('{}');
     const answer = await post(path, credential(), body);
     expect(answer.status).toBe(200);
@@ -207,27 +207,24 @@ describe("a provider's answer", () => {
     ['values', `[${'{},'.repeat(500_000)}{}]`],
     ['levels', `${'['.repeat(2_000)}${']'.repeat(2_000)}`],
     ['levels, in a large event', `[${'['.repeat(64)}"${'x'.repeat(200_000)}"${']'.repeat(64)}]`],
-  ])(
-    'returns 502 for a stream whose first event has too many %s, and breaks off at a later one',
-    async (_, choices) => {
-      await useProviders(gateway, { raw: `${raw.url}/v1` });
-      const chunk = (list: string): string => `data: {"model":"sandbox-chat-1","choices":${list}}\n\n`;
-      const ask = () => chat('{"model":"svc-chat","stream":true,"messages":[{}]}');
-      raw.handle = (_req, res) => eventStream(res).end(`${chunk(choices)}data: [DONE]\n\n`);
-      const refused = await ask();
-      expect(refused.status).toBe(502);
-      expect(await codeOf(refused)).toBe('upstream_error');
-      raw.handle = (_req, res) => {
-        eventStream(res).end(`${chunk('[{"delta":{"content":"Hi"}}]')}${chunk(choices)}data: [DONE]\n\n`);
-      };
-      const shown = await (await ask()).text();
-      expect(shown).toContain('upstream_timeout_uncertain');
-      expect(shown).not.toContain('[DONE]');
-    },
-  );
+  ])('is a 502 if the first event of a stream has too many %s, and breaks off at a later one', async (_, choices) => {
+    await useProviders(gateway, { raw: `${raw.url}/v1` });
+    const chunk = (list: string): string => `data: {"model":"sandbox-chat-1","choices":${list}}\n\n`;
+    const ask = () => chat('{"model":"svc-chat","stream":true,"messages":[{}]}');
+    raw.handle = (_req, res) => eventStream(res).end(`${chunk(choices)}data: [DONE]\n\n`);
+    const refused = await ask();
+    expect(refused.status).toBe(502);
+    expect(await codeOf(refused)).toBe('upstream_error');
+    raw.handle = (_req, res) => {
+      eventStream(res).end(`${chunk('[{"delta":{"content":"Hi"}}]')}${chunk(choices)}data: [DONE]\n\n`);
+    };
+    const shown = await (await ask()).text();
+    expect(shown).toContain('upstream_timeout_uncertain');
+    expect(shown).not.toContain('[DONE]');
+  });
 });
 
-describe('a member that stands twice in an answer is ambiguous', () => {
+describe('a repeated member is ambiguous', () => {
   const AMBIGUOUS = [
     ['model', '{"id":"a","model":"sandbox-chat-1","choices":[],"model":"sandbox-chat-1"}'],
     ['an escaped model', '{"id":"a","model":"other","choices":[],"mod\\u0065l":"sandbox-chat-1"}'],
@@ -245,9 +242,9 @@ describe('a member that stands twice in an answer is ambiguous', () => {
     ],
   ] as const;
 
-  test.each(AMBIGUOUS)('in JSON: %s', async (_name, text) => {
+  test.each(AMBIGUOUS)('in a JSON answer: %s', async (_name, text) => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
-    answers(text);
+    playAnswer(text);
     const answer = await chat(messages('{}'));
     expect(answer.status).toBe(502);
     expect(await codeOf(answer)).toBe('provider_attribution_ambiguous');
@@ -261,7 +258,7 @@ describe('a member that stands twice in an answer is ambiguous', () => {
     expect(await codeOf(answer)).toBe('provider_attribution_ambiguous');
   });
 
-  test.each(AMBIGUOUS)('in a later chunk: %s', async (_name, text) => {
+  test.each(AMBIGUOUS)('in a later chunk of a stream: %s', async (_name, text) => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
     const first = '{"id":"a","model":"sandbox-chat-1","choices":[{"delta":{"content":"Hi"}}]}';
     raw.handle = (_req, res) => eventStream(res).end(`data: ${first}\n\ndata: ${text}\n\ndata: [DONE]\n\n`);

@@ -22,14 +22,14 @@ afterAll(() => gateway.stop());
 
 const messages = (content: string) => [{ role: 'user' as const, content }];
 
-describe('the stock openai client, with only base URL and key changed', () => {
-  test('chat', async () => {
+describe('the openai SDK, with only base URL and key changed', () => {
+  test('reads a chat completion', async () => {
     const answer = await client.chat.completions.create({ model: 'svc-chat', messages: messages('Hi [[echo]]') });
     expect(answer.choices[0]?.message.content).toBe('Hi');
     expect(answer.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('chat as a stream, plain and through the helper', async () => {
+  test('reads a chat stream, directly and through the helper', async () => {
     const stream = await client.chat.completions.create({
       model: 'svc-chat',
       stream: true,
@@ -42,7 +42,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(await helper.finalContent()).toBe('Hi there');
   });
 
-  test('tools', async () => {
+  test('reads tool calls', async () => {
     const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters: {} } }];
     const answer = await client.chat.completions.create({
       model: 'svc-chat',
@@ -52,7 +52,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(answer.choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'look_up' } });
   });
 
-  test('an abort in mid-stream: the provider is read to its end, and the request settled', async () => {
+  test('is charged for a stream that it aborts: the provider is read to its end', async () => {
     const stream = await client.chat.completions.create({
       model: 'svc-chat',
       stream: true,
@@ -64,7 +64,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     );
   });
 
-  test('structured output: parsed by the schema that was sent', async () => {
+  test('parses structured output', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const response_format = { type: 'json_schema' as const, json_schema: { name: 'place', strict: true, schema } };
     const request = { model: 'svc-chat', response_format, messages: messages('{"city":"Turin"} [[echo]]') };
@@ -74,7 +74,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(streamed.choices[0]?.message.parsed).toEqual({ city: 'Turin' });
   });
 
-  test('tools run to the final answer, and their calls as a stream', async () => {
+  test('runs tools to the final answer, and streams their calls', async () => {
     const inputs: string[] = [];
     const look_up = {
       type: 'function' as const,
@@ -101,7 +101,7 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(call).toMatchObject({ function: { name: 'look_up', arguments: '{"input":"y"}' } });
   });
 
-  test('usage of a stream, headers of an answer, an abort before it', async () => {
+  test('reads the usage of a stream and the headers of an answer, and aborts before an answer', async () => {
     const stream = await client.chat.completions.create({
       model: 'svc-chat',
       stream: true,
@@ -117,26 +117,26 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(response.headers.get('x-svc-compliance-gateway-request-id')).toBe(request_id);
     const served = gateway.provider.counts().requests;
     const gone = new AbortController();
-    const asked = client.chat.completions.create(
+    const aborted = client.chat.completions.create(
       { model: 'svc-chat', messages: messages('[[delay_ms=300]] [[completion_tokens=78]]') },
       { signal: gone.signal },
     );
     await waitFor(() => gateway.provider.counts().requests > served);
     gone.abort();
-    await expect(asked).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
+    await expect(aborted).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
     await waitFor(() => gateway.database.knex('usage_records').where({ output_tokens: 78 }).first());
   });
 
-  test('retries by itself what may be asked again, and nothing that may have cost something', async () => {
-    const patient = client.withOptions({ maxRetries: 2 });
+  test('retries definite failures, but no uncertain ones', async () => {
+    const retrying = client.withOptions({ maxRetries: 2 });
     const admitted = gateway.billing.admissions.length;
-    const answer = patient.chat.completions.create({
+    const answer = retrying.chat.completions.create({
       model: 'svc-chat',
       messages: messages('[[status=503]] [[retry_after=0]]'),
     });
     await expect(answer).rejects.toBeInstanceOf(OpenAI.InternalServerError);
     expect(gateway.billing.admissions.length - admitted).toBe(3);
-    const uncertain = patient.chat.completions.create({ model: 'svc-chat', messages: messages('[[reset]]') });
+    const uncertain = retrying.chat.completions.create({ model: 'svc-chat', messages: messages('[[reset]]') });
     await expect(uncertain).rejects.toMatchObject({ status: 504, code: 'upstream_timeout_uncertain' });
     expect(gateway.billing.admissions.length - admitted).toBe(4);
     let refusals = 2;
@@ -146,12 +146,12 @@ describe('the stock openai client, with only base URL and key changed', () => {
         ? { verdict: 'admitted' }
         : { verdict: 'rate_limit_exceeded', rate_limit: { limit: 1, remaining: 0, reset_ms: 10 } };
     };
-    const served = await patient.chat.completions.create({ model: 'svc-chat', messages: messages('Hi [[echo]]') });
+    const served = await retrying.chat.completions.create({ model: 'svc-chat', messages: messages('Hi [[echo]]') });
     expect(served.choices[0]?.message.content).toBe('Hi');
     gateway.billing.decide = () => ({ verdict: 'admitted' });
   });
 
-  test('legacy completions, embeddings, models', async () => {
+  test('reads legacy completions, embeddings and models', async () => {
     const completion = await client.completions.create({ model: 'svc-completion', prompt: 'Hi' });
     expect(completion.choices[0]?.text.length).toBeGreaterThan(0);
     const stream = await client.completions.create({ model: 'svc-completion', prompt: 'Hi [[echo]]', stream: true });
@@ -172,19 +172,19 @@ describe('the stock openai client, with only base URL and key changed', () => {
     expect(models).toContain('svc-chat');
   });
 
-  test('one model, as the list shows it', async () => {
+  test('retrieves a model', async () => {
     const listed = (await client.models.list()).data.find(({ id }) => id === 'svc-chat');
     expect(await client.models.retrieve('svc-chat')).toEqual(listed);
-    const unknown = client.models.retrieve('nobody:v1@eu');
+    const unknown = client.models.retrieve('unknown:v1@eu');
     await expect(unknown).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(unknown).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
     await expect(client.models.retrieve('x'.repeat(129))).rejects.toBeInstanceOf(OpenAI.BadRequestError);
   });
 
-  test('errors are of the classes that it knows', async () => {
+  test('throws its own error classes', async () => {
     const ask = (content: string, model = 'svc-chat') =>
       client.chat.completions.create({ model, messages: messages(content) });
-    await expect(ask('x', 'nobody')).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+    await expect(ask('x', 'unknown')).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(ask('[[status=400]]')).rejects.toBeInstanceOf(OpenAI.BadRequestError);
     gateway.billing.decide = () => ({
       verdict: 'rate_limit_exceeded',

@@ -3,7 +3,7 @@ import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** A look-up that fails for our own reasons is 503: never 401 or 402, which blame the caller, and never free inference. */
+/** Internal failures are a 503: never a 401 or 402, which blame the caller, and never free inference. */
 let gateway: TestGateway;
 let session: string;
 let token: string;
@@ -43,8 +43,8 @@ const askDelegated = () => post('/v1/integrations/inference/chat/completions', t
 const recordsOf = (ids: readonly (string | null)[]) =>
   gateway.database.knex('usage_records').whereIn('request_id', ids).where({ outcome: 'settled' });
 
-describe('the database is down', () => {
-  test('a key that is not known yet is 503, and works when it is back', async () => {
+describe('while the database is down', () => {
+  test('returns 503 for a key that is not cached, until the database is back', async () => {
     const key = await createKey();
     gateway.databaseDoor?.shut();
     gateway.provider.resetCounts();
@@ -55,7 +55,7 @@ describe('the database is down', () => {
     await waitFor(async () => (await ask(key)).answer.status === 200, { timeoutMs: 20_000 });
   });
 
-  test('what is served meanwhile is recorded later, and no more is served than can be kept', async () => {
+  test('serves as many requests as the queue can hold, and records them later', async () => {
     const key = await createKey();
     await ask(key);
     gateway.databaseDoor?.shut();
@@ -71,7 +71,7 @@ describe('the database is down', () => {
     await waitFor(async () => (await recordsOf(ids)).length === served.length, { timeoutMs: 20_000 });
   });
 
-  test('keys and usage cannot be managed: 503, not 401', async () => {
+  test('returns 503 for the lists of keys and usage', async () => {
     gateway.databaseDoor?.shut();
     for (const path of ['/v1/gateway/keys', '/v1/gateway/usage']) {
       const answer = await fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${session}` } });
@@ -80,8 +80,8 @@ describe('the database is down', () => {
   });
 });
 
-describe('billing is down', () => {
-  test.each([0, 500, 401, 402])('with %i: 503 for keys and apps alike', async (outage) => {
+describe('while billing is down', () => {
+  test.each([0, 500, 401, 402])('returns 503 to keys and apps (billing: %i)', async (outage) => {
     const key = await createKey();
     gateway.provider.resetCounts();
     gateway.billing.outage = outage;
@@ -90,11 +90,11 @@ describe('billing is down', () => {
   });
 });
 
-describe('database and billing are down when an answer is there', () => {
-  test.each([false, true])('it ends when its record is written, streamed: %s', async (stream) => {
+describe('an answer that ends while database and billing are down, without a journal', () => {
+  test.each([false, true])('is complete only when its record is written (stream: %s)', async (stream) => {
     const before = gateway.billing.admissions.length;
     let end: string | undefined;
-    const asked = fetch(`${gateway.url}/v1/integrations/inference/chat/completions`, {
+    const answering = fetch(`${gateway.url}/v1/integrations/inference/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi [[delay_ms=200]]' }], stream }),
@@ -111,20 +111,20 @@ describe('database and billing are down when an answer is there', () => {
         .logs()
         .split('\n')
         .filter((line) => words.every((word) => line.includes(word))).length;
-    await waitFor(() => count(requestId, 'an outcome did not reach billing') === 1);
-    // Time enough for an answer that waited for nothing else.
+    await waitFor(() => count(requestId, 'could not report an outcome to billing directly') === 1);
+    // Two more attempts are enough time for an answer that waits for nothing else.
     const failures = count('usage records were not written');
     await waitFor(() => count('usage records were not written') > failures + 1);
     expect(end).toBeUndefined();
     gateway.databaseDoor?.open();
-    expect((await asked).status).toBe(200);
+    expect((await answering).status).toBe(200);
     expect(end).toContain(stream ? '[DONE]' : 'usage');
     expect(await recordsOf([requestId])).toHaveLength(1);
   });
 });
 
-describe('NATS is down', () => {
-  test('what is served is recorded, and told when it is back; nobody is refused as a stranger', async () => {
+describe('while NATS is down', () => {
+  test('records the requests it serves, publishes them later, and returns no 401', async () => {
     const key = await createKey();
     await gateway.nats.pause();
     const answers = [await ask(key), await askDelegated()];

@@ -5,7 +5,7 @@ import { type GatewayProcess, startProcess } from './support/gateway-process.ts'
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
 const PATH = '/v1/integrations/inference/chat/completions';
-// Its own service stays idle: it lends its database, NATS, billing, provider and routes file.
+// Provides database, NATS, billing, provider and routes file. Its own service stays idle.
 let around: TestGateway;
 let environment: Record<string, string>;
 let token: string;
@@ -42,7 +42,7 @@ const idOf = (answer: Response): string => answer.headers.get('x-request-id') ??
 const recordOf = (requestId: string) => around.database.knex('usage_records').where({ request_id: requestId }).first();
 
 describe('start', () => {
-  test('all faults of the configuration are told at once, and no secret', async () => {
+  test('fails with all faults of the configuration, and no secret', async () => {
     const running = await start(
       { DATABASE_URL: 'nonsense', API_KEY_PEPPER: 'short', ROUTES_FILE: '' },
       { waits: false },
@@ -52,7 +52,7 @@ describe('start', () => {
     expect(running.output()).not.toMatch(/nonsense|short/);
   });
 
-  test('a bad routes file ends the start with its faults', async () => {
+  test('fails with the faults of an invalid routes file', async () => {
     const running = await start({ PROVIDER_KEY: '' }, { waits: false });
     expect(await running.ended).toBe(1);
     expect(running.output()).toContain('PROVIDER_KEY is not set');
@@ -60,7 +60,7 @@ describe('start', () => {
 });
 
 describe('stop', () => {
-  test('SIGTERM: open streams end in order, and what they used is in the database', async () => {
+  test('SIGTERM: drains open streams and writes their usage to the database', async () => {
     const running = await start();
     const answer = await ask(running, 'Hello [[chunks=10]] [[chunk_delay_ms=50]]', true);
     running.signal('SIGTERM');
@@ -70,7 +70,7 @@ describe('stop', () => {
     expect(running.output()).not.toContain('the-key-of-the-provider');
   });
 
-  test('SIGTERM: a request whose caller has left is read to its end', async () => {
+  test('SIGTERM: reads the answer to a disconnected caller to its end', async () => {
     const running = await start();
     const before = around.billing.admissions.length;
     const controller = new AbortController();
@@ -88,7 +88,7 @@ describe('stop', () => {
     expect(await recordOf(around.billing.admissions.at(-1)?.request_id ?? '')).toMatchObject({ outcome: 'settled' });
   });
 
-  test('SIGKILL right after an answer: billing knows the usage already', async () => {
+  test('SIGKILL right after an answer: billing already has the usage', async () => {
     const running = await start();
     const answer = await ask(running, 'Hello');
     await answer.text();
@@ -97,7 +97,7 @@ describe('stop', () => {
     expect(around.billing.outcomes.get(idOf(answer))?.outcome).toBe('settled');
   });
 
-  test('SIGKILL in the middle of an answer: the reservation stays for billing to let go', async () => {
+  test('SIGKILL during an answer: leaves the reservation for billing to end', async () => {
     const running = await start();
     const answer = await ask(running, 'Hello [[chunks=20]] [[chunk_delay_ms=50]]', true);
     running.signal('SIGKILL');
@@ -128,7 +128,7 @@ describe('routes file', () => {
     return key;
   };
 
-  test('a key that is rotated in its file is used after a signal, a bad one is not', async () => {
+  test('uses a key that is rotated in its file after SIGHUP, unless it is invalid', async () => {
     const file = `${around.routesFile}.key`;
     await writeFile(around.routesFile, around.routesText);
     await writeFile(file, 'a-key-of-yesterday\n');
@@ -148,7 +148,7 @@ describe('routes file', () => {
     expect(await status()).toBe(200);
   });
 
-  test('a change, a signal and a bad file', async () => {
+  test('is reloaded when it changes or on SIGHUP, unless it is invalid', async () => {
     const running = await start();
     expect(await offers(running, 'svc-chat')).toBe(true);
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RecordedProvider, startRecordedProvider } from './support/recorded-provider.ts';
 import { route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
 
-/** Every provider that the gateway knows the ways of, with its own answers, through the whole gateway. */
+/** Recorded answers of every kind of provider, through the whole gateway. */
 const OFFERINGS = {
   mistral: { kind: 'mistral', path: '/v1', model: 'mistral-small-2506', audio: 'voxtral-mini-2602' },
   ovhcloud: { kind: 'ovhcloud', path: '/v1', model: 'Meta-Llama-3_3-70B-Instruct', audio: 'whisper-large-v3' },
@@ -148,7 +148,7 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
   const json = `${kind}/fixtures/${name === 'ollama' ? 'ollama-' : ''}chat`;
   const stream = `${kind}/fixtures/${name === 'ollama' ? 'ollama-' : ''}stream`;
 
-  test('an answer is attributed to its request id and model, and costs what it says', async () => {
+  test('attributes an answer by its request id and model, and charges its usage', async () => {
     const { answer, text } = await ask(name, json);
     expect(answer.status).toBe(200);
     expect(JSON.parse(text).extensions.compliance_metadata).toMatchObject({
@@ -164,7 +164,7 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
     });
   });
 
-  test('a stream tells its usage, and ends with its metadata', async () => {
+  test('charges the usage of a stream, which ends with its metadata', async () => {
     const { answer, text } = await ask(name, stream, { stream: true });
     expect(answer.status).toBe(200);
     expect(contentOf(text)).toBe(content);
@@ -177,7 +177,7 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
     });
   });
 
-  test('delegated, nothing of the provider is left, and its id is recorded', async () => {
+  test('hides the provider from apps, and records its request id', async () => {
     const { answer, text } = await askDelegated(name, stream, { stream: true });
     expect(contentOf(text)).toBe(content);
     for (const chunk of dataOf(text)) {
@@ -190,12 +190,17 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
   });
 });
 
-describe('what the provider is sent', () => {
-  test('says nothing of the trace that the request belongs to', async () => {
+describe('the request to the provider', () => {
+  test('contains no trace context', async () => {
     const collector = await traceCollector();
     const traces = await startTracing({
-      ...{ service: 'inference-gateway', endpoint: collector.url, headers: {}, timeoutMs: 5_000, ratio: 1 },
-      ...{ resourceAttributes: {}, onExport: () => {} },
+      service: 'inference-gateway',
+      endpoint: collector.url,
+      headers: {},
+      timeoutMs: 5_000,
+      ratio: 1,
+      resourceAttributes: {},
+      onExport: () => {},
     });
     const { answer } = await ask('mistral', 'mistral/fixtures/chat');
     expect(answer.status).toBe(200);
@@ -214,7 +219,7 @@ describe('what the provider is sent', () => {
     expect(collector.spans.map(({ name }) => name)).toContain('ask provider chat');
   });
 
-  test('Mistral: its own names, and nothing that it refuses', async () => {
+  test('Mistral: uses its names, and omits what it rejects', async () => {
     const more = {
       stream: true,
       stream_options: { include_usage: true },
@@ -237,7 +242,7 @@ describe('what the provider is sent', () => {
     });
   });
 
-  test('Azure OpenAI: the key in a header of its own, the deployment as the model', async () => {
+  test('Azure OpenAI: sends the key as `api-key`, and the deployment as the model', async () => {
     await ask('azure', 'azure-openai/fixtures/stream', { stream: true, seed: 7 });
     const { url, headers } = provider.sent();
     expect(url).toBe('/openai/v1/chat/completions');
@@ -246,19 +251,19 @@ describe('what the provider is sent', () => {
     expect(sentBody()).toMatchObject({ model: 'my-deployment', seed: 7, stream_options: { include_usage: true } });
   });
 
-  test('Azure OpenAI, dated: the deployment and the version in the address', async () => {
+  test('Azure OpenAI, dated: has the deployment and the version in the URL', async () => {
     await ask('dated', 'azure-openai/fixtures/chat');
     expect(provider.sent().url).toBe('/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21');
   });
 
-  test.each(['ovhcloud', 'scaleway', 'vllm'] as const)('%s: the common wire format as it came', async (name) => {
+  test.each(['ovhcloud', 'scaleway', 'vllm'] as const)('%s: passes the common wire format through', async (name) => {
     await ask(name, `${name}/fixtures/stream`, { stream: true, seed: 7, max_completion_tokens: 9 });
     expect(provider.sent().headers.authorization).toBe('Bearer the-key-of-the-provider');
     expect(sentBody()).toMatchObject({ seed: 7, max_completion_tokens: 9, stream_options: { include_usage: true } });
   });
 });
 
-describe('errors in the provider’s own shape', () => {
+describe("errors in the provider's own shape", () => {
   test.each([
     ['mistral', 'refused-field', 422, { message: 'logit_bias: Extra inputs are not permitted', param: 'logit_bias' }],
     ['mistral', 'tier-not-allowed', 502, { code: 'upstream_error' }],
@@ -275,29 +280,29 @@ describe('errors in the provider’s own shape', () => {
     ['vllm', 'bad-request', 400, { type: 'BadRequestError', code: '400' }],
     ['vllm', 'unknown-model', 404, { param: 'model' }],
     ['ollama', 'ollama-unknown-model', 404, { type: 'api_error' }],
-  ] as const)('%s %s', async (name, file, status, error) => {
+  ] as const)('are mapped: %s %s', async (name, file, status, error) => {
     const played = `${OFFERINGS[name].kind}/fixtures/${file}`;
     const { answer, text } = await ask(name, played);
     expect(answer.status).toBe(status);
     expect(JSON.parse(text).error).toMatchObject(error);
     expect(await recordOf(answer)).toMatchObject({ outcome: 'released', status });
-    // The words of a provider never reach an app.
+    // A provider's message never reaches an app.
     const delegated = await askDelegated(name, played);
     expect(delegated.text).not.toMatch(/mistral|azure|max_tokens|not permitted|pulling/i);
   });
 
-  test('Retry-After is passed on', async () => {
+  test('keep their Retry-After', async () => {
     const { answer } = await ask('azure', 'azure-openai/fixtures/rate-limited');
     expect(answer.headers.get('retry-after')).toBe('12');
   });
 
-  test('OVHcloud: a model that is redirected to another one is no answer of the route', async () => {
+  test('OVHcloud: returns 502 if the model is redirected to another one', async () => {
     const { answer, text } = await ask('ovhcloud', 'ovhcloud/fixtures/redirected-model');
     expect(answer.status).toBe(502);
     expect(JSON.parse(text).error.code).toBe('provider_attribution_ambiguous');
   });
 
-  test('Scaleway: an error within a stream ends it without [DONE], at no known cost', async () => {
+  test('Scaleway: an error within a stream ends it without [DONE], with an uncertain outcome', async () => {
     const { answer, text } = await ask('scaleway', 'scaleway/fixtures/broken-stream', { stream: true });
     expect(dataOf(text).at(-1)?.error?.code).toBe('upstream_timeout_uncertain');
     expect(text).not.toContain('[DONE]');
@@ -307,7 +312,7 @@ describe('errors in the provider’s own shape', () => {
 });
 
 describe('transcription', () => {
-  test('Mistral: neither prompt nor format, timestamps for verbose_json, seconds among its tokens', async () => {
+  test('Mistral: omits prompt and format, requests timestamps for verbose_json, and reads the seconds of its usage', async () => {
     const fields = { prompt: 'Chicago', response_format: 'verbose_json', language: 'en' };
     const { answer, body } = await transcribe('mistral', 'mistral/fixtures/transcription', fields);
     expect(body).toMatchObject({ text: 'This week I traveled to Chicago.', usage: { type: 'duration', seconds: 7 } });
@@ -319,7 +324,7 @@ describe('transcription', () => {
     expect(await recordOf(answer)).toMatchObject({ audio_ms: 7_000, is_estimated: false });
   });
 
-  test('OVHcloud: json is asked for, as it would answer verbose_json', async () => {
+  test('OVHcloud: requests json, as its default is verbose_json', async () => {
     const { answer, body } = await transcribe('ovhcloud', 'ovhcloud/fixtures/transcription');
     expect(provider.sent().body.toString('latin1')).toContain('name="response_format"\r\n\r\njson');
     expect(body).not.toHaveProperty('success');
@@ -327,7 +332,7 @@ describe('transcription', () => {
     expect(await recordOf(answer)).toMatchObject({ audio_ms: 5_000, is_estimated: false });
   });
 
-  test('Azure OpenAI, dated: the deployment in the address', async () => {
+  test('Azure OpenAI, dated: has the deployment in the URL', async () => {
     const { body } = await transcribe('dated', 'ovhcloud/fixtures/transcription');
     expect(provider.sent().url).toBe('/openai/deployments/whisper/audio/transcriptions?api-version=2024-10-21');
     expect(body.text).toContain('Octave');
@@ -341,22 +346,19 @@ describe('cached input and reasoning', () => {
     ['scaleway', 'scaleway/fixtures/cached', 0],
     ['azure', 'azure-openai/fixtures/cached', 12],
     ['vllm', 'vllm/fixtures/cached', 0],
-  ] as const)(
-    'of %s are recorded, and the cached input is charged at its own price',
-    async (name, played, reasoning) => {
-      const price = 'output_micros_per_million: 6000000';
-      const cached = `${price}, cached_input_micros_per_million: 200000`;
-      await writeFile(gateway.routesFile, routes(name, name).replaceAll(price, cached));
-      expect(await gateway.reload()).toBe(true);
-      const { answer } = await ask(name, played);
-      // 5 tokens at 2, 1,008 at 0.2 and 30 at 6 micros.
-      expect(await recordOf(answer)).toMatchObject({
-        input_tokens: 1_013,
-        cached_input_tokens: 1_008,
-        output_tokens: 30,
-        reasoning_tokens: reasoning,
-        cost_micros: 392,
-      });
-    },
-  );
+  ] as const)('of %s are recorded, and cached input is charged at its own price', async (name, played, reasoning) => {
+    const price = 'output_micros_per_million: 6000000';
+    const cached = `${price}, cached_input_micros_per_million: 200000`;
+    await writeFile(gateway.routesFile, routes(name, name).replaceAll(price, cached));
+    expect(await gateway.reload()).toBe(true);
+    const { answer } = await ask(name, played);
+    // 5 tokens at 2, 1,008 at 0.2 and 30 at 6 micros.
+    expect(await recordOf(answer)).toMatchObject({
+      input_tokens: 1_013,
+      cached_input_tokens: 1_008,
+      output_tokens: 30,
+      reasoning_tokens: reasoning,
+      cost_micros: 392,
+    });
+  });
 });

@@ -135,7 +135,7 @@ describe('a response', () => {
     });
   });
 
-  test('is the standard body in the mode `headers`', async () => {
+  test('has the standard body in mode `headers`', async () => {
     const answer = await post({ input: 'Hi' }, { 'x-svc-compliance': 'headers' });
     expect((await json(answer)).extensions).toBeUndefined();
     expect(answer.headers.get('x-svc-compliance-schema-version')).toBe('2');
@@ -165,7 +165,7 @@ describe('a response', () => {
     ]);
   });
 
-  test('passes a provider’s refusal with its message, and maps its outage', async () => {
+  test("passes on the provider's refusal with its message, and maps its outage", async () => {
     await play((res) =>
       res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"too long","code":"x"}}'),
     );
@@ -178,7 +178,7 @@ describe('a response', () => {
 });
 
 describe('the chat request', () => {
-  test('has the messages, calls, outputs, images and settings of the response request', async () => {
+  test('contains the messages, calls, outputs, images and settings of the response request', async () => {
     await playAnswer({ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' });
     const schema = { type: 'object', properties: {} };
     await post({
@@ -247,7 +247,7 @@ describe('the chat request', () => {
     ['conversation', { conversation: 'conv_1' }],
     ['tools', { tools: [{ type: 'web_search' }] }],
     ['truncation', { truncation: 'auto' }],
-  ])('is refused with 400 unsupported_parameter naming %s', async (param, more) => {
+  ])('is refused with 400 unsupported_parameter for %s', async (param, more) => {
     const answer = await post({ input: 'Hi', ...more });
     expect(answer.status).toBe(400);
     expect((await json(answer)).error).toMatchObject({
@@ -280,7 +280,7 @@ describe('the chat request', () => {
 });
 
 describe('a stream', () => {
-  test('brings the events of a text in order, and ends with the response and its metadata', async () => {
+  test('sends the events of a text in order, and ends with the response and its metadata', async () => {
     await playStream(
       chunk({ role: 'assistant', content: '' }),
       ...['Hel', 'lo ', '"you"', '!'].map((content) => chunk({ content })),
@@ -315,7 +315,7 @@ describe('a stream', () => {
     expect(await recordOf(answer)).toMatchObject({ output_tokens: 9, outcome: 'settled', streamed: true });
   });
 
-  test('brings function calls in pieces, one item after the other', async () => {
+  test('sends function calls in pieces as consecutive items', async () => {
     const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...more }] });
     await playStream(
       chunk({ role: 'assistant', content: 'Wait' }),
@@ -349,7 +349,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('brings a refusal', async () => {
+  test('sends a refusal', async () => {
     await playStream(
       chunk({ role: 'assistant', refusal: 'I ' }),
       chunk({ refusal: 'cannot' }),
@@ -388,14 +388,14 @@ describe('a stream', () => {
     expect(await recordOf(answer)).toMatchObject({ outcome: 'uncertain' });
   });
 
-  test('has no metadata in its events in the mode `headers`', async () => {
+  test('has no metadata in its events in mode `headers`', async () => {
     await playStream(chunk({ content: 'Hi' }), chunk({}, {}, 'stop'), 'data: [DONE]\n\n');
     const { events } = await stream({ input: 'Hi' }, { 'x-svc-compliance': 'headers' });
     expect(JSON.stringify(events)).not.toContain('compliance_metadata');
   });
 });
 
-describe('the stock openai client', () => {
+describe('the openai SDK', () => {
   test('reads a response, and a stream through its helper', async () => {
     const answer = await client.responses.create({ model: 'svc-chat', input: 'Hi there [[echo]]' });
     expect(answer.output_text).toBe('Hi there');
@@ -408,7 +408,7 @@ describe('the stock openai client', () => {
     expect(final.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test('carries out a function call in two turns', async () => {
+  test('completes a function call in two turns', async () => {
     const tools = [{ type: 'function' as const, name: 'look_up', parameters: { type: 'object' }, strict: null }];
     const first = await client.responses.create({ model: 'svc-chat', tools, input: '[[tool_call]] x' });
     const [call] = first.output;

@@ -67,16 +67,16 @@ describe('a route that fails', () => {
   test('is paused, with 503 and Retry-After, until a probe is served', async () => {
     await useProviders(gateway, { failing: `${gateway.provider.url}/v1` });
     for (let count = 0; count < FAILURES_MAX; count += 1) expect(await statusOf(chat('[[status=500]]'))).toBe(503);
-    const held = await chat('Hello');
-    expect([held.status, held.headers.get('retry-after')]).toEqual([503, String(PAUSE_MS / 1000)]);
-    expect(JSON.parse(await held.text()).error.code).toBe('upstream_unavailable');
+    const heldBack = await chat('Hello');
+    expect([heldBack.status, heldBack.headers.get('retry-after')]).toEqual([503, String(PAUSE_MS / 1000)]);
+    expect(JSON.parse(await heldBack.text()).error.code).toBe('upstream_unavailable');
     const delegated = await delegatedChat('Hello');
     expect([delegated.status, delegated.headers.get('retry-after')]).toEqual([503, String(PAUSE_MS / 1000)]);
     expect(gateway.provider.counts().requests).toBe(FAILURES_MAX);
     const { outcome } = await waitFor(() =>
       gateway.database
         .knex('usage_records')
-        .where({ request_id: held.headers.get('x-request-id') })
+        .where({ request_id: heldBack.headers.get('x-request-id') })
         .first(),
     );
     expect(outcome).toBe('released');
@@ -87,7 +87,7 @@ describe('a route that fails', () => {
     expect(await metric(/^upstream_routes_paused\{[^}]*\} (\d+)/m)).toBe('0');
   });
 
-  test('stays paused over a reload, and is not asked while another one serves', async () => {
+  test('stays paused across a reload, and gets no requests while another route serves them', async () => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const urls = { dead, alive: `${gateway.provider.url}/v1` };
     await useProviders(gateway, urls);
@@ -98,15 +98,15 @@ describe('a route that fails', () => {
     expect(await metric(/^upstream_requests_held_back_total\{route="chat-dead"[^}]*\} (\d+)/m)).toBe('2');
   });
 
-  test('requests at fault do not pause it', async () => {
+  test('is not paused by invalid requests', async () => {
     await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
     for (let count = 0; count <= FAILURES_MAX; count += 1) expect(await statusOf(chat('[[status=400]]'))).toBe(400);
     expect(await statusOf(chat('Hello'))).toBe(200);
   });
 });
 
-describe('a route with as many requests as it may have', () => {
-  test('sends the next one over the next route, or answers 503', async () => {
+describe('a route at its concurrency limit', () => {
+  test('leaves requests to the next route, or returns 503', async () => {
     let finish = (): void => {};
     raw.handle = (_req, res) => {
       eventStream(res).write('data: {"id":"x","model":"sandbox-chat-1","choices":[]}\n\n');
@@ -126,15 +126,15 @@ describe('a route with as many requests as it may have', () => {
     await waitFor(async () => (await metric(/^upstream_requests_in_flight\{[^}]*\} (\d+)/m)) === '0');
   });
 
-  test('an upload takes the next route from the start', async () => {
+  test('leaves uploads to the next route from the start', async () => {
     let finish = (): void => {};
     raw.handle = (_req, res) => {
       finish = () => res.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"Hi","duration":1}');
     };
     await useProviders(gateway, { raw: raw.url, sandbox: `${gateway.provider.url}/v1` });
-    const asked = raw.bodies.length;
+    const bodiesBefore = raw.bodies.length;
     const first = statusOf(transcribe());
-    await waitFor(() => raw.bodies.length > asked);
+    await waitFor(() => raw.bodies.length > bodiesBefore);
     expect(await statusOf(transcribe())).toBe(200);
     expect(gateway.provider.counts().requests).toBe(1);
     finish();
@@ -142,8 +142,8 @@ describe('a route with as many requests as it may have', () => {
   });
 });
 
-describe('a route whose certification ends', () => {
-  test('while another one is asked is not asked itself', async () => {
+describe('a route whose certification expires', () => {
+  test('during the attempt on another route is not tried', async () => {
     const dayMs = 86_400_000;
     const tomorrow = new Date(nowMs + dayMs).toISOString().slice(0, 10);
     raw.handle = (_req, res) => {

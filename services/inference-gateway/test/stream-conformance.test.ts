@@ -37,7 +37,7 @@ const post = async (path: string, credential: string, more: { body?: object; hea
   });
   return { answer, text: await answer.text() };
 };
-/** Through the API-key gateway, with the provider's bytes as they are, and its usage. */
+/** Streams through the API-key gateway, by default with the provider's unchanged bytes and usage. */
 const plain = (mode = 'headers') => {
   const body = { model: 'svc-chat', stream_options: { include_usage: true } };
   return post('/v1/chat/completions', key, { body, headers: { 'x-svc-compliance': mode } });
@@ -68,7 +68,7 @@ const chunk = (content: string, finish: string | null = null): string =>
   });
 const USAGE = '{"id":"c-1","model":"sandbox-chat-1","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}';
 const SHORT = `: é\n\ndata: ${chunk('å日🙂')}\n\ndata: ${chunk('', 'stop')}\n\ndata: ${USAGE}\n\ndata: [DONE]\n\n`;
-/** Each piece leaves before the next one is written. */
+/** Flushes each piece before it writes the next one. */
 const writeIn = (res: ServerResponse, pieces: readonly Buffer[]): void => {
   const [first, ...rest] = pieces;
   if (first === undefined) res.end();
@@ -81,13 +81,13 @@ const play = (...pieces: readonly Buffer[]): void => {
   };
 };
 
-describe('a stream that is cut anywhere', () => {
+describe('a stream split at any byte', () => {
   test.each([
     ['line feeds', SHORT],
     ['carriage returns and line feeds', SHORT.replaceAll('\n', '\r\n')],
     ['carriage returns', SHORT.replaceAll('\n', '\r')],
   ])(
-    '%s: passes byte for byte, and means the same',
+    'passes byte for byte, with the same content: %s',
     async (_name, text) => {
       const bytes = Buffer.from(text);
       for (let at = 1; at < bytes.length; at += 1) {
@@ -103,7 +103,7 @@ describe('a stream that is cut anywhere', () => {
     120_000,
   );
 
-  test.each(['\n', '\r\n', '\r'])('every byte but the added chunk is as it came, with %j', async (lineEnd) => {
+  test.each(['\n', '\r\n', '\r'])('changes no byte except the added chunk, with %j', async (lineEnd) => {
     const text = SHORT.replaceAll('\n', lineEnd).replace('data: [DONE]', 'data:[DONE]');
     play(Buffer.from(text));
     const { text: seen } = await plain('2');
@@ -112,7 +112,7 @@ describe('a stream that is cut anywhere', () => {
     expect(seen.replace(added, '')).toBe(text);
   });
 
-  test('a line of 1 MiB, in pieces', async () => {
+  test('may have a line of 1 MiB', async () => {
     const long = 'x'.repeat(1024 * 1024);
     const bytes = Buffer.from(SHORT.replace('å日🙂', long));
     const pieces: Buffer[] = [];
@@ -123,20 +123,20 @@ describe('a stream that is cut anywhere', () => {
   });
 });
 
-describe('a stream that is odd', () => {
+describe('an unusual stream', () => {
   const empty = '{"id":"c-1","model":"sandbox-chat-1","choices":[]}';
   test.each([
     ['chunks without choices', `data: ${empty}\n\n${SHORT}`, 'settled'],
-    ['usage in front', `data: ${USAGE}\n\n${SHORT}`, 'settled'],
+    ['usage at the start', `data: ${USAGE}\n\n${SHORT}`, 'settled'],
     ['usage twice: the last one counts', SHORT.replace(USAGE, `${USAGE}\n\ndata: ${USAGE}`), 'settled'],
     ['several data lines', SHORT.replace('"choices":[{', '"choices":\ndata: [{'), 'settled'],
-    ['no [DONE], but an end', SHORT.replace('data: [DONE]\n\n', ''), 'settled'],
+    ['no [DONE], but a finish reason', SHORT.replace('data: [DONE]\n\n', ''), 'settled'],
     ['no usage', SHORT.replace(`data: ${USAGE}\n\n`, ''), 'settled'],
-    ['neither [DONE] nor an end', `data: ${chunk('å日🙂')}\n\n`, 'uncertain'],
-    ['neither [DONE] nor an end, but usage', `data: ${chunk('å日🙂')}\n\ndata: ${USAGE}\n\n`, 'settled'],
-    ['something behind [DONE]', `${SHORT}data: ${chunk('more')}\n\n`, 'settled'],
-    ['a chunk that is none', SHORT.replace('data: [DONE]', 'data: {"id":1}\n\ndata: [DONE]'), 'settled'],
-  ])('%s', async (_name, text, outcome) => {
+    ['neither [DONE] nor a finish reason', `data: ${chunk('å日🙂')}\n\n`, 'uncertain'],
+    ['neither [DONE] nor a finish reason, but usage', `data: ${chunk('å日🙂')}\n\ndata: ${USAGE}\n\n`, 'settled'],
+    ['a chunk after [DONE]', `${SHORT}data: ${chunk('more')}\n\n`, 'settled'],
+    ['an object that is not a chunk', SHORT.replace('data: [DONE]', 'data: {"id":1}\n\ndata: [DONE]'), 'settled'],
+  ])('is relayed and settled by its completeness: %s', async (_name, text, outcome) => {
     play(Buffer.from(text));
     const { answer, text: seen } = await delegated();
     expect(answer.status).toBe(200);
@@ -146,9 +146,9 @@ describe('a stream that is odd', () => {
   });
 
   test.each([
-    ['no list of choices', USAGE.replace('"choices":[],', '')],
-    ['null for its choices', USAGE.replace('"choices":[]', '"choices":null')],
-  ])('usage with %s counts, and passes as it came', async (_name, usage) => {
+    ['missing choices', USAGE.replace('"choices":[],', '')],
+    ['null choices', USAGE.replace('"choices":[]', '"choices":null')],
+  ])('passes usage with %s through, and charges it', async (_name, usage) => {
     const text = SHORT.replace(USAGE, usage);
     play(Buffer.from(text));
     expect((await plain()).text).toBe(text);
@@ -161,8 +161,8 @@ describe('a stream that is odd', () => {
   const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
   test.each([
     ['between two chunks', SHORT.replace(`data: ${USAGE}`, `${PING}data: ${USAGE}`)],
-    ['in front', `${PING}${SHORT}`],
-  ])("what is a provider's own %s passes as it came, and stays behind for delegated callers", async (_where, text) => {
+    ['at the start', `${PING}${SHORT}`],
+  ])('passes an event outside the wire format %s to API keys, but not to apps', async (_place, text) => {
     play(Buffer.from(text));
     const { answer, text: seen } = await plain();
     expect(seen).toBe(text);
@@ -173,7 +173,7 @@ describe('a stream that is odd', () => {
     expect(await outcomeOf(other)).toBe('settled');
   });
 
-  test('whatever comes, each stream ends, once, and as it should', async () => {
+  test('ends exactly once with the right outcome, for random events', async () => {
     const parts = fc.constantFrom(
       ...[chunk('a'), chunk('', 'stop'), USAGE, empty, '[DONE]', '{"error":{"message":"no"}}', '{', '[]', ''].map(
         (data) => `data: ${data}\n\n`,

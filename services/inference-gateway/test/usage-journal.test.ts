@@ -72,7 +72,7 @@ const newRecord = (): UsageRecord => ({
   outcome: 'settled',
   costMicros: 1_234,
 });
-/** Journals records in a process that is killed then. */
+/** Journals records in a process, then kills it. */
 const journalAndDie = async (records: readonly UsageRecord[], owner = randomUUID()): Promise<void> => {
   const running = await start(owner);
   const written = await Promise.all(records.map((record) => running.append(toJournalLine(record))));
@@ -83,10 +83,10 @@ const journalAndDie = async (records: readonly UsageRecord[], owner = randomUUID
 const takeOver = (replay = (text: string) => replayUsage(deps, text)) =>
   takeOverJournals({ directory, owner: randomUUID(), replay, signal: new AbortController().signal, logger, meters });
 const idsOf = (records: readonly UsageRecord[]) => records.map(({ requestId }) => requestId);
-/** Costs in the usage records, by request. */
+/** Returns the costs in the usage records. */
 const costsOf = async (records: readonly UsageRecord[]): Promise<number[]> =>
   await database.knex('usage_records').whereIn('request_id', idsOf(records)).pluck('cost_micros');
-/** Facts about these requests, one for each time that one is reported. */
+/** Returns the ids of these requests as reported in facts, including repeated reports. */
 const factsOf = async (records: readonly UsageRecord[]): Promise<string[]> => {
   const ids = new Set(idsOf(records));
   const payloads: { records: { request_id: string }[] }[] = await database.knex('outbox').pluck('payload');
@@ -98,7 +98,7 @@ const factsOf = async (records: readonly UsageRecord[]): Promise<string[]> => {
 const files = () => readdir(directory);
 
 describe('the journal of a dead process', () => {
-  test('is recorded, each outcome is reported once, and the files are deleted', async () => {
+  test('is recorded, with each outcome reported once, and its files are deleted', async () => {
     const records = Array.from({ length: 450 }, newRecord);
     await journalAndDie(records);
     await takeOver();
@@ -119,7 +119,7 @@ describe('the journal of a dead process', () => {
     expect(await files()).toEqual([]);
   });
 
-  test('is replayed again when its successor died half way, and no outcome is reported twice', async () => {
+  test('is replayed again if its successor died halfway, without reporting an outcome twice', async () => {
     const records = Array.from({ length: 300 }, newRecord);
     await journalAndDie(records);
     await takeOver(async (text) => {
@@ -134,7 +134,7 @@ describe('the journal of a dead process', () => {
     expect(await files()).toEqual([]);
   });
 
-  test('is replayed again when its successor died before it deleted the segment', async () => {
+  test('is replayed again if its successor died before it deleted the segment', async () => {
     const records = [newRecord(), newRecord()];
     await journalAndDie(records);
     await takeOver(async (text) => {
@@ -145,7 +145,7 @@ describe('the journal of a dead process', () => {
     expect(await factsOf(records)).toEqual(idsOf(records).sort());
   });
 
-  test('reports nothing that the process itself had recorded', async () => {
+  test('does not report outcomes that the process itself had recorded', async () => {
     const records = [newRecord(), newRecord(), newRecord()];
     await replayUsage(deps, `${toJournalLine(records[1] ?? newRecord())}\n`);
     await journalAndDie(records);
@@ -153,7 +153,7 @@ describe('the journal of a dead process', () => {
     expect(await factsOf(records)).toEqual(idsOf(records).sort());
   });
 
-  test('loses a line that was torn or damaged, and no other', async () => {
+  test('loses only torn or damaged lines', async () => {
     const damagedLines = async () =>
       Number((await metrics.registry.getSingleMetric('usage_journal_lines_damaged_total')?.get())?.values[0]?.value);
     const [owner, before] = [randomUUID(), await damagedLines()];
@@ -169,7 +169,7 @@ describe('the journal of a dead process', () => {
     expect(await files()).toEqual([]);
   });
 
-  test('stays, with a metric, where a later release wrote it', async () => {
+  test('is kept, and counted in a metric, if a later release wrote it', async () => {
     const owner = randomUUID();
     await journalAndDie([], owner);
     const later = `${JSON.stringify({ v: 2 })}\n`;
@@ -181,7 +181,7 @@ describe('the journal of a dead process', () => {
 });
 
 describe('the journal of a live process', () => {
-  test('is not replayed, not even while the process is stopped', async () => {
+  test('is not replayed, even while the process is suspended', async () => {
     const [running, record] = [await start(randomUUID()), newRecord()];
     await running.append(toJournalLine(record));
     await takeOver();
@@ -203,7 +203,7 @@ describe('the journal of a live process', () => {
     expect(await Promise.all(modes)).toEqual([0o600, 0o600]);
   });
 
-  test('keeps at most one segment of lines that are released', async () => {
+  test('keeps at most one segment of released lines', async () => {
     const journal = open(randomUUID());
     const line = toJournalLine(newRecord());
     const entries = Array.from({ length: 5_000 }, () => journal.append(line));
@@ -212,7 +212,7 @@ describe('the journal of a live process', () => {
     await waitFor(async () => (await files()).length <= 2);
   });
 
-  test('leaves no files when it is closed and everything is released, and all of them otherwise', async () => {
+  test('deletes its files when it is closed, unless lines are unreleased', async () => {
     const journal = open(randomUUID());
     journal.append(toJournalLine(newRecord()))?.release();
     journal.close();
@@ -224,18 +224,18 @@ describe('the journal of a live process', () => {
     expect(await factsOf([record])).toEqual([record.requestId]);
   });
 
-  test('goes on in a new segment after a write that was cut short, and the torn line alone is lost', async () => {
+  test('continues in a new segment after a short write, and loses only the torn line', async () => {
     const owner = randomUUID();
     const running = await start(owner, { fileBytesMax: 4_096 });
     const written: UsageRecord[] = [];
-    let isCut = false;
+    let hasFailed = false;
     await waitFor(async () => {
       const record = newRecord();
       const isWritten = await running.append(toJournalLine(record));
       if (isWritten) written.push(record);
-      const goesOn = isCut && isWritten;
-      isCut ||= !isWritten;
-      return goesOn;
+      const hasRecovered = hasFailed && isWritten;
+      hasFailed ||= !isWritten;
+      return hasRecovered;
     });
     await running.kill();
     processes.splice(0);

@@ -47,7 +47,7 @@ const usage = async (query = '', token = session) => {
   return { status: answer.status, body: await json(answer) };
 };
 
-test('pages, newest first, without gaps or repetitions', async () => {
+test('returns pages, newest first, without gaps or repetitions', async () => {
   const seen: string[] = [];
   for (let after = ''; ; ) {
     const { body } = await usage(`?limit=7${after}`);
@@ -62,7 +62,7 @@ test('pages, newest first, without gaps or repetitions', async () => {
   expect(seen).toEqual(rows.map(({ request_id }) => request_id));
 });
 
-test('metadata of a request, and never its content', async () => {
+test('returns the metadata of a request without its content', async () => {
   const answer = await chat('canary-77 [[echo]]');
   await answer.text();
   await recordOf(idOf(answer));
@@ -80,7 +80,7 @@ test('metadata of a request, and never its content', async () => {
   expect(JSON.stringify(body)).not.toContain('canary');
 });
 
-test('filters by key and time; an uncertain cost is not told', async () => {
+test('filters by key and time, and returns null for an uncertain cost', async () => {
   expect((await usage(`?key_id=${newId('key')}`)).body.data).toEqual([]);
   expect((await usage('?to=2020-01-01T00:00:00Z')).body.data).toEqual([]);
   const { body } = await usage('?from=2020-01-01T00:00:00Z&limit=100');
@@ -89,7 +89,7 @@ test('filters by key and time; an uncertain cost is not told', async () => {
   expect(uncertain.every((record: { cost_micros: unknown }) => record.cost_micros === null)).toBe(true);
 });
 
-test('tells how an uncertain request ended, once billing knows', async () => {
+test('returns the final state of an uncertain request once billing knows it', async () => {
   const answers = [await chat('[[reset]]'), await chat('[[reset]]'), await chat('[[reset]]')];
   const ids = answers.map(idOf);
   await Promise.all(ids.map(recordOf));
@@ -106,7 +106,7 @@ test('tells how an uncertain request ended, once billing knows', async () => {
   gateway.billing.ended.set(ids[0] ?? '', { state: 'settled', cost_micros: 24 });
   gateway.billing.ended.set(ids[1] ?? '', { state: 'released', cost_micros: 0 });
   expect(await listed()).toEqual([['settled', 24, 504], ['released', 0, 504], unknown]);
-  // A list without this is better than none.
+  // If billing fails, the list is still returned.
   gateway.billing.outage = 503;
   expect(await listed()).toEqual([unknown, unknown, unknown]);
 });
@@ -123,11 +123,18 @@ test('filters by model and status', async () => {
   expect((await usage('?model=nothing')).body.data).toEqual([]);
 });
 
-test('answers all pages as CSV for Accept: text/csv', async () => {
+test('returns all pages as CSV for Accept: text/csv', async () => {
   const columns = { kind: 'api_key', ingress_region: 'r', is_estimated: false, outcome: 'settled', streamed: false };
   const rows = Array.from({ length: 150 }, (_, index) => ({
-    ...{ request_id: newId('req'), started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)), svc_user_id: userId },
-    ...{ ...columns, key_id: newId('key'), service: 'chat', cost_micros: 1, status: 200, duration_ms: 1 },
+    ...columns,
+    request_id: newId('req'),
+    started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)),
+    svc_user_id: userId,
+    key_id: newId('key'),
+    service: 'chat',
+    cost_micros: 1,
+    status: 200,
+    duration_ms: 1,
     model: index === 0 ? '=cmd,"x"' : 'svc-chat',
   }));
   await gateway.database.knex('usage_records').insert(rows);
@@ -160,7 +167,7 @@ test('returns 422 for a summary without a known group', async () => {
   expect((await usage('/summary?group_by=provider')).status).toBe(422);
 });
 
-test('invalid queries, and another account', async () => {
+test('returns 422 for invalid queries, and nothing of other accounts', async () => {
   expect((await usage('?limit=101')).status).toBe(422);
   for (const from of ['yesterday', '0000-01-01T00:00:00Z', '2026-01-01T00:00:00%2B01:00']) {
     expect((await usage(`?from=${from}`)).status).toBe(422);

@@ -22,7 +22,7 @@ const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
 let database: TestDatabase;
 let writer: UsageWriter;
 let hints = 0;
-/** Requests whose outcome billing was called with. */
+/** Requests whose outcomes were reported to billing directly. */
 const settled: string[] = [];
 
 const writerOn = (knex: TestDatabase['knex'], queueRecordsMax = 10_000): UsageWriter => {
@@ -64,19 +64,19 @@ const factsOf = async (): Promise<string[]> =>
     payload.records.map(({ request_id }: { request_id: string }) => request_id),
   );
 
-describe('grouped writing', () => {
-  test('many records share few transactions, each told of by one fact', async () => {
+describe('batches', () => {
+  test('write many records in few transactions, each with one fact', async () => {
     const records = Array.from({ length: 1_000 }, () => record());
     for (const each of records) writer.add(each);
     await writer.drain(10_000);
-    const told = await factsOf();
-    expect(new Set(told)).toEqual(new Set(records.map(({ requestId }) => requestId)));
-    expect(told).toHaveLength(1_000);
+    const reported = await factsOf();
+    expect(new Set(reported)).toEqual(new Set(records.map(({ requestId }) => requestId)));
+    expect(reported).toHaveLength(1_000);
     expect(await database.knex('outbox')).toHaveLength(5);
     expect(hints).toBe(5);
   });
 
-  test('records that come one after the other share transactions: they begin 50 ms apart at least', async () => {
+  test('start at least 50 ms apart under a steady flow of records', async () => {
     const before = (await factsOf()).length;
     const transactionsBefore = hints;
     const startedAtMs = performance.now();
@@ -89,7 +89,7 @@ describe('grouped writing', () => {
     expect(hints - transactionsBefore).toBeLessThanOrEqual((performance.now() - startedAtMs) / 50 + 1);
   });
 
-  test('a single record is written at once', async () => {
+  test('write a single record immediately', async () => {
     const one = record();
     writer.add(one);
     await waitFor(() => database.knex('usage_records').where({ request_id: one.requestId }).first(), {
@@ -97,7 +97,7 @@ describe('grouped writing', () => {
     });
   });
 
-  test('a record that breaks a rule does not keep the others back, and billing is called with its outcome', async () => {
+  test('write the valid records despite an invalid one, whose outcome is reported to billing', async () => {
     const good = [record(), record()];
     const bad = record({ outcome: 'released', costMicros: 5 });
     writer.add(good[0] ?? record());
@@ -108,7 +108,7 @@ describe('grouped writing', () => {
     expect(await factsOf()).toEqual(expect.arrayContaining(good.map(({ requestId }) => requestId)));
   });
 
-  test('the same record twice is one row', async () => {
+  test('write a repeated record once', async () => {
     const one = record();
     writer.add(one);
     await writer.drain(5_000);
@@ -118,8 +118,8 @@ describe('grouped writing', () => {
   });
 });
 
-describe('a database in trouble', () => {
-  test('records wait until it is back, and no more are taken than fit', async () => {
+describe('an outage of the database', () => {
+  test('queues records up to the limit, and writes them later', async () => {
     const url = new URL(database.url);
     const target = { host: url.hostname, port: Number(url.port) };
     url.hostname = '127.0.0.1';
@@ -140,7 +140,7 @@ describe('a database in trouble', () => {
     door.close();
   });
 
-  test('what a lost connection interrupted is written by the next one', async () => {
+  test('loses no records of broken connections', async () => {
     const own = createDatabase(database.url, { applicationName: 'interrupted' });
     const interrupted = writerOn(own);
     const records = Array.from({ length: 400 }, () => record());
@@ -157,8 +157,8 @@ describe('a database in trouble', () => {
     }
     clearInterval(killing);
     await interrupted.drain(10_000);
-    const told = new Set(await factsOf());
-    expect(records.every(({ requestId }) => told.has(requestId))).toBe(true);
+    const reported = new Set(await factsOf());
+    expect(records.every(({ requestId }) => reported.has(requestId))).toBe(true);
     await own.destroy();
   });
 });
@@ -171,7 +171,7 @@ describe('partitions', () => {
       )
     ).rows.map(({ name }: { name: string }) => name);
 
-  test('this month and two ahead exist, old ones go, replicas do not disturb each other', async () => {
+  test('exist for this month and the next two, and old ones are dropped, with concurrent replicas', async () => {
     expect(await names()).toEqual([
       'usage_records_2026_11',
       'usage_records_2026_12',

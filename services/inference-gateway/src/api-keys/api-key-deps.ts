@@ -3,9 +3,9 @@ import type { BillingClient } from '../billing-client.ts';
 
 export interface ApiKeyDeps {
   readonly database: Knex;
-  /** Wakes the relay of the outbox. */
+  /** Wakes the outbox relay. */
   readonly relay: { readonly hint: () => void };
-  /** Applies a revocation to this process at once. */
+  /** Applies a revocation in this process immediately. */
   readonly revocations: {
     readonly remember: (key: string, value?: { readonly revoked_through: string }) => void;
   };

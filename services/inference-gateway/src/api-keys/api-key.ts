@@ -1,7 +1,7 @@
 import type { apiKeySchema } from '@svc/contracts';
 import type { z } from 'zod';
 
-/** An API key without its secret, of which only a hash is stored. */
+/** An API key without its secret. Only a hash of the secret is stored. */
 export interface ApiKey {
   readonly id: string;
   readonly userId: string;
@@ -11,16 +11,16 @@ export interface ApiKey {
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
   readonly monthlyLimitMicros: number | null;
-  /** The only models that the key may use; null for all of them. */
+  /** Allow-list of models; null allows all. */
   readonly models: readonly string[] | null;
   readonly active: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
-  /** Console session that created it; null for keys older than this record. */
+  /** Console session that created the key; null for keys created before sessions were recorded. */
   readonly sessionId: string | null;
-  /** End of the previous secret; null without one. */
+  /** Expiry of the previous secret; null if there is none. */
   readonly previousExpiresAt: Date | null;
-  /** Grows with each change. */
+  /** Incremented by each change. */
   readonly version: number;
 }
 
@@ -30,7 +30,7 @@ export type ApiKeySettings = Pick<
   'name' | 'expiresAt' | 'requestsPerMinute' | 'tokensPerMinute' | 'monthlyLimitMicros' | 'models' | 'active'
 >;
 
-/** Describes a key to its owner. */
+/** Maps a key to its representation in the API. */
 export const showApiKey = (
   key: ApiKey,
   { spentMicros, nowMs }: { readonly spentMicros: number | null; readonly nowMs: number },

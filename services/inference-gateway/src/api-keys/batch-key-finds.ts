@@ -4,12 +4,12 @@ import type { ApiKey } from './api-key.ts';
 import { findApiKeysByHash } from './queries.ts';
 
 const HASHES_MAX = 500;
-/** One query at a time answers this many within a second. */
+/** A single query at a time finds this many keys within a second. */
 const WAITING_MAX = 10_000;
 
 /**
- * Finds a key by its hash, in one query with others that come together: thousands of unknown keys a second cost a few
- * queries, and a real key does not wait behind each of them. Throws `service_unavailable` if too many wait.
+ * Creates a batched lookup of keys by hash. A flood of unknown keys costs a few queries, and valid keys do not queue
+ * behind it one by one. The lookup throws `service_unavailable` if its queue is full.
  */
 export const batchKeyFinds = (database: Knex): ((keyHash: Buffer) => Promise<ApiKey | undefined>) =>
   batchCalls({

@@ -7,8 +7,8 @@ import type { ApiKeyDeps } from './api-key-deps.ts';
 import { lockApiKey } from './queries.ts';
 
 /**
- * Changes a key of this account, and tells every replica within a second to read it again. `write` stores what `change`
- * returns. Throws `not_found`.
+ * Changes a key of this account and invalidates the cached copies of all replicas within a second. `write` stores the
+ * result of `change`. Throws `not_found`.
  */
 export const changeApiKey = async (
   deps: ApiKeyDeps,

@@ -3,7 +3,7 @@ import { type Consumer, type Messaging, startConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { endKeysOfAccount } from './queries.ts';
 
-/** Starts deleting the keys of accounts that lose all access. Their revocations have killed the keys already. */
+/** Starts the consumer that deletes the keys of accounts without access. Their revocations already block the keys. */
 export const startAccessConsumer = (deps: {
   readonly database: Knex;
   readonly messaging: Messaging;

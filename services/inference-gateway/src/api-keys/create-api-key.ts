@@ -7,10 +7,10 @@ import { newKeyText, shownPrefix } from './key-text.ts';
 import { insertApiKey } from './queries.ts';
 import { readExpiry } from './read-expiry.ts';
 
-/** Keys of one account that are not deleted; the list of them is not paged. */
+/** Limit of keys per account, without deleted ones. The list of keys has no pages. */
 const KEYS_MAX = 100;
 
-/** Creates a key; the answer is the only place that shows it. Throws `invalid_token` if its session has lost access. */
+/** Creates a key and returns its secret, which is shown only once. Throws `invalid_token` if the session lost access. */
 export const createApiKey = async (
   deps: ApiKeyDeps,
   { body, caller }: RequestContext<typeof routes.createKey>,

@@ -8,14 +8,14 @@ const PEPPER = 'pepper';
 const KEY = { id: 'key_1', userId: 'usr_1', expiresAt: null, sessionId: null, active: true } as ApiKey;
 const PRESENTATION = { scheme: 'Bearer', method: 'GET', path: '/', proof: undefined } as const;
 
-test('remembers a known key however many unknown ones are presented after it', async () => {
+test('keeps a known key in the cache during a flood of unknown keys', async () => {
   const real = newKeyText();
   const realHash = hashKey(PEPPER, real);
-  let looked = 0;
+  let lookups = 0;
   const authenticate = createKeyAuthenticator({
     find: async (keyHash) => {
       if (!keyHash.equals(realHash)) return undefined;
-      looked += 1;
+      lookups += 1;
       return KEY;
     },
     pepper: PEPPER,
@@ -28,5 +28,5 @@ test('remembers a known key however many unknown ones are presented after it', a
     await authenticate(newKeyText(), PRESENTATION).catch(() => {});
   }
   await authenticate(real, PRESENTATION);
-  expect(looked).toBe(1);
+  expect(lookups).toBe(1);
 });

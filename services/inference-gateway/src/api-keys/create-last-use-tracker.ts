@@ -2,16 +2,15 @@ import { type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { updateApiKeysLastUsedAt } from './queries.ts';
 
-/** `last_used_at` is for people: a moment of delay is nothing, a write for each request would be much. */
+/** `last_used_at` is only displayed, so a short delay is fine. A write per request would be expensive. */
 const FLUSH_INTERVAL_MS = 1_000;
 
-/** Remembers when keys were used, and writes that down now and then. */
+/** Collects the last use of each key and writes them in batches. */
 export interface LastUseTracker {
   readonly note: (keyId: string) => void;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the tracker. */
 export const createLastUseTracker = (options: {
   readonly database: Knex;
   readonly clock: () => number;

@@ -4,7 +4,7 @@ import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { updateApiKeyDeletedAt } from './queries.ts';
 
-/** Deletes a key; the revocation that commits with it reaches every other process within a second. */
+/** Deletes a key. The revocation, committed in the same transaction, reaches every other process within a second. */
 export const deleteApiKey = async (
   deps: ApiKeyDeps,
   { params, caller }: RequestContext<typeof routes.deleteKey>,

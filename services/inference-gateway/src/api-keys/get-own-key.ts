@@ -4,7 +4,7 @@ import { showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { findApiKey } from './queries.ts';
 
-/** Describes the key of the request to its holder, with the balance that its wallet has available. */
+/** Returns the key that authenticated the request, with the available balance of its wallet. */
 export const getOwnKey = async (
   deps: ApiKeyDeps,
   { caller, requestId }: RequestContext<typeof routes.getOwnKey>,

@@ -1,4 +1,4 @@
 import { createHmac } from 'node:crypto';
 
-/** The keyed hash that a key is recognised by: without the pepper, the table alone cannot even be searched for a guess. */
+/** Returns the keyed hash of a key. Without the pepper, a leaked table does not allow guesses to be checked. */
 export const hashKey = (pepper: string, key: string): Buffer => createHmac('sha256', pepper).update(key).digest();

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { isKeyText, newKeyText, shownPrefix } from './key-text.ts';
 
-test('keys are of one form, hold 200 random bits, and differ', () => {
+test('generates distinct keys in the documented format', () => {
   const keys = Array.from({ length: 1_000 }, () => newKeyText());
   for (const key of keys) expect(key).toMatch(/^svc_sk_[0-9a-hjkmnp-tv-z]{47}$/);
   expect(new Set(keys).size).toBe(1_000);
 });
 
-test('every random bit shows in the key', () => {
+test('encodes every random bit in the key', () => {
   const zero = newKeyText(() => Buffer.alloc(25));
   for (let bit = 0; bit < 200; bit += 1) {
     const bytes = Buffer.alloc(25);
@@ -16,7 +16,7 @@ test('every random bit shows in the key', () => {
   }
 });
 
-test('a key that lost, gained or changed a character is none', () => {
+test('rejects a key with a missing, additional or changed character', () => {
   const key = newKeyText();
   expect(isKeyText(key)).toBe(true);
   for (let at = 7; at < key.length; at += 1) {
@@ -28,7 +28,7 @@ test('a key that lost, gained or changed a character is none', () => {
   }
 });
 
-test('the prefix is enough to recognise a key and too little to guess it', () => {
+test('shows the first 13 characters of a key', () => {
   const key = newKeyText();
   expect(key.startsWith(shownPrefix(key))).toBe(true);
   expect(shownPrefix(key)).toHaveLength(13);

@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** First characters of every key; no token begins with them. */
+/** Prefix of every key. No token starts with it. */
 export const KEY_PREFIX = 'svc_sk_';
-/** 200 bits, of which the shown prefix gives away 30. */
+/** 200 bits. The displayed prefix reveals 30 of them. */
 const RANDOM_BYTES = 25;
 const RANDOM_CHARACTERS = 40;
-/** A CRC-32 in base32. */
+/** CRC-32 in base32. */
 const CHECKSUM_CHARACTERS = 7;
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 6;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const FORM = new RegExp(`^${KEY_PREFIX}[0-9a-hjkmnp-tv-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
-/** Makes an API key: `svc_sk_`, 40 random characters, 7 of checksum. */
+/** Generates an API key: `svc_sk_`, 40 random characters and a checksum of 7. */
 export const newKeyText = (random: (bytes: number) => Buffer = randomBytes): string => {
   const body = KEY_PREFIX + base32(random(RANDOM_BYTES));
   return body + checksum(body);
 };
 
-/** Whether a text can be a key of ours: mistyped and foreign ones are told without a look into the database. */
+/** Checks format and checksum, so that mistyped and foreign keys cost no query. */
 export const isKeyText = (text: string): boolean =>
   FORM.test(text) && text.slice(-CHECKSUM_CHARACTERS) === checksum(text.slice(0, -CHECKSUM_CHARACTERS));
 
-/** The characters that a key may be recognised by. */
+/** Returns the start of a key, which is displayed so that its owner can tell keys apart. */
 export const shownPrefix = (key: string): string => key.slice(0, SHOWN_CHARACTERS);
 
 const base32 = (bytes: Buffer): string => {

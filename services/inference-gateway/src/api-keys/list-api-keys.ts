@@ -5,7 +5,7 @@ import type { ApiKeyDeps } from './api-key-deps.ts';
 import { listApiKeysByUser } from './queries.ts';
 import { readSpending } from './read-spending.ts';
 
-/** Lists the keys of this account, newest first, without the deleted ones. */
+/** Lists the keys of this account that are not deleted, newest first. */
 export const listApiKeys = async (
   deps: ApiKeyDeps,
   context: RequestContext<typeof routes.listKeys>,

@@ -20,7 +20,7 @@ const COLUMNS = recordColumns<ApiKey>({
   version: 'version integer',
 });
 
-/** Inserts a key, unless the account has `keysMax` keys or the session that creates it has lost access. */
+/** Inserts a key, unless the account already has `keysMax` keys or the creating session has lost access. */
 export const insertApiKey = async (
   database: Knex,
   { key, hash, keysMax }: { readonly key: ApiKey; readonly hash: Buffer; readonly keysMax: number },
@@ -42,12 +42,12 @@ export const insertApiKey = async (
     return 'inserted';
   });
 
-/** Serializes key creation with the end of an account's access until the transaction ends. */
+/** Serializes the creation of keys with `endKeysOfAccount` until the transaction ends. */
 const lockKeysOfAccount = async (trx: Knex.Transaction, userId: string): Promise<void> => {
   await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${userId}`]);
 };
 
-/** Marks every key as deleted that a session up to `sessionsRevokedThrough` created, and stops those sessions from creating more. */
+/** Deletes every key that a session up to `sessionsRevokedThrough` created, and prevents those sessions from creating more. */
 export const endKeysOfAccount = async (
   trx: Knex.Transaction,
   input: { readonly userId: string; readonly sessionsRevokedThrough: string; readonly at: Date },
@@ -71,7 +71,7 @@ export const endKeysOfAccount = async (
 export const listApiKeysByUser = async (database: Knex, userId: string): Promise<ApiKey[]> =>
   await selectKeys(database).where({ svc_user_id: userId }).whereNull('deleted_at').orderBy('id', 'desc');
 
-/** Finds a key of this account that is not deleted, and locks it. */
+/** Finds and locks a key of this account that is not deleted. */
 export const lockApiKey = async (
   trx: Knex.Transaction,
   { id, userId }: { readonly id: string; readonly userId: string },
@@ -84,12 +84,15 @@ export const findApiKey = async (database: Knex, id: string): Promise<ApiKey | u
 
 const selectKeys = (database: Knex) => database('api_keys').select<ApiKey[]>(database.raw(COLUMNS.select('api_keys')));
 
-/** Changes a key whose row the caller has locked. */
+/** Updates a key. The caller must hold the lock on its row. */
 export const updateApiKey = async (trx: Knex.Transaction, key: ApiKey): Promise<void> => {
   await trx('api_keys').where({ id: key.id }).update(toChange(key));
 };
 
-/** Gives a key, whose row the caller has locked, a new secret. The current one stays valid until `key.previousExpiresAt`. */
+/**
+ * Replaces the secret of a key. The current one stays valid until `key.previousExpiresAt`. The caller must hold the lock
+ * on its row.
+ */
 export const updateApiKeySecret = async (trx: Knex.Transaction, key: ApiKey, hash: Buffer): Promise<void> => {
   const previous_hash = key.previousExpiresAt === null ? null : trx.ref('hash');
   await trx('api_keys')
@@ -97,15 +100,15 @@ export const updateApiKeySecret = async (trx: Knex.Transaction, key: ApiKey, has
     .update({ ...toChange(key), hash, previous_hash });
 };
 
-/** The tracker of last uses writes its column without the lock. */
+/** Omits `last_used_at`, which the last-use tracker writes without the lock. */
 const toChange = (key: ApiKey): Record<string, unknown> => {
   const { last_used_at, ...row } = COLUMNS.toRow(key);
   return row;
 };
 
 /**
- * Finds keys that are not deleted by the hashes of their secrets, in that order. A key that is found by its previous secret
- * expires with that secret.
+ * Finds keys that are not deleted by the hashes of their secrets; results are in the order of the hashes. A key found by
+ * its previous secret expires with that secret.
  */
 export const findApiKeysByHash = async (
   database: Knex,
@@ -137,7 +140,7 @@ const earlier = (one: Date | null, other: Date | null): Date | null => {
   return one < other ? one : other;
 };
 
-/** Marks a key of this account as deleted; answers whether there was one. */
+/** Marks a key of this account as deleted. Returns false if there is none. */
 export const updateApiKeyDeletedAt = async (
   trx: Knex.Transaction,
   { id, userId, at }: { readonly id: string; readonly userId: string; readonly at: Date },
@@ -149,7 +152,7 @@ export const updateApiKeyDeletedAt = async (
   return count === 1;
 };
 
-/** Notes when keys were last used; never moves a time back. */
+/** Updates `last_used_at` of keys. Never moves a time back. */
 export const updateApiKeysLastUsedAt = async (database: Knex, uses: ReadonlyMap<string, number>): Promise<void> => {
   const rows = [...uses].map(([id, atMs]) => ({ id, at: new Date(atMs).toISOString() }));
   await database.raw(

@@ -1,6 +1,6 @@
 import { invalidField } from '@svc/service-kit';
 
-/** Reads the `expires_at` of a request. Throws the 422 of the contract for a time that has passed. */
+/** Parses the `expires_at` of a request. Throws the contract's 422 if it is not in the future. */
 export const readExpiry = (value: string | null, nowMs: number): Date | null => {
   if (value === null) return null;
   const expiresAt = new Date(value);

@@ -8,7 +8,7 @@ interface SpendingContext {
   readonly log: Logger;
 }
 
-/** Asks billing for the spending of keys this month, in the given order. Undefined without an answer. */
+/** Reads this month's spending of keys from billing, in the given order. Returns undefined if billing does not respond. */
 export const readSpending = async (
   deps: Pick<ApiKeyDeps, 'billing'>,
   { caller, requestId, log }: SpendingContext,
@@ -19,7 +19,7 @@ export const readSpending = async (
     const spending = await deps.billing.keySpending(keyIds, { userId: caller.userId, requestId });
     return spending.spent_this_month_micros;
   } catch (error) {
-    log.warn({ err: error }, 'billing does not answer what API keys have spent');
+    log.warn({ err: error }, 'could not read the spending of API keys from billing');
     return undefined;
   }
 };

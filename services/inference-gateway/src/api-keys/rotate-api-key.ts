@@ -9,7 +9,7 @@ import { updateApiKeySecret } from './queries.ts';
 const SECOND_MS = 1_000;
 const OVERLAP_SECONDS_DEFAULT = 86_400;
 
-/** Gives a key a new secret. The current one stays valid for the overlap; a secret before it ends at once. */
+/** Replaces the secret of a key. The current secret stays valid for the overlap; an older one expires immediately. */
 export const rotateApiKey = async (
   deps: ApiKeyDeps,
   { body, params, caller }: RequestContext<typeof routes.rotateKey>,

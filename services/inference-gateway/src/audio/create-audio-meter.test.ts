@@ -7,14 +7,14 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`fixtures/${name}
 const measure = async (bytes: Buffer, pieceBytes = 1_000): Promise<number | undefined> => {
   const meter = createAudioMeter();
   for (let at = 0; at < bytes.length; at += pieceBytes) {
-    // What was lent is used again at once: nothing of it may be read later.
+    // The caller reuses the buffer, so the meter must not read it later.
     const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
     await meter.push(piece);
     piece.fill(0xff);
   }
   return await meter.measure();
 };
-/** PCM of 8,000 bytes a second, with a header that claims so many. */
+/** PCM of 8,000 bytes a second. The header claims `claimedBytes` of data. */
 const wav = (seconds: number, claimedBytes = seconds * 8_000): Buffer => {
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);
@@ -32,7 +32,7 @@ const wav = (seconds: number, claimedBytes = seconds * 8_000): Buffer => {
   return Buffer.concat([head, Buffer.alloc(seconds * 8_000, 0x80)]);
 };
 
-describe('the length of a recording, wherever its bytes are cut', () => {
+describe('measures the length of a recording, however its bytes are split', () => {
   test.each([
     ['a.mp3', 3_200],
     ['vbr.mp3', 3_200],
@@ -45,7 +45,7 @@ describe('the length of a recording, wherever its bytes are cut', () => {
     const bytes = fixture(name);
     for (const pieceBytes of [1, 977, bytes.length]) {
       const measured = (await measure(bytes, pieceBytes)) ?? 0;
-      // Coders pad the start and the end with a few frames.
+      // Encoders pad the start and the end with a few frames.
       expect(measured).toBeGreaterThanOrEqual(milliseconds);
       expect(measured).toBeLessThan(milliseconds + 200);
     }
@@ -55,28 +55,25 @@ describe('the length of a recording, wherever its bytes are cut', () => {
     expect(await measure(wav(2))).toBe(2_000);
   });
 
-  test('a WAV that was written to a pipe has the length of its bytes', async () => {
+  test('WAV without a length, as written to a pipe: uses the number of bytes', async () => {
     expect(await measure(wav(2, 0xffffffff))).toBeGreaterThanOrEqual(2_000);
     expect(await measure(wav(2, 0xffffffff))).toBeLessThan(2_020);
   });
 });
 
-describe('a file that does not tell', () => {
+describe('returns undefined for a file without a readable length', () => {
   test.each([
-    ['nothing', Buffer.alloc(0)],
+    ['an empty file', Buffer.alloc(0)],
     ['noise', Buffer.alloc(50_000, 'a')],
-    ['a recording without an end to its length', fixture('live.webm')],
-    [
-      'a piece that claims to be as large as memory',
-      Buffer.concat([fixture('a.m4a').subarray(0, 40), wav(0, 0xfffffff0)]),
-    ],
+    ['a live recording without a length', fixture('live.webm')],
+    ['a chunk that claims almost 4 GiB', Buffer.concat([fixture('a.m4a').subarray(0, 40), wav(0, 0xfffffff0)])],
     [
       'a tag of 200 MB',
       Buffer.concat([Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0x5f, 0x7f, 0x7f, 0x7f]), Buffer.alloc(60_000)]),
     ],
   ])('%s', async (_name, bytes) => expect(await measure(bytes)).toBeUndefined());
 
-  test('one that is stopped, while it reads too', async () => {
+  test('a meter that is stopped during a read', async () => {
     const meter = createAudioMeter();
     await meter.push(fixture('a.ogg').subarray(0, 1_000));
     const reading = meter.push(fixture('a.ogg').subarray(1_000));
@@ -87,7 +84,7 @@ describe('a file that does not tell', () => {
   });
 });
 
-test('damaged recordings never throw, hang or take longer than a file can', async () => {
+test('never throws, hangs or returns an absurd length for damaged recordings', async () => {
   const names = fc.constantFrom('a.mp3', 'a.ogg', 'a.m4a', 'a.webm', 'a.flac');
   const damage = fc.array(fc.tuple(fc.nat(4_000), fc.nat(255)), { maxLength: 20 });
   await fc.assert(

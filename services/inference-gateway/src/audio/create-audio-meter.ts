@@ -1,71 +1,70 @@
 import type { Readable } from 'node:stream';
 import { type IFormat, parseFromTokenizer } from 'music-metadata';
 import { fromStream, type ITokenizer } from 'strtok3';
-import { LentBytes } from './lent-bytes.ts';
+import { BorrowedBuffer } from './borrowed-buffer.ts';
 
-/** Learns how long a recording is while its bytes go by. */
+/** Measures the length of a recording while its bytes pass through. */
 export interface AudioMeter {
-  /** Takes the next bytes of the file, after those before were read. Resolves once they are read: they are free then. */
+  /** Reads the next bytes of the file. The caller may reuse them once this resolves, and must wait before the next call. */
   readonly push: (bytes: Buffer) => Promise<void>;
-  /** The length in milliseconds, once all bytes were pushed; undefined where the file does not tell. */
+  /** Returns the length in milliseconds once all bytes are pushed; undefined if the file does not contain it. */
   readonly measure: () => Promise<number | undefined>;
-  /** Gives up, as nobody will ask. */
   readonly stop: () => void;
 }
 
-/** The largest piece that a file may have the reader hold, whatever lengths it claims. */
+/** Limit of the reader's buffer, regardless of the lengths that a file claims. */
 const PIECE_BYTES_MAX = 1024 * 1024;
-/** An MP3 of 25,000,000 bytes takes half as many; each costs a few microseconds. */
+/** An MP3 of 25,000,000 bytes takes half as many reads. Each costs a few microseconds. */
 const READS_MAX = 400_000;
-/** Far beyond what fits into a file: more is a lie of the file's. */
+/** No file within the size limit is this long, so a longer one claims a false length. */
 const SECONDS_MAX = 1_000_000;
 
-/** Creates a meter for one file, of whatever format its first bytes show. */
+/** Creates a meter for one file. The format is detected from its first bytes. */
 export const createAudioMeter = (): AudioMeter => {
-  const lent = new LentBytes();
+  const source = new BorrowedBuffer();
   const giveUp = new AbortController();
   let bytes = 0;
   const stop = (): void => {
     giveUp.abort();
-    lent.stop();
+    source.stop();
   };
-  // Whatever the library makes of a file that is none, the file does not tell its length.
-  const format = readFormat(lent, giveUp.signal).catch(() => undefined);
+  // A file that the library cannot parse has no known length.
+  const format = readFormat(source, giveUp.signal).catch(() => undefined);
   void format.then(stop);
   return {
     push: (piece) => {
       bytes += piece.length;
-      return lent.lend(piece);
+      return source.lend(piece);
     },
     measure: async () => {
-      lent.end();
+      source.end();
       return toMs(await format, bytes);
     },
     stop,
   };
 };
 
-const readFormat = async (lent: LentBytes, signal: AbortSignal): Promise<IFormat> => {
-  // Of a stream, the library uses what this one has.
-  const tokenizer = await fromStream(lent as unknown as Readable, {
+const readFormat = async (source: BorrowedBuffer, signal: AbortSignal): Promise<IFormat> => {
+  // BorrowedBuffer has every member of Readable that the library uses.
+  const tokenizer = await fromStream(source as unknown as Readable, {
     maxBufferSize: PIECE_BYTES_MAX,
     abortSignal: signal,
   });
   limitReads(tokenizer);
-  let early: (format: IFormat) => void = () => {};
-  const toldAtStart = new Promise<IFormat>((resolve) => {
-    early = resolve;
+  let resolveEarly: (format: IFormat) => void = () => {};
+  const earlyFormat = new Promise<IFormat>((resolve) => {
+    resolveEarly = resolve;
   });
   const parsed = parseFromTokenizer(tokenizer, {
-    // Some files tell their length only by their last page or by the number of their frames.
+    // Some files need a full read: the length is in the last page, or follows from the number of frames.
     duration: true,
     skipCovers: true,
     observer: ({ metadata: { format } }) => {
-      // An MP3 that tells its length in its first frame need not be counted frame by frame.
-      if (format.container === 'MPEG' && format.duration !== undefined) early(format);
+      // If the first frame of an MP3 contains the length, its frames need not be counted.
+      if (format.container === 'MPEG' && format.duration !== undefined) resolveEarly(format);
     },
   });
-  return await Promise.race([toldAtStart, parsed.then(({ format }) => format)]);
+  return await Promise.race([earlyFormat, parsed.then(({ format }) => format)]);
 };
 
 const limitReads = (tokenizer: ITokenizer): void => {
@@ -82,8 +81,8 @@ const limitReads = (tokenizer: ITokenizer): void => {
 
 const toMs = (format: IFormat | undefined, bytes: number): number | undefined => {
   if (format === undefined) return undefined;
-  // A WAV that was written to a pipe claims to be endless, or does not say: its bytes do.
-  const ofBytes = format.container === 'WAVE' && format.bitrate ? (bytes * 8) / format.bitrate : undefined;
-  const seconds = Math.min(format.duration ?? Number.POSITIVE_INFINITY, ofBytes ?? Number.POSITIVE_INFINITY);
+  // A WAV written to a pipe has no valid length in its header, so the number of its bytes is used.
+  const bytesSeconds = format.container === 'WAVE' && format.bitrate ? (bytes * 8) / format.bitrate : undefined;
+  const seconds = Math.min(format.duration ?? Number.POSITIVE_INFINITY, bytesSeconds ?? Number.POSITIVE_INFINITY);
   return seconds > 0 && seconds <= SECONDS_MAX ? Math.ceil(seconds * 1000) : undefined;
 };

@@ -5,36 +5,36 @@ import type { TokenRoute } from '../routes/index.ts';
 import type { StreamEditor } from '../streaming/index.ts';
 import type { ReportedUsage, StreamTally } from '../wire/index.ts';
 
-/** A provider's answer, and the route that it came from. */
+/** A provider's answer and its route. */
 export interface RoutedAnswer {
   readonly route: TokenRoute;
   readonly upstream: UpstreamAnswer;
 }
 
-/** The names that a provider gave to its answer, as they are recorded. */
+/** The provider's model name and request id, as recorded. */
 export interface UpstreamNames {
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
 }
 
-/** A JSON answer as the caller gets it, and its usage. */
+/** A JSON answer in the caller's format, with its usage. */
 export interface ShapedAnswer extends UpstreamNames {
   readonly body: Buffer | readonly Buffer[];
-  /** The buffer that the body lies in. */
+  /** The buffer that backs the body. */
   readonly memory: Buffer;
   readonly headers: OutgoingHttpHeaders;
   readonly usage: ReportedUsage;
   readonly outputBytes: number;
 }
 
-/** An editor of a stream, and its findings. */
+/** The editor of a stream, with its usage and names. */
 export interface ShapedStream {
   readonly editor: StreamEditor;
   readonly tally: StreamTally;
   readonly names: () => UpstreamNames;
 }
 
-/** The form in which callers of one kind see answers: apps under the public identity, API keys with proof of the provider. */
+/** Shapes answers for one kind of caller: apps see the public identity, API keys see proof of the provider. */
 export interface AnswerShape {
   /** Throws UpstreamFailure, or AppError for an answer that must not be passed on. */
   readonly shapeAnswer: (answer: RoutedAnswer, text: JsonText) => Promise<ShapedAnswer>;

@@ -5,19 +5,19 @@ import type { TokenUsage } from '../wire/index.ts';
 import { boundInputTokens } from '../wire/index.ts';
 import type { CompletionRequest } from './read-request.ts';
 
-/** Output tokens that a request may generate on a route: as many as it asks for, within the route's context. */
+/** Returns the maximum output tokens of a request on a route: its own limit, within the route's context. */
 export const outputTokensOf = (
   { outputTokensMax, answersCount }: Pick<CompletionRequest, 'outputTokensMax' | 'answersCount'>,
   route: TokenRoute,
 ): number => Math.min(outputTokensMax ?? route.outputTokensMax, route.contextTokensMax) * answersCount;
 
-/** The most tokens that a request can cost on a route. */
+/** Returns the maximum tokens that a request can cost on a route. */
 export const holdTokens = (request: CompletionRequest, route: TokenRoute): TokenUsage => ({
   input: boundInputTokens(request.input, kindOf(route.provider)),
   output: outputTokensOf(request, route),
 });
 
-/** The highest cost that a request can have with any of its routes; with an output limit, of so many tokens at most. */
+/** Returns the maximum cost of a request over all its routes, optionally with a limit on output tokens. */
 export const holdOf = (
   request: CompletionRequest,
   candidates: readonly TokenRoute[],
@@ -32,7 +32,7 @@ export const holdOf = (
 
 const TOKENS_PER_PRICE = 1_000_000n;
 
-/** Output tokens that an amount pays for, beside the input at its bound; undefined if the amount covers the request as it is. */
+/** Returns the output tokens that an amount buys after paying for the maximum input; undefined if no limit is needed. */
 export const affordableOutput = (
   request: CompletionRequest,
   route: TokenRoute,

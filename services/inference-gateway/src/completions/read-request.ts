@@ -5,13 +5,13 @@ import { readJsonBody } from '../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../providers/index.ts';
 import type { RequestBody, RequestDigest, RequestKind } from '../wire/index.ts';
 
-/** A request in memory. */
+/** A request whose body is held in memory. */
 export interface CompletionRequest extends RequestDigest {
   /** Lends the body to a connection. Throws once the request is released. */
   readonly lend: () => RequestBody;
-  /** Takes the body back from a connection. */
+  /** Returns the body that a connection has sent. */
   readonly giveBack: () => void;
-  /** Drops the body, when no route may be tried any more. */
+  /** Drops the body. Called when no other route will be tried. */
   readonly release: () => void;
 }
 
@@ -22,7 +22,7 @@ export interface RequestSource {
 
 type ReadDeps = Pick<InferenceDeps, 'json' | 'requestMemory'>;
 
-/** Reads a JSON request. Throws the 422 of the contract, or the errors of `readJsonBody`. */
+/** Reads a JSON request. Throws the contract's 422, or the errors of `readJsonBody`. */
 export const readRequest = (
   deps: ReadDeps,
   { kind, ...source }: RequestSource & { readonly kind: RequestKind },
@@ -33,7 +33,7 @@ export const readRequest = (
     return { digest: result.digest, bytes };
   });
 
-/** Receives a JSON body, and holds what `read` makes of it. */
+/** Receives a JSON body, digests it with `read`, and holds the bytes that `read` returns. */
 export const receiveRequest = async (
   deps: ReadDeps,
   { req, userId }: RequestSource,
@@ -46,17 +46,17 @@ export const receiveRequest = async (
     return holdRequest(digest, bytes, () => text.room.release());
   } catch (error) {
     text.room.release();
-    // The text is lost with the worker that had it.
+    // A failed worker takes the text with it.
     throw error instanceof AppError ? error : new AppError('service_unavailable', undefined, { cause: error });
   }
 };
 
 type JsonBody = Awaited<ReturnType<typeof readJsonBody>>;
 
-/** Smaller bodies are left to the garbage collector. */
+/** Smaller bodies are left to garbage collection. */
 const FREED_BYTES_MIN = 64 * 1024;
 
-const holdRequest = (digest: RequestDigest, bytes: Buffer, giveRoomBack: () => void): CompletionRequest => {
+const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => void): CompletionRequest => {
   let body: RequestBody | undefined = { bytes, span: digest.span, streamOptions: digest.streamOptions };
   let connections = 0;
   const freeIfUnused = (): void => {
@@ -65,7 +65,7 @@ const holdRequest = (digest: RequestDigest, bytes: Buffer, giveRoomBack: () => v
   return {
     ...digest,
     lend: () => {
-      if (body === undefined) throw new Error('the request is forwarded after its release');
+      if (body === undefined) throw new Error('the request was forwarded after its release');
       connections += 1;
       return body;
     },
@@ -76,7 +76,7 @@ const holdRequest = (digest: RequestDigest, bytes: Buffer, giveRoomBack: () => v
     release: () => {
       if (body === undefined) return;
       body = undefined;
-      giveRoomBack();
+      releaseMemory();
       freeIfUnused();
     },
   };

@@ -20,36 +20,36 @@ import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts
 import type { CompletionRequest } from './read-request.ts';
 import { costSoFar, usageSoFar } from './usage-so-far.ts';
 
-/** An admitted request, and everything that serving it depends on. */
+/** An admitted request, and the parts that vary between endpoints. */
 export interface Completion {
   readonly request: CompletionRequest;
   readonly book: RequestBook;
   readonly candidates: readonly TokenRoute[];
-  /** Below a provider's base URL. */
+  /** Path relative to the provider's base URL. */
   readonly path: string;
   readonly shape: AnswerShape;
-  /** Limit of the output on a route, for a request without its own. */
+  /** Returns the output limit on a route for a request without its own. */
   readonly outputLimitOf?: (route: TokenRoute) => number | undefined;
   /** Maps the failure of the last provider to the caller's answer. */
   readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
 }
 
-/** The answer to a request that no provider served. */
+/** Answer to a request that no provider served. */
 export interface FailureAnswer {
   readonly status: number;
   readonly send: () => Reply;
 }
 
-/** The provider has answered, but not in a way that may be passed on: the caller pays nothing for it. */
+/** Errors that withhold a provider's answer because its source is unproven. The caller is charged nothing. */
 const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
 
-/** Forwards an admitted request to the first route that serves it, passes the answer on, and settles its usage. */
+/** Forwards an admitted request to the first route that serves it, relays the answer and settles its usage. */
 export const serveCompletion = async (deps: InferenceDeps, completion: Completion): Promise<Reply> => {
   const { request, book, candidates, exchange } = completion;
   if (exchange.res.destroyed) return await endUnsent(book);
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAsked);
+    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAttempt);
   } catch (thrown) {
     return await endFailed(completion, thrown);
   } finally {
@@ -63,7 +63,7 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
     await book.finishFailed({ isUncertain: thrown.isUncertain, status });
     return send();
   }
-  // An error that is not the provider's is ours, and leaves the outcome unknown.
+  // The gateway itself failed, so the outcome is unknown.
   await book.finishFailed({ isUncertain: true, status: thrown instanceof AppError ? thrown.status : 500 });
   throw thrown;
 };
@@ -109,8 +109,8 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
         firstEventMs: null,
       }),
     );
-    // The caller has to take its answer while others wait for the memory.
-    text.room.move(() => exchange.res.destroy());
+    // A slow caller loses its connection if others wait for memory.
+    text.room.startTransit(() => exchange.res.destroy());
     await sendJsonText(exchange.res, shaped.body, {
       headers: shaped.headers,
       idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,
@@ -143,7 +143,7 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
           reported: tally.usage,
           outputBytes: tally.outputBytes,
           names: names(),
-          // Usage that the provider reported for the whole answer counts, however the stream ended.
+          // Final usage counts even if the stream broke off after it.
           isWhole: (tally.isUsageFinal && typeof tally.usage === 'object') || failure === undefined,
           firstEventMs: Math.round(firstEventAtMs - book.identity.startedAtMs),
         }),
@@ -157,7 +157,7 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
   return HANDLED;
 };
 
-/** An answer, whole or broken off, with the usage that its provider reported. */
+/** A complete or interrupted answer, with the usage that its provider reported. */
 interface ServedAnswer {
   readonly route: TokenRoute;
   readonly reported: ReportedUsage;
@@ -167,7 +167,7 @@ interface ServedAnswer {
   readonly firstEventMs: number | null;
 }
 
-/** Usage that cannot be true is the provider's fault: the caller is charged by the bytes, and an alert goes to the operator. */
+/** Charges by bytes if the provider's usage is implausible, and counts that for an alert. */
 const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: ServedAnswer): RequestEnd => {
   const { route, reported, outputBytes } = served;
   if (reported === 'implausible') {

@@ -4,14 +4,14 @@ import type { TokenRoute } from '../routes/index.ts';
 import { estimateInputTokens, estimateUsage, type ReportedUsage, type TokenUsage } from '../wire/index.ts';
 import type { CompletionRequest } from './read-request.ts';
 
-/** How far an answer has come. */
+/** Progress of an answer. */
 export interface AnswerProgress {
   readonly route: TokenRoute;
   readonly reported: ReportedUsage;
   readonly outputBytes: number;
 }
 
-/** The usage that the provider reported so far, else the input as estimated and the output by its bytes. */
+/** Returns the usage reported so far, else an estimate from the input and the bytes of output. */
 export const usageSoFar = (
   { input }: Pick<CompletionRequest, 'input'>,
   { route, reported, outputBytes }: AnswerProgress,
@@ -20,6 +20,6 @@ export const usageSoFar = (
     ? reported
     : estimateUsage(estimateInputTokens(input, kindOf(route.provider)), outputBytes);
 
-/** The cost of the usage so far at the price of the route. */
+/** Returns the cost of the usage so far at the price of the route. */
 export const costSoFar = (request: Pick<CompletionRequest, 'input'>, progress: AnswerProgress): number =>
   costOfTokens(progress.route.price, usageSoFar(request, progress));

@@ -5,7 +5,7 @@ import type { Route } from '../routes/index.ts';
 import { coversModel } from './covers-model.ts';
 import { readRequestId } from './read-request-id.ts';
 
-/** What an answer tells of itself. */
+/** Attribution data of an answer. */
 export interface AnswerAttribution {
   readonly route: Route;
   readonly headers: IncomingHttpHeaders;
@@ -13,16 +13,16 @@ export interface AnswerAttribution {
   readonly id: unknown;
 }
 
-/** What the gateway knows of the request. */
+/** Attribution data of a request. */
 export interface RequestAttribution {
   readonly requestId: string;
   readonly ingressRegion: string;
   readonly nowMs: number;
 }
 
-/** Text that a response header can carry. */
+/** Text that is valid in a response header. */
 const PRINTABLE = /^[\x20-\x7e]{1,256}$/;
-/** Headers of a provider that tell of the processing and never of content. */
+/** Provider headers about the processing. None contains content. */
 const RAW_HEADERS = [
   'x-request-id',
   'request-id',
@@ -34,8 +34,8 @@ const RAW_HEADERS = [
 ];
 
 /**
- * Proof of who served a request, judged before a successful answer opens. Throws `compliance_metadata_missing` where
- * something mandatory is not there, `provider_attribution_ambiguous` where it is not clear who or what has answered.
+ * Builds the proof of provider and model, before a successful answer starts. Throws `compliance_metadata_missing` if
+ * mandatory data is missing, `provider_attribution_ambiguous` if provider or model are unclear.
  */
 export const attribute = (answer: AnswerAttribution, request: RequestAttribution): ComplianceMetadata => {
   const { route, headers, model } = answer;
@@ -57,7 +57,7 @@ export const attribute = (answer: AnswerAttribution, request: RequestAttribution
   };
 };
 
-/** The core metadata as response headers. */
+/** Returns the core metadata as response headers. */
 export const complianceHeadersOf = (metadata: ComplianceMetadata): OutgoingHttpHeaders => ({
   'X-Svc-Compliance-Schema-Version': metadata.schema_version,
   'X-Svc-Compliance-Provider': encodeName(metadata.provider),
@@ -69,7 +69,7 @@ export const complianceHeadersOf = (metadata: ComplianceMetadata): OutgoingHttpH
   'X-Svc-Compliance-Timestamp': metadata.timestamp,
 });
 
-/** A configured name may be of any script; a header takes only ASCII (RFC 8187 would need a parameter). */
+/** Configured names may use any script, but headers only ASCII (RFC 8187 would need a parameter). */
 const encodeName = (name: string): string => (PRINTABLE.test(name) ? name : encodeURIComponent(name));
 
 const rawHeaders = (headers: IncomingHttpHeaders): Record<string, string> | undefined => {

@@ -1,9 +1,9 @@
-/** What may follow the name in a dated or tagged variant of a model. */
+/** Separators between a model's name and the date or tag of a variant. */
 const VARIANT_MARKS = ['-', ':', '@'];
 
 /**
- * Whether a route's upstream model is the one that an answer names: the same name, with or without a path prefix, or a
- * dated or tagged variant of it. Two different prefixes are two different models.
+ * Returns true if an answer's model matches the upstream model of its route: the same name, with or without a path
+ * prefix, or a dated or tagged variant. Models with different prefixes are different.
  */
 export const coversModel = (upstreamModel: string, answered: string): boolean => {
   const route = splitPrefix(upstreamModel);

@@ -3,20 +3,19 @@ import { AppError } from '@svc/service-kit';
 import { kindOf } from '../providers/index.ts';
 import type { Provider } from '../routes/index.ts';
 
-/** Who answers, and with which headers. */
-interface AnsweredBy {
+interface AnswerSource {
   readonly provider: Pick<Provider, 'kind'>;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What a header may carry on to the caller. */
+/** Ids that are safe to forward in a header. */
 const WELL_FORMED = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * The provider's id of a request: from its header, or else the id in its body. Undefined where neither is there. Throws
- * `provider_attribution_ambiguous` where headers contradict each other.
+ * Returns the provider's request id from its headers, else from its body; undefined if both lack it. Throws
+ * `provider_attribution_ambiguous` if headers contradict each other.
  */
-export const readRequestId = ({ provider, headers }: AnsweredBy, bodyId: unknown): string | undefined => {
+export const readRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | undefined => {
   const { primary, secondary } = kindOf(provider).requestIdHeaders;
   let id: string | undefined;
   for (const name of primary) {
@@ -29,8 +28,8 @@ export const readRequestId = ({ provider, headers }: AnsweredBy, bodyId: unknown
   return id ?? (typeof bodyId === 'string' && WELL_FORMED.test(bodyId) ? bodyId : undefined);
 };
 
-/** The same id for a record alone, where it proves nothing: the first that is there. */
-export const recordedRequestId = ({ provider, headers }: AnsweredBy, bodyId: unknown): string | null => {
+/** Returns the id for a usage record, where it proves nothing: takes the first one and ignores contradictions. */
+export const recordedRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | null => {
   const { primary, secondary } = kindOf(provider).requestIdHeaders;
   for (const name of [...primary, ...secondary]) {
     const [id] = valuesOf(headers[name]);

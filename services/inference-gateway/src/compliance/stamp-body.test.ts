@@ -20,27 +20,27 @@ const stamp = (text: string): string => {
 };
 const TEXT = JSON.stringify(metadata);
 
-test('only the extension is added, every other byte is as it came', () => {
+test('adds the extension and leaves every other byte unchanged', () => {
   expect(stamp('{ "a" : 1.0,\n"b":"\\u00e9" }\n')).toBe(
     `{ "a" : 1.0,\n"b":"\\u00e9","extensions":{"compliance_metadata":${TEXT}} }\n`,
   );
   expect(stamp('{}')).toBe(`{"extensions":{"compliance_metadata":${TEXT}}}`);
 });
 
-test("a provider's own extensions stay", () => {
+test("keeps the provider's own extensions", () => {
   expect(stamp('{"extensions":{ "x" : 1.0 },"a":1}')).toBe(
     `{"extensions":{"compliance_metadata":${TEXT}, "x" : 1.0 },"a":1}`,
   );
 });
 
-test('metadata that a provider claims to have is replaced, and nothing beside it', () => {
+test('replaces compliance metadata sent by a provider, and nothing else', () => {
   expect(stamp('{"extensions":{"compliance_metadata" : {"provider":"Other"}, "x":12345678901234567890.0}}')).toBe(
     `{"extensions":{"compliance_metadata" : ${TEXT}, "x":12345678901234567890.0}}`,
   );
   expect(JSON.parse(stamp('{"extensions":[1]}'))).toEqual({ extensions: { compliance_metadata: metadata } });
 });
 
-test('whatever the answer, it stays valid JSON with the same members', () => {
+test('keeps any answer valid JSON with the same members', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
       const { extensions: _mine, ...stamped } = JSON.parse(stamp(JSON.stringify(value)));

@@ -4,8 +4,8 @@ import { type AnswerSpan, type ByteEdit, editPieces, findMember, insertFirst, in
 const MEMBER = 'compliance_metadata';
 
 /**
- * Adds `extensions.compliance_metadata` to a provider's JSON answer, which is returned in pieces; every other byte stays as
- * it came, in an `extensions` object of the provider's own too.
+ * Adds `extensions.compliance_metadata` to a provider's JSON answer and returns it in pieces. Every other byte is
+ * unchanged, including those of an `extensions` object sent by the provider.
  */
 export const stampBody = (
   bytes: Buffer,
@@ -17,7 +17,7 @@ const editFor = ({ span, extensions: theirs }: Pick<AnswerSpan, 'span' | 'extens
   const member = `${JSON.stringify(MEMBER)}:${metadata}`;
   const extensions = findMember(span, 'extensions');
   if (extensions === undefined) return insertLast(span, `"extensions":{${member}}`);
-  // A value that is no object gives way, as does metadata that claims to be ours.
+  // Replaces extensions that are not an object, and compliance metadata sent by the provider.
   if (theirs === undefined) return { start: extensions.valueStart, end: extensions.valueEnd, text: `{${member}}` };
   const claimed = findMember(theirs, MEMBER);
   return claimed === undefined

@@ -5,11 +5,11 @@ import { type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 
 const FLUSH_INTERVAL_MS = 2_000;
-/** Counts in one fact. */
+/** Limit of counts in one fact. */
 const COUNTS_MAX = 500;
 
 export interface ActivityCounter {
-  /** Counts a request of an app once its answer has ended. */
+  /** Counts a request of an app when its answer ends. */
   readonly follow: (clientId: string, res: ServerResponse) => void;
   readonly stop: () => Promise<void>;
 }
@@ -22,8 +22,8 @@ interface Count {
 }
 
 /**
- * Counts delegated requests by app and UTC day, for the app's owner, and publishes the counts every two seconds. A process that
- * dies loses the last ones: the numbers are statistics, and no money depends on them.
+ * Counts delegated requests by app and UTC day for the analytics of app owners, and publishes the counts every two
+ * seconds. A crash loses unpublished counts. That is acceptable: no money depends on them.
  */
 export const createActivityCounter = (options: {
   readonly database: Knex;
@@ -77,7 +77,7 @@ const publish = async (database: Knex, counts: Count[]): Promise<void> => {
   await database.transaction((trx) =>
     appendToOutbox(trx, {
       subject: 'inference.app.activity.v1',
-      // Sums need no order among themselves, so every batch is an aggregate.
+      // Counts are added up, so batches need no order: each is a separate aggregate.
       aggregate: `activity:${newId('evt')}`,
       version: 1,
       data: { counts },

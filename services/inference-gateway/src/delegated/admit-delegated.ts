@@ -8,24 +8,24 @@ export interface DelegatedAdmission {
   readonly caller: AccessTokenCaller;
   readonly service: 'chat' | 'audio_transcription';
   readonly isStreamed: boolean;
-  /** The cost of an outcome that stays unknown. */
+  /** Cost charged if the outcome stays unknown. */
   readonly estimateMicros: number;
-  /** The highest cost, held of the app's budget. */
+  /** Maximum cost; the hold on the app's budget. */
   readonly holdMicros: number;
-  /** The smallest hold of use, if the output can be limited. */
+  /** Smallest useful hold, if the output can be limited. */
   readonly holdMinMicros?: number;
   readonly idempotencyKey: string | undefined;
 }
 
 export interface AdmittedRequest {
   readonly book: RequestBook;
-  /** Hold of the app's budget; less than asked for if the budget covers no more. */
+  /** Hold on the app's budget. Smaller than requested if the budget covers no more. */
   readonly holdMicros: number;
 }
 
 /**
- * Asks billing to admit a request, and opens its book. Throws the refusal, or `service_unavailable` if billing gives no decision
- * or too many records wait to be written.
+ * Asks billing to admit a request, and opens its book. Throws the refusal, or `service_unavailable` if billing returns no
+ * decision or the queue of usage records is full.
  */
 export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
@@ -45,7 +45,7 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     },
     estimateMicros,
     usage: deps.usage,
-    // The usage is counted and the place free when the caller sees the end.
+    // Settles before the last byte, so that the caller's next request sees the usage and a free slot.
     settle: deps.billing.settle,
     clock: deps.clock,
   });
@@ -62,7 +62,7 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
   const answer = await deps.billing.admit(request).catch((error: unknown) => {
-    // Billing may have admitted it without our hearing of it: this gives the place back.
+    // Billing may have admitted the request even though its answer was lost, so release the slot.
     void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
@@ -73,9 +73,9 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
 type Refusal = Exclude<Admission['verdict'], 'admitted'>;
 
 const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, string>>>>> = {
-  // The common SDKs repeat every 409; this one would say the same each time.
+  // Common SDKs retry every 409, but this answer would not change.
   duplicate_request: { 'x-should-retry': 'false' },
-  // The end of running requests is unknown; this only keeps callers from asking in a loop.
+  // The end of running requests is unknown. This only keeps callers from retrying in a tight loop.
   subscription_requests_pending: { 'retry-after': '1' },
   app_requests_pending: { 'retry-after': '1' },
 };

@@ -1,16 +1,16 @@
 import { isRecord } from '../wire/index.ts';
 
-/** Copies what is allowed of a value; undefined where nothing is. */
+/** Returns the allowed part of a value, or undefined if nothing is allowed. */
 export type Allow = (value: unknown) => unknown;
 
-/** A text, number, boolean or null. */
+/** Allows a string, number, boolean or null. */
 export const scalar: Allow = (value) => (typeof value === 'object' && value !== null ? undefined : value);
 
-/** A number that counts or measures something, or null. */
+/** Allows a number that is not negative, or null. */
 export const quantity: Allow = (value) =>
   value === null || (typeof value === 'number' && value >= 0) ? value : undefined;
 
-/** An object with these members and no others; null passes. */
+/** Allows an object, reduced to these members, or null. */
 export const objectOf = (members: Readonly<Record<string, Allow>>): Allow => {
   const entries = Object.entries(members);
   return (value) => {
@@ -27,7 +27,7 @@ export const objectOf = (members: Readonly<Record<string, Allow>>): Allow => {
   };
 };
 
-/** A list of such items; null passes. */
+/** Allows a list, reduced to the allowed items, or null. */
 export const listOf =
   (allow: Allow): Allow =>
   (value) => {
@@ -35,7 +35,7 @@ export const listOf =
     return Array.isArray(value) ? value.map(allow).filter((item) => item !== undefined) : undefined;
   };
 
-/** What either of the two allows. */
+/** Tries the first rule, then the second. */
 export const either =
   (first: Allow, second: Allow): Allow =>
   (value) =>

@@ -13,7 +13,7 @@ type Context = RequestContext<typeof routes.createDelegatedChatCompletion>;
 /** Smallest output that an app's budget must cover if the caller sets no limit. */
 const OUTPUT_TOKENS_MIN = 256;
 
-/** Chat on behalf of a user: admits, forwards to the first route that serves it, and settles the usage. */
+/** Serves a chat on behalf of a user: admits it, forwards it to the first route that serves it, and settles its usage. */
 export const createChatCompletion = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
   const { caller, requestId, req } = context;
   const request = await readRequest(deps, { req, userId: caller.userId, kind: 'delegated_chat' });

@@ -12,7 +12,7 @@ import { type RewriteEventOptions, type RewrittenEvent, rewriteEvent, showChunk 
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
 export interface ChunkRewriterOptions extends RewriteEventOptions {
-  /** Rewrites a large event off the event loop. */
+  /** Rewrites a large event in a worker. */
   readonly rewriteLarge: (data: Buffer) => Promise<RewrittenEvent>;
 }
 
@@ -22,21 +22,21 @@ const END = `data: ${DONE}\n\n`;
 const SAMPLE_IN_JSON = JSON.stringify(SAMPLE_TEXT).slice(1, -1);
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 
-/** An editor of streams, with the counts of one. */
+/** Editor of one stream, with its tally. */
 export interface ChunkRewriter extends StreamEditor {
   readonly tally: StreamTally;
-  /** The first id that the provider gave its answer, for the record only. */
+  /** First id that the provider sent. Recorded only, never shown. */
   readonly upstreamId: () => string | null;
 }
 
-/** Edits a provider's stream as `rewriteCompletion` does a whole answer, and keeps a tally of it. */
+/** Creates an editor that rewrites a provider's stream as `rewriteCompletion` does an answer, and keeps a tally. */
 export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
   const tally = emptyTally();
   const pattern = createChunkPattern();
-  /** A chunk of the pattern as the caller sees it, around its text. */
+  /** Pieces of a rewritten chunk before and after its text, for chunks that match the pattern. */
   let frame: readonly string[] = [];
   let upstreamId: string | null = null;
-  /** The event that the answer opens with, until it is passed on. */
+  /** The event that opened the answer, until it is passed on. */
   let opening: { readonly data: Buffer; readonly event: RewrittenEvent } | undefined;
 
   const learnFrom =
@@ -63,14 +63,14 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
     upstreamId: () => upstreamId,
     open: (data) => open(data, rewriteEvent(data, options)),
     edit: (_block, data): Edited => {
-      // A provider's comments keep the connection alive, and may name it.
+      // Comments keep the connection alive. They are replaced because they may name the provider.
       if (data === undefined) return KEEP_ALIVE;
       const text = pattern.textOf(data);
       if (text !== undefined) {
         tally.outputBytes += text.length;
         return frame.join(text.toString());
       }
-      // The first chunk is waited for, and seldom like the others: no pattern is learnt from it.
+      // No pattern is learnt from the first chunk: it seldom matches the others, and learning would delay the first byte.
       const first = opening?.data === data ? opening.event : undefined;
       opening = undefined;
       return show(first ?? rewriteEvent(data, options, learnFrom(data)));

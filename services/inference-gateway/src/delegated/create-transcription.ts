@@ -17,18 +17,18 @@ import { toDelegatedError } from './upstream-errors.ts';
 
 type Context = RequestContext<typeof routes.createDelegatedTranscription>;
 
-/** An upload under way, and what is known of it. */
+/** An upload in progress. */
 interface Transcription {
   readonly book: RequestBook;
   readonly upload: OrderedUpload;
-  /** Learns the length of the file, for a provider that does not tell it. */
+  /** Measures the length of the file, for providers that do not report it. */
   readonly meter: AudioMeter;
   bytes: number;
 }
 
 /**
- * Transcription on behalf of a user. The file goes to the provider while it arrives, and the form is closed only once all of
- * it is right: a provider that has not had the whole form serves nothing, so whatever fails before that costs nothing.
+ * Serves a transcription on behalf of a user. The file is sent to the provider while it arrives. The form is closed only
+ * after all of it is validated: a provider without the whole form serves nothing, so earlier failures cost nothing.
  */
 export const createTranscription = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
   const [preferred, ...others] = deps.routes().delegatedTranscription(deps.clock());
@@ -41,30 +41,30 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
       open: async (headers, before) => {
         const { book } = await admit(deps, context, [preferred, ...others]);
         const form = { headers, fields: before, log: context.log };
-        const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAsked });
+        const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAttempt });
         running = { book, upload, meter: createAudioMeter(), bytes: 0 };
       },
       write: async (bytes) => {
-        if (running === undefined) throw new Error('the file arrives before it is opened');
+        if (running === undefined) throw new Error('the file was written before it was opened');
         running.bytes += bytes.length;
         await running.meter.push(bytes);
-        // The bytes are the upload's from here on.
+        // The upload takes ownership of the bytes.
         await running.upload.write(bytes);
       },
     };
     const idleTimeoutMs = deps.streamLimits.clientIdleTimeoutMs;
     const fields = await readTranscriptionForm(context.req, sink, { idleTimeoutMs });
-    if (running === undefined) throw new Error('a form without a file was taken for whole');
+    if (running === undefined) throw new Error('a form without a file was accepted');
     await finishUpload(deps, context, { running, fields });
     return HANDLED;
   } catch (thrown) {
     running?.upload.abort();
-    // What is left of the form is thrown away, so that the answer reaches a caller that is still sending.
+    // Discards the rest of the form, so that the answer reaches a caller that is still sending.
     context.req.resume();
     const error = thrown instanceof UpstreamFailure ? toDelegatedError(thrown) : thrown;
     const isCertain =
       running?.upload.isComplete() !== true || (thrown instanceof UpstreamFailure && !thrown.isUncertain);
-    // Nobody is left to be answered, and nothing has failed.
+    // The caller has disconnected, and nothing has failed.
     const hasLeft = context.signal.aborted && running?.upload.isComplete() !== true;
     const status = error instanceof AppError ? error.status : 500;
     await running?.book.finishFailed({ isUncertain: !isCertain, status: hasLeft ? STATUS_CALLER_GONE : status });
@@ -98,9 +98,9 @@ const finishUpload = async (
   { res }: Context,
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {
-  // Providers differ in the format that they answer unless one is asked for.
+  // Providers have different default formats.
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
-  running.book.noteAsked(route);
+  running.book.noteAttempt(route);
   const account = running.book.identity.userId;
   const text = await collectAnswer(answer, { memory: deps.answerMemory, account });
   const { body, audioMs } = await rewrite(deps, text);

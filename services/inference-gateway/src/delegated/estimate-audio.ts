@@ -1,11 +1,11 @@
-/** 128 kbit/s, as of a common MP3: speech is often recorded with less, and then lasts longer than the guess. */
+/** 128 kbit/s, typical of MP3. Speech often has a lower bit rate and then lasts longer than this estimate. */
 const BYTES_PER_SECOND = 16_000;
 
-/** 6 kbit/s, the least that codecs of speech use. */
+/** 6 kbit/s, the lowest bit rate of speech codecs. */
 const BYTES_PER_SECOND_MIN = 750;
 
-/** Returns the longest that a recording of this size can last. */
+/** Returns the maximum length of a recording of this size. */
 export const boundAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND_MIN);
 
-/** A fair guess of the length of a recording, by its size alone. */
+/** Estimates the length of a recording from its size. */
 export const estimateAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND);

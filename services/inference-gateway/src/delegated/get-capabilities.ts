@@ -2,7 +2,7 @@ import type { routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 
-/** What both this server and the user's paid period allow now. */
+/** Returns the services that both the server and the user's paid period allow now. */
 export const getCapabilities = async (
   deps: InferenceDeps,
   { caller, requestId }: RequestContext<typeof routes.getCapabilities>,

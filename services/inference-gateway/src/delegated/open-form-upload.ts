@@ -8,28 +8,28 @@ import { openUpload } from './open-upload.ts';
 const MEDIA_TYPE = /^[a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,64}$/i;
 const EXTENSION = /\.([a-z0-9]{1,8})$/i;
 
-/** What is known of a form when its file begins. */
+/** A form whose file begins. */
 export interface OpenedForm {
   readonly headers: PartHeaders;
-  /** Those that came before the file. */
+  /** Fields before the file. */
   readonly fields: FormFields;
   readonly log: Logger;
 }
 
-/** A transcription form on its way to one route. */
+/** Upload of a transcription form to one route. */
 export interface FormUpload {
   readonly route: AudioRoute;
-  /** Sends more of the file, and takes the bytes over. Throws UpstreamFailure where the provider has ended the request by now. */
+  /** Sends more of the file and takes ownership of the bytes. Throws UpstreamFailure if the provider has ended the request. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Closes the form, with the fields that came behind the file, and answers the head of a 200. Throws UpstreamFailure. */
+  /** Sends the fields after the file, closes the form and returns a successful answer. Throws UpstreamFailure. */
   readonly finish: (fields: FormFields) => Promise<UpstreamAnswer>;
-  /** Breaks the request off, unless the form is closed. */
+  /** Aborts the request, unless the form is closed. */
   readonly abort: () => void;
-  /** Whether the form is closed, so that the provider may have served it. */
+  /** Returns true once the form is closed, as the provider may then serve it. */
   readonly isComplete: () => boolean;
 }
 
-/** Opens the form for a route, in the words of its provider. */
+/** Opens the form for a route, with the field names of its provider. */
 export const openFormUpload = (deps: UpstreamDeps, route: AudioRoute, form: OpenedForm): FormUpload => {
   const boundary = `svc-${randomBytes(18).toString('base64url')}`;
   const contentType = `multipart/form-data; boundary=${boundary}`;
@@ -59,7 +59,7 @@ export const openFormUpload = (deps: UpstreamDeps, route: AudioRoute, form: Open
 const fieldPart = (boundary: string, name: string, value: string): string =>
   `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** The file keeps its type and extension, by which providers tell formats apart, and loses its name, which is content. */
+/** Keeps the type and extension of the file, which providers detect formats by, but not its name, which is content. */
 const filePartHead = (boundary: string, { filename = '', contentType = '' }: PartHeaders): string => {
   const extension = EXTENSION.exec(filename)?.[0] ?? '';
   const type = MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';

@@ -4,33 +4,33 @@ import type { Logger } from '@svc/service-kit';
 import { sendToRoute, type UpstreamAnswer, type UpstreamDeps, UpstreamFailure } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 
-/** Bytes that may wait for the provider to take them, on each of the two sides of the body. */
+/** Buffer size on each side of the body stream. */
 const BUFFER_BYTES = 128 * 1024;
 
-/** A request to a provider whose body is still being sent. */
+/** Request to a provider with a streamed body. */
 export interface Upload {
   /**
-   * Takes the bytes over. Resolves when there is room for more, or when the provider wants no more; one that takes nothing for
-   * too long is given up.
+   * Takes ownership of the bytes. Resolves when the buffer has room again or the provider has ended the request. Times out
+   * if the provider accepts nothing.
    */
   readonly write: (bytes: Buffer | string) => Promise<void>;
-  /** Sends the end of the body, unless the provider has ended the request by now, and answers the head of a 200. Throws UpstreamFailure. */
+  /** Sends the end of the body and returns a successful answer. Throws UpstreamFailure. */
   readonly finish: (lastBytes: string) => Promise<UpstreamAnswer>;
-  /** Breaks the request off, unless it is complete: a provider that has not had the whole body serves nothing. */
+  /** Aborts the request, unless it is complete. A provider without the whole body serves nothing. */
   readonly abort: () => void;
-  /** Whether the end of the body was sent, so that the provider may have served the request. */
+  /** Returns true once the end of the body is sent, as the provider may then serve the request. */
   readonly isComplete: () => boolean;
-  /** Throws UpstreamFailure where the provider has refused, failed or answered before it had the whole body. */
+  /** Throws UpstreamFailure if the provider has ended the request before it had the whole body. */
   readonly checkEarlyEnd: () => Promise<void>;
 }
 
-/** Opens a request whose body is written piece by piece, as fast as the provider takes it. */
+/** Opens a request whose body is written piece by piece, with backpressure from the provider. */
 export const openUpload = (
   deps: UpstreamDeps,
   { route, contentType, log }: { readonly route: AudioRoute; readonly contentType: string; readonly log: Logger },
 ): Upload => {
   const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
-  // A provider that answers early closes the body; that is told by its answer.
+  // A provider that answers early closes the body. The answer carries the reason.
   body.on('error', () => {});
   const waiting = new AbortController();
   let isOver = false;
@@ -51,8 +51,8 @@ export const openUpload = (
   void over.then(() => {
     isOver = true;
   });
-  const giveUpLater = (): NodeJS.Timeout => setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
-  /** Without the end of the body the provider has certainly served nothing, whatever it says. */
+  const startTimeout = (): NodeJS.Timeout => setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
+  /** A provider without the end of the body has served nothing, even if it answered 200 or the connection broke. */
   const failEarly = async (): Promise<never> => {
     const early = await answer.catch((error: unknown) => {
       const isLost = error instanceof UpstreamFailure && error.isUncertain;
@@ -69,7 +69,7 @@ export const openUpload = (
     write: async (bytes) => {
       if (isOver || body.destroyed || body.write(bytes)) return;
       const stop = new AbortController();
-      const timer = giveUpLater();
+      const timer = startTimeout();
       await Promise.race([once(body, 'drain', { signal: stop.signal }).catch(() => {}), over]);
       clearTimeout(timer);
       stop.abort();
@@ -78,8 +78,8 @@ export const openUpload = (
       if (isOver || body.destroyed) return await failEarly();
       isComplete = true;
       body.end(lastBytes);
-      // The provider's time begins when it has everything: callers may upload as slowly as they like.
-      const timer = giveUpLater();
+      // The timeout of the provider starts now: a slow upload by the caller must not count against it.
+      const timer = startTimeout();
       return await answer.finally(() => clearTimeout(timer));
     },
     abort: () => {

@@ -31,13 +31,12 @@ const choice = {
   finish_reason: scalar,
 };
 
-/** Choices of a whole answer, as the common wire format has them. */
+/** Choices of an answer in the common wire format. */
 export const publicChoices = listOf(objectOf({ ...choice, message }));
 
 /** Choices of a chunk. */
 export const publicDeltas = listOf(objectOf({ ...choice, delta: message }));
 
-/** Token counts. */
 export const publicUsage = objectOf({
   prompt_tokens: quantity,
   completion_tokens: quantity,

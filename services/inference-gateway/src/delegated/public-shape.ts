@@ -5,7 +5,7 @@ import { toText } from '../large-json/index.ts';
 import { createChunkRewriter } from './create-chunk-rewriter.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 
-/** Shapes answers for apps: under the public identity `svc`, without a trace of the provider. */
+/** Shapes answers for apps under the public identity `svc`, without any trace of the provider. */
 export const publicShape = (
   deps: Pick<InferenceDeps, 'clock' | 'json'>,
   { requestId, showsUsage }: { readonly requestId: string; readonly showsUsage: boolean },

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { RequestTimeout } from '@svc/service-kit';
 
-/** Reads a body piece by piece. An early end leaves the connection open, for the answer; throws `request_timeout` where nothing more comes. */
+/**
+ * Reads a body piece by piece. Stopping early keeps the connection open for the answer. Throws `request_timeout` if the
+ * caller stops sending.
+ */
 export async function* readPieces(req: IncomingMessage, idleTimeoutMs: number): AsyncGenerator<Buffer> {
   const pieces = req.iterator({ destroyOnReturn: false });
   try {
@@ -11,7 +14,7 @@ export async function* readPieces(req: IncomingMessage, idleTimeoutMs: number): 
       yield piece.value;
     }
   } finally {
-    // Lets go of the request, so that the rest of it can be thrown away; not awaited, as it waits for a piece that is waited for.
+    // Detaches from the request, so that the rest can be discarded. Not awaited: it would wait for the pending read.
     void pieces.return?.()?.catch(() => {});
   }
 }

@@ -10,27 +10,27 @@ import { AppError, invalidField, parseOrThrow } from '@svc/service-kit';
 import { boundaryOf, createMultipartParser, MultipartError, type PartHeaders } from '../multipart/index.ts';
 import { readPieces } from './read-pieces.ts';
 
-/** The fields of the form beside the file, as text. */
+/** The text fields of the form. */
 export type TranscriptionTexts = ReadonlyMap<string, string>;
 
-/** Who takes the file while it arrives. Whatever it throws ends the reading. */
+/** Receives the file while it arrives. Any error that it throws ends reading. */
 export interface FileSink {
-  /** The file begins; fields that came before it have been checked. */
+  /** Called when the file begins. `fields` come before the file and are validated. */
   readonly open: (headers: PartHeaders, fields: TranscriptionTexts) => Promise<void>;
   readonly write: (bytes: Buffer) => Promise<void>;
 }
 
 const FORM_BYTES_MAX = AUDIO_FILE_BYTES_MAX + AUDIO_FORM_OVERHEAD_BYTES_MAX;
 const FILE = 'file';
-/** More than any text may have that fits: a prompt of 4,000 characters has four bytes for each at most. */
+/** Longer than any valid text: a prompt has up to 4,000 characters of at most four bytes. */
 const TEXT_BYTES_MAX = 16 * 1024;
-/** A number as languages print it: 17 digits and an exponent are not rare (`0.30000000000000004`, `1e-7`). */
+/** Accepts numbers as programming languages print them, such as `0.30000000000000004` and `1e-7`. */
 const NUMBER = /^-?\d{1,16}(\.\d{1,32})?(e[+-]?\d{1,3})?$/i;
 
 /**
- * Reads the form while it arrives and hands the file on piece by piece. Resolves with the other fields once the form is
- * whole and right; throws the 422 of the contract, `payload_too_large`, or what the sink throws. Fields may come in any
- * order, so those behind the file are judged only then. A caller that sends nothing for `idleTimeoutMs` is `request_timeout`.
+ * Reads the form while it arrives and passes the file to the sink piece by piece. Returns the other fields once the form
+ * is complete and valid. Fields may come in any order; those after the file are validated last. Throws the contract's 422,
+ * `payload_too_large`, `request_timeout` if the caller sends nothing for `idleTimeoutMs`, or the errors of the sink.
  */
 export const readTranscriptionForm = async (
   req: IncomingMessage,
@@ -64,9 +64,9 @@ const createFormReader = (sink: FileSink) => {
   const fields = new Map<string, string>();
   let fileBytes = 0;
   let hasFile = false;
-  /** The part being read: undefined for the file. */
+  /** The part being read; undefined for the file. */
   let field: { readonly name: string; readonly pieces: Buffer[]; bytes: number } | undefined;
-  /** What no text of this name can mend is told at once: it may be a file, and large. */
+  /** Rejects a part that is invalid regardless of its content immediately, as it may be a large file. */
   const startField = ({ name, filename }: PartHeaders): void => {
     if (fields.has(name)) throw fault(name, 'value_error', 'Value error, the field is repeated');
     if (!Object.hasOwn(transcriptionFieldsSchema.shape, name)) checkFields(new Map([...fields, [name, '']]));
@@ -92,7 +92,7 @@ const createFormReader = (sink: FileSink) => {
       if (field !== undefined) {
         field.pieces.push(bytes);
         field.bytes += bytes.length;
-        // The rest is not waited for.
+        // Rejects a text that is too long without waiting for its end.
         if (field.bytes > TEXT_BYTES_MAX)
           checkFields(new Map([...fields, [field.name, String(Buffer.concat(field.pieces))]]));
         return;
@@ -116,7 +116,7 @@ const createFormReader = (sink: FileSink) => {
   };
 };
 
-/** Form text is judged as the type that its field has. */
+/** Validates the fields. Form data is text, so numbers are parsed first. */
 const checkFields = (fields: TranscriptionTexts): void => {
   const values = [...fields].map(([name, text]): [string, unknown] => [
     name,

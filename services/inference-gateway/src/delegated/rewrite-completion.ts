@@ -11,26 +11,26 @@ import {
 } from '../wire/index.ts';
 import { publicChoices, publicUsage } from './public-members.ts';
 
-/** The names by which an answer shows itself to the caller. */
+/** Public id and time of an answer. */
 export interface PublicIdentity {
   readonly id: string;
-  /** Unix seconds, for a provider that does not say. */
+  /** Unix seconds, used if the provider sends none. */
   readonly created: number;
 }
 
-/** An answer as the caller may see it, and its usage. */
+/** An answer in its public form, with its usage. */
 export interface RewrittenCompletion {
   readonly body: Buffer;
   readonly usage: ReportedUsage;
   readonly outputBytes: number;
-  /** As the provider named them; for the record only. */
+  /** The provider's names, for the usage record only. */
   readonly upstreamModel: string | null;
   readonly upstreamId: unknown;
 }
 
 /**
- * Rewrites a provider's chat completion: the model is `svc`, the id ours, and nothing outside the common wire format is
- * left. Throws UpstreamFailure for text that is no completion: `failed` if it reports an error, else `garbled`.
+ * Rewrites a provider's chat completion: replaces model and id, and drops members outside the common wire format. Throws
+ * UpstreamFailure if it is not a completion: `failed` if it reports an error, else `garbled`.
  */
 export const rewriteCompletion = (
   body: Buffer,

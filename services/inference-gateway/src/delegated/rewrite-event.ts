@@ -6,21 +6,21 @@ import { publicDeltas, publicUsage } from './public-members.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 
 export interface RewriteEventOptions extends PublicIdentity {
-  /** The caller has asked for the usage chunk. */
+  /** True if the caller requested the usage chunk. */
   readonly showsUsage: boolean;
-  /** Bounds the usage that is believed. */
+  /** Upper limit of plausible usage. */
   readonly tokensMax: number;
 }
 
-/** An event as the caller may see it. */
+/** An event in its public form. */
 export interface RewrittenEvent {
-  /** Undefined for something of the provider's own, such as a sign of life. */
+  /** Undefined for an event outside the wire format, such as a heartbeat. */
   readonly digest: ChunkDigest | undefined;
-  /** Undefined if nothing of it is for the caller. */
+  /** Undefined if the caller gets nothing of it. */
   readonly body: Buffer | string | undefined;
 }
 
-/** Rewrites an event, and calls `onChunk` with the chunk in it. Throws as `readChunk` does. */
+/** Rewrites an event and calls `onChunk` with its chunk. Throws the errors of `readChunk`. */
 export const rewriteEvent = (
   data: Buffer,
   options: RewriteEventOptions,
@@ -32,18 +32,18 @@ export const rewriteEvent = (
   return { digest: digestChunk(chunk, options.tokensMax), body: showChunk(chunk, options) };
 };
 
-/** Rewrites a large event in a worker. Throws `too_complex` beyond the bounds of its shape. */
+/** Rewrites a large event in a worker. Throws `too_complex` if it exceeds the limits of its shape. */
 export const rewriteLargeEvent = (data: Buffer, options: RewriteEventOptions): RewrittenEvent => {
   if (!new JsonShape().push(data)) throw new UpstreamFailure('too_complex');
   const { digest, body } = rewriteEvent(data, options);
   return { digest, body: body === undefined ? undefined : Buffer.from(body) };
 };
 
-/** Returns the chunk as an event of the caller's stream, or undefined if nothing of it is for the caller. */
+/** Formats a chunk as an event of the caller's stream. Returns undefined if the caller gets nothing of it. */
 export const showChunk = (chunk: Chunk, options: RewriteEventOptions): string | undefined => {
   const { usage, created } = chunk;
   const choices = chunk.choices.filter(isShown);
-  // Without choices a chunk carries only usage, or something of the provider's own.
+  // A chunk without choices contains only usage, or data outside the wire format.
   const isWorthSending = choices.length > 0 || (options.showsUsage && isRecord(usage));
   if (!isWorthSending) return undefined;
   const shown = {
@@ -57,6 +57,6 @@ export const showChunk = (chunk: Chunk, options: RewriteEventOptions): string | 
   return `data: ${JSON.stringify(shown)}\n\n`;
 };
 
-/** A choice with neither delta nor end carries something of the provider's own, such as what a filter has found. */
+/** Drops choices with neither delta nor finish reason: they contain provider data, such as the results of a filter. */
 const isShown = (choice: unknown): boolean =>
   isRecord(choice) && (isRecord(choice['delta']) || typeof choice['finish_reason'] === 'string');

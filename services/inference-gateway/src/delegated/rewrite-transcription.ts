@@ -32,16 +32,16 @@ const publicTranscription = objectOf({
   }),
 });
 
-/** A transcription as the caller may see it, and how long the audio was. */
+/** A transcription in its public form, with the length of the audio. */
 export interface RewrittenTranscription {
   readonly body: Buffer;
-  /** Undefined where the provider did not say. */
+  /** Undefined if the provider did not report it. */
   readonly audioMs: number | undefined;
 }
 
 /**
- * Keeps what the common wire format has, and says the length as that does. Throws UpstreamFailure for what is no transcription:
- * `failed` where it tells of an error, else `garbled`.
+ * Reduces a transcription to the common wire format. Throws UpstreamFailure if it is not a transcription: `failed` if it
+ * reports an error, else `garbled`.
  */
 export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   const answer = parseRecord(body);
@@ -50,19 +50,19 @@ export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
   return { body: Buffer.from(JSON.stringify(shown)), audioMs: audioMsOf(answer) };
 };
 
-/** Mistral tells seconds among its tokens. */
+/** Converts Mistral's usage, which reports seconds among the token counts. */
 const publicUsage = (usage: unknown): unknown =>
   isRecord(usage) && 'prompt_audio_seconds' in usage
     ? { type: 'duration', seconds: usage['prompt_audio_seconds'] }
     : usage;
 
-/** What the provider bills by comes first: it rounds the duration up. */
+/** Prefers the billed seconds, which providers round up from the duration. */
 const audioMsOf = (answer: Record<string, unknown>): number | undefined => {
   const usage = publicUsage(answer['usage']);
   return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(answer['duration']);
 };
 
-/** Far beyond what fits into a file: more is a fault of the provider's, not something to charge. */
+/** No file within the size limit is this long, so a longer one is the provider's error and is not charged. */
 const AUDIO_SECONDS_MAX = 1_000_000;
 
 const toMs = (seconds: unknown): number | undefined =>

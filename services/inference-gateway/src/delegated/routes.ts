@@ -10,7 +10,7 @@ export interface DelegatedRoutesDeps extends InferenceDeps {
   readonly activity: Pick<ActivityCounter, 'follow'>;
 }
 
-/** Binds delegated inference. */
+/** Binds the routes of delegated inference. */
 export const delegatedRoutes = (deps: DelegatedRoutesDeps): readonly Binding[] => [
   bind(routes.getCapabilities, (context) => getCapabilities(deps, context)),
   bind(routes.createDelegatedChatCompletion, (context) => {

@@ -1,6 +1,6 @@
 import {
   type FormFields,
-  moreTelling,
+  failureToReport,
   type UpstreamAnswer,
   type UpstreamDeps,
   UpstreamFailure,
@@ -8,33 +8,32 @@ import {
 import type { AudioRoute } from '../routes/index.ts';
 import { type FormUpload, type OpenedForm, openFormUpload } from './open-form-upload.ts';
 
-/** An upload that the next route takes over where the last one has certainly served nothing. */
+/** An upload that falls back to the next route if the current one has definitely served nothing. */
 export interface OrderedUpload {
-  /** Sends more of the file, and takes the bytes over. Throws UpstreamFailure. */
+  /** Sends more of the file and takes ownership of the bytes. Throws UpstreamFailure. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Closes the form; answers the head of a 200, and whose it is. Throws UpstreamFailure. */
+  /** Closes the form and returns a successful answer with its route. Throws UpstreamFailure. */
   readonly finish: (fields: FormFields) => Promise<ServedUpload>;
   readonly abort: () => void;
-  /** Whether a provider has had the whole form, so that it may have served it. */
+  /** Returns true once a provider has the whole form, as it may then serve it. */
   readonly isComplete: () => boolean;
 }
 
-/** The answer to an upload. */
+/** The answer to an upload, and its route. */
 export interface ServedUpload {
   readonly answer: UpstreamAnswer;
   readonly route: AudioRoute;
 }
 
 /**
- * The start of a file that is kept to be sent again. A route that takes no connection, or refuses from the start, has by then
- * been given less than this (what waits for it is bounded by half as much, and the last piece that was read), and most voice
- * messages are smaller as a whole.
+ * Limit of bytes kept for a retry on the next route. Most voice messages are smaller. A route that refuses connections, or
+ * refuses immediately, fails before this limit: its buffers hold at most half of it, plus the last piece read.
  */
 const KEPT_BYTES_MAX = 512 * 1024;
 
 /**
- * Sends a form to the first of these routes, and to the next ones as long as all that was sent is still there. `onFailed`
- * hears of each route whose provider had something of it and did not serve it.
+ * Sends a form to the first route. Falls back to the next routes as long as all bytes sent so far are kept. Calls
+ * `onFailed` for each route whose provider received part of the form but did not serve it.
  */
 export const uploadInOrder = (
   deps: UpstreamDeps,
@@ -46,14 +45,14 @@ export const uploadInOrder = (
   let current: FormUpload = openFormUpload(deps, first, form);
   let last: UpstreamFailure | undefined;
 
-  /** Opens the next route and sends it what there is; throws where there is none, or it may not be asked. */
+  /** Opens the next route and resends the kept bytes. Throws if no route is left or the failure forbids a retry. */
   const moveOn = async (thrown: unknown): Promise<void> => {
     let error = thrown;
     for (;;) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.hasReachedProvider) onFailed(current.route);
-      if (!error.mayTryNext) throw error;
-      last = last === undefined ? error : moreTelling(last, error);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
       const bytes = kept.all();
       const next = bytes === undefined ? undefined : others.shift();
       if (bytes === undefined || next === undefined) throw last;
@@ -85,7 +84,7 @@ export const uploadInOrder = (
   };
 };
 
-/** Keeps what comes, up to a bound, in one buffer: many tiny pieces must not cost more than their bytes. */
+/** Keeps the first bytes in one buffer, up to a limit. Many tiny pieces then cost no more than their bytes. */
 const keepStart = (bytesMax: number) => {
   let buffer: Buffer | undefined = Buffer.alloc(0);
   let length = 0;
@@ -103,7 +102,7 @@ const keepStart = (bytesMax: number) => {
       }
       length += bytes.copy(buffer, length);
     },
-    /** A copy, as what is sent is given away; undefined where not all is there. */
+    /** Returns a copy, because the upload takes ownership; undefined if the limit was exceeded. */
     all: (): Buffer | undefined => buffer && Buffer.from(buffer.subarray(0, length)),
   };
 };

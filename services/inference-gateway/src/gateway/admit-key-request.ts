@@ -7,27 +7,25 @@ import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 import { toRefusal } from './key-refusal.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 
-/** What is asked for. */
 export interface KeyAdmission {
   readonly requestId: string;
   readonly caller: ApiKeyCaller;
   readonly request: CompletionRequest;
-  /** The routes that may serve it; the dearest decides what is held. */
+  /** Routes that may serve the request. The most expensive one determines the hold. */
   readonly candidates: readonly TokenRoute[];
   readonly service: TokenRoute['service'];
   readonly idempotencyKey: string | undefined;
 }
 
-/** An admitted request. */
 export interface AdmittedKeyRequest {
   readonly book: RequestBook;
-  /** The minute's budget of the key, for every answer from here on. */
+  /** Rate limit headers, set on every answer from here on. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Asks billing to admit a request and to hold in the wallet what it can cost at most, and opens its book. Throws what the
- * caller is to be told: the refusal, or `service_unavailable` where billing does not say or too many records wait.
+ * Asks billing to admit a request with a hold of its maximum cost, and opens its book. Throws the refusal, or
+ * `service_unavailable` if billing returns no decision or the queue of usage records is full.
  */
 export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
@@ -51,7 +49,7 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     usage: deps.usage,
     clock: deps.clock,
   });
-  const question: AdmissionRequest = {
+  const admissionRequest: AdmissionRequest = {
     kind: 'api_key',
     request_id: requestId,
     svc_user_id: caller.userId,
@@ -64,8 +62,8 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
     ...(admission.idempotencyKey === undefined ? {} : { idempotency_key: admission.idempotencyKey }),
     monthly_limit_micros: caller.monthlyLimitMicros ?? null,
   };
-  const answer = await deps.billing.admit(question).catch((error: unknown) => {
-    // Billing may have admitted it without our hearing of it: this gives the hold back.
+  const answer = await deps.billing.admit(admissionRequest).catch((error: unknown) => {
+    // Billing may have admitted the request even though its answer was lost, so release the hold.
     void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
@@ -78,13 +76,13 @@ export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmissi
   return { book, headers: rateLimitHeaders(answer) };
 };
 
-/** The cost of the input on the preferred route: all that an answer is known to cost before it begins. */
+/** Estimates the cost before the answer begins: the input, at the price of the preferred route. */
 const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number =>
   preferred === undefined ? 0 : costSoFar(request, { route: preferred, reported: undefined, outputBytes: 0 });
 
 /**
- * Tokens to reserve of the key's minute: the most that any route may need. A request without its own output limit takes what
- * is left of the minute if that is less, but at least its input and one token more.
+ * Returns the tokens to reserve from the key's rate limit: the maximum over all routes. A request without its own output
+ * limit accepts what is left of the minute, if that covers its input and one more token.
  */
 const tokensOf = ({ caller, request, candidates }: KeyAdmission) => {
   if (typeof caller.tokensPerMinute !== 'number') return {};

@@ -12,7 +12,7 @@ export interface CertifiedShapeOptions {
   readonly showsUsage: boolean;
 }
 
-/** Shapes answers for holders of API keys: byte for byte as the provider's, with proof of who served them. */
+/** Shapes answers for API keys: the provider's bytes, with proof of provider and model. */
 export const certifiedShape = (
   deps: ProofDeps & Pick<InferenceDeps, 'json'>,
   { mode, requestId, showsUsage }: CertifiedShapeOptions,
@@ -34,7 +34,9 @@ export const certifiedShape = (
   shapeStream: (routed) => {
     const tokensMax = routed.route.contextTokensMax;
     const editor = createChunkStamper({
-      ...{ mode, showsUsage, tokensMax },
+      mode,
+      showsUsage,
+      tokensMax,
       attribution: routeAttribution(deps, requestId, routed),
       readLarge: (data) => deps.json.run('readLargeEvent', toText(data), { tokensMax }),
     });

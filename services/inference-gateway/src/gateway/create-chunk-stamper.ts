@@ -9,16 +9,16 @@ import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from './upstream-error
 
 export interface ChunkStamperOptions {
   readonly mode: ComplianceMode;
-  /** The caller has asked for the usage chunk. Otherwise only the gateway has. */
+  /** True if the caller requested the usage chunk. The gateway always requests it. */
   readonly showsUsage: boolean;
-  /** Bounds the usage that is believed. */
+  /** Upper limit of plausible usage. */
   readonly tokensMax: number;
   readonly attribution: Attribution;
-  /** Reads a large event off the event loop. */
+  /** Reads a large event in a worker. */
   readonly readLarge: (data: Buffer) => Promise<EventReading>;
 }
 
-/** An editor of streams, with the counts of one. */
+/** Editor of one stream, with its tally. */
 export interface ChunkStamper extends StreamEditor {
   readonly tally: StreamTally;
   readonly metadata: () => ComplianceMetadata | undefined;
@@ -29,16 +29,17 @@ const CRLF = Buffer.from('\r\n');
 const END = `data: ${DONE}\n\n`;
 const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
 const UNATTRIBUTED = `data: ${JSON.stringify({ error: UNATTRIBUTED_STREAM_ERROR })}\n\n`;
+
 /**
- * Passes a provider's events on byte for byte. Metadata goes into the headers and, unless the caller wants the plain body,
- * into a final chunk without choices just before `[DONE]`.
+ * Creates an editor that passes events through byte for byte. It adds metadata to the headers and, in mode `full`, sends a
+ * final chunk without choices before `[DONE]`.
  */
 export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper => {
   const { attribution, tokensMax } = options;
   const tally = emptyTally();
   const pattern = createChunkPattern();
   let first: { readonly chunk: ChunkDigest; readonly metadata: ComplianceMetadata } | undefined;
-  /** The event that `first` was read from, until it is passed on. */
+  /** The event of `first`, until it is passed on. */
   let opening: Buffer | undefined;
   const show = (block: Buffer, chunk: ChunkDigest): Edited =>
     isUsageAlone(chunk) && !options.showsUsage ? undefined : block;
@@ -59,7 +60,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   };
 
   const edit = (block: Buffer, reading: EventReading): Edited => {
-    // Something of the provider's own passes like the rest.
+    // Events outside the wire format pass through too.
     if (reading.kind === 'other') return block;
     if (reading.kind === 'chunk') countChunk(tally, reading.digest);
     if (reading.kind === 'ambiguous') throw ambiguousFailure();
@@ -82,7 +83,7 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
         opening = undefined;
         return edit(block, { kind: 'chunk', digest: first.chunk });
       }
-      // The first chunk is waited for, and seldom like the others: no pattern is learnt from it.
+      // No pattern is learnt from the first chunk: it seldom matches the others, and learning would delay the first byte.
       return edit(
         block,
         readEvent(data, { tokensMax }, (chunk) => void pattern.learn(data, chunk)),
@@ -102,11 +103,11 @@ export const createChunkStamper = (options: ChunkStamperOptions): ChunkStamper =
   };
 };
 
-/** Completes the provider's `[DONE]`: if its lines end with CRLF, the last LF may still be on its way. */
+/** Completes the provider's `[DONE]`: if lines end with CRLF, the last LF may not have arrived yet. */
 const withLineEnd = (block: Buffer): Buffer =>
   block.at(-1) === CR && block.includes(CRLF) ? Buffer.concat([block, CRLF.subarray(1)]) : block;
 
-/** The chunk that a provider sends only because it was asked for usage. */
+/** Returns true for the chunk that a provider sends only if usage is requested. */
 const isUsageAlone = ({ choicesCount, hasUsage }: ChunkDigest): boolean => choicesCount === 0 && hasUsage;
 
 const finalChunk = ({ id, object, created, model }: ChunkDigest, metadata: ComplianceMetadata): string =>

@@ -4,7 +4,7 @@ import type { Endpoint } from './forward-request.ts';
 import { readResponseRequest } from './responses/read-response-request.ts';
 import { responseShape } from './responses/response-shape.ts';
 
-/** Creates an endpoint of the common wire format, whose requests and answers pass as they came. */
+/** Creates an endpoint of the common wire format, which passes requests and answers through. */
 const wireEndpoint = (service: 'chat' | 'completions' | 'embeddings', path: string): Endpoint => ({
   service,
   path,
@@ -15,7 +15,7 @@ const wireEndpoint = (service: 'chat' | 'completions' | 'embeddings', path: stri
   },
 });
 
-/** The endpoints that forward requests. Responses are served as chats. */
+/** Endpoints that forward requests. Responses are served by chat routes. */
 export const endpoints = {
   chat: wireEndpoint('chat', '/chat/completions'),
   completions: wireEndpoint('completions', '/completions'),

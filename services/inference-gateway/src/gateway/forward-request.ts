@@ -15,16 +15,15 @@ import { admitKeyRequest } from './admit-key-request.ts';
 import { checkModel } from './allowed-models.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
-/** An endpoint that forwards requests, as the chat format or another has it. */
+/** An endpoint that forwards requests. */
 export interface Endpoint {
   readonly service: TokenRoute['service'];
-  /** Below a provider's base URL. */
+  /** Path relative to the provider's base URL. */
   readonly path: string;
-  /** Reads the request as the provider will get it, and tells how its answer is shaped. */
+  /** Reads the request in the provider's format, and returns it with the shape of its answer. */
   readonly read: (deps: InferenceDeps, source: RequestSource) => Promise<ReadRequest>;
 }
 
-/** A request, and the shape of its answer. */
 export interface ReadRequest {
   readonly request: CompletionRequest;
   readonly shape: (
@@ -41,8 +40,8 @@ type Context = RequestContext<
 >;
 
 /**
- * Forwards a request to the first certified route of its model, and proves who has served it. A key that may not spend
- * anything is refused before its body is read.
+ * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
+ * spend anything is refused before its body is read.
  */
 export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
@@ -54,12 +53,19 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
     const candidates = findRoutes(deps, service, request.model);
     checkModel(caller, request.model);
     const { book, headers } = await admitKeyRequest(deps, {
-      ...{ requestId, caller, request, candidates, service },
+      requestId,
+      caller,
+      request,
+      candidates,
+      service,
       idempotencyKey: context.headers['idempotency-key'],
     });
     for (const [name, value] of Object.entries(headers)) if (!res.destroyed) res.setHeader(name, value);
     return await serveCompletion(deps, {
-      ...{ request, book, candidates, path },
+      request,
+      book,
+      candidates,
+      path,
       shape: shape(deps, { mode, requestId }),
       answerFailure: (failure) => answerFailure(deps, context, failure),
       exchange: context,
@@ -76,7 +82,7 @@ const findRoutes = (deps: InferenceDeps, service: Endpoint['service'], model: st
   return candidates;
 };
 
-/** The provider's own refusal of a request passes with its message. */
+/** Passes the provider's message on if it rejected the request. */
 const answerFailure = (deps: InferenceDeps, { res }: Context, failure: UpstreamFailure): FailureAnswer => {
   if (failure.reason === 'rejected') {
     return {

@@ -4,7 +4,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import { checkModel } from './allowed-models.ts';
 import { toModel } from './list-models.ts';
 
-/** One model with a certified route, as the list shows it. Throws `model_not_found` for any other. */
+/** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
 export const getModel = async (
   deps: InferenceDeps,
   { params, caller }: RequestContext<typeof routes.getModel>,

@@ -6,11 +6,11 @@ type Refusal = Exclude<Admission['verdict'], 'admitted'>;
 
 const VERDICT_HEADERS: Readonly<Partial<Record<Refusal, (answer: Admission) => Readonly<Record<string, string>>>>> = {
   rate_limit_exceeded: retryAfter,
-  // Stock SDKs repeat every 409; the answer would be the same each time.
+  // Common SDKs retry every 409, but this answer would not change.
   duplicate_request: () => ({ 'x-should-retry': 'false' }),
 };
 
-/** Returns the error for billing's refusal, with what is left of the key's minute. */
+/** Maps billing's refusal to an error with rate limit headers. */
 export const toRefusal = (answer: Admission, verdict: Refusal): AppError => {
   return new AppError(verdict, undefined, {
     details: answer.duplicate_of ?? {},

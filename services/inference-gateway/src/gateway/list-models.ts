@@ -4,7 +4,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
 import { mayUse } from './allowed-models.ts';
 
-/** Lists the models that have a certified route and that the key may use, in the common wire format. */
+/** Lists the models with a certified route that the key may use, in the common wire format. */
 export const listModels = async (
   deps: InferenceDeps,
   { caller }: RequestContext<typeof routes.listModels>,
@@ -14,7 +14,7 @@ export const listModels = async (
   return { status: 200, body: { object: 'list', data } };
 };
 
-/** A model as the common wire format shows it. */
+/** Maps a model to the common wire format. */
 export const toModel = ({ id, ownedBy, certifiedFromMs }: OfferedModel): Model => ({
   id,
   object: 'model',

@@ -7,7 +7,7 @@ import { type Attribution, createAttribution } from './stream-attribution.ts';
 
 export type ProofDeps = Pick<InferenceDeps, 'ingressRegion' | 'clock'>;
 
-/** Proves who served an answer. Throws AppError if the proof is incomplete or ambiguous. */
+/** Proves the provider and model of an answer. Throws AppError if the proof is incomplete or ambiguous. */
 export const prove = (
   deps: ProofDeps,
   requestId: string,
@@ -19,7 +19,7 @@ export const prove = (
     { requestId, ingressRegion: deps.ingressRegion, nowMs: deps.clock() },
   );
 
-/** Creates the attribution of a stream that a route serves. */
+/** Creates the attribution of a route's stream. */
 export const routeAttribution = (deps: ProofDeps, requestId: string, routed: RoutedAnswer): Attribution =>
   createAttribution({
     namesModelLate: kindOf(routed.route.provider).namesModelLate,
@@ -27,7 +27,7 @@ export const routeAttribution = (deps: ProofDeps, requestId: string, routed: Rou
     covers: (model) => coversModel(routed.route.upstreamModel, model),
   });
 
-/** Returns the names to record of an answer. */
+/** Returns the names to record for an answer. */
 export const namesOf = (metadata: ComplianceMetadata | undefined): UpstreamNames => ({
   upstreamModel: metadata?.model ?? null,
   upstreamRequestId: metadata?.upstream_request_id ?? null,

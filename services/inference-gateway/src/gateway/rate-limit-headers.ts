@@ -2,7 +2,7 @@ import type { Admission } from '@svc/contracts';
 
 type Limits = Pick<Admission, 'rate_limit' | 'token_limit'>;
 
-/** Returns what is left of the key's minute under the names that SDKs of the common wire format know; empty without limits. */
+/** Returns the state of the key's rate limits in the headers of the common wire format; none without limits. */
 export const rateLimitHeaders = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
   ...limitHeaders('requests', rate_limit),
   ...limitHeaders('tokens', token_limit),
@@ -17,7 +17,7 @@ const limitHeaders = (unit: 'requests' | 'tokens', state: Limits['rate_limit']):
         [`x-ratelimit-reset-${unit}`]: `${state.reset_ms / 1000}s`,
       };
 
-/** Returns the whole seconds until the key's minute ends, at least 1. */
+/** Returns Retry-After with the whole seconds until the key's minute ends, at least 1. */
 export const retryAfter = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
   'retry-after': String(Math.max(1, Math.ceil(((rate_limit ?? token_limit)?.reset_ms ?? 0) / 1000))),
 });

@@ -11,12 +11,12 @@ import {
 } from '../wire/index.ts';
 
 /**
- * Everything that the gateway reads of a provider's JSON answer, whose bytes stay as they came. It is small, however large the
- * answer is: it is cloned between threads.
+ * The parts of a provider's JSON answer that the gateway reads. Its size is bounded, regardless of the answer's, because it
+ * is cloned between threads.
  */
 export interface AnswerReading extends AnswerSpan {
   readonly isAmbiguous: false;
-  /** Null for anything but a short printable text. */
+  /** Null unless it is a short printable string. */
   readonly id: string | null;
   readonly model: string | null;
   readonly usage: ReportedUsage;
@@ -24,7 +24,7 @@ export interface AnswerReading extends AnswerSpan {
   readonly outputBytes: number;
 }
 
-/** An answer in which a member that is read or written appears twice. */
+/** An answer that repeats a member which the gateway reads or writes. */
 interface AmbiguousAnswer {
   readonly isAmbiguous: true;
 }
@@ -32,8 +32,8 @@ interface AmbiguousAnswer {
 const BLANK = /^[\t\n\r ]*$/;
 
 /**
- * Reads single members and skips the rest: embeddings are long lists of numbers. Throws UpstreamFailure: `failed` if the
- * provider reports an error, `garbled` for text that is no JSON object as far as it is read.
+ * Reads single members and skips the rest, such as the long lists of numbers in embeddings. Throws UpstreamFailure:
+ * `failed` if the provider reports an error, `garbled` if the parts read are not a JSON object.
  */
 export const readAnswer = (
   bytes: Buffer,
@@ -49,7 +49,7 @@ export const readAnswer = (
     const isAnswer = findMember(span, 'choices') !== undefined || findMember(span, 'data') !== undefined;
     if (!isAnswer && reportsError({ error: read('error'), object: read('object') }))
       throw new UpstreamFailure('failed');
-    // To be stamped later: a damaged one is found before anything is settled.
+    // Extensions are edited later. Parsing them now finds damaged ones before the request is settled.
     read('extensions');
     if (!BLANK.test(bytes.toString('latin1', span.close + 1))) throw new UpstreamFailure('garbled');
     const usage = readUsage(read('usage'), contextTokensMax);
@@ -64,7 +64,7 @@ export const readAnswer = (
       outputBytes: Array.isArray(choices) ? outputBytesOf(choices) : 0,
     };
   } catch (error) {
-    // Not as the cause: its message could quote the answer.
+    // The error is not kept as the cause: its message could quote the answer.
     throw error instanceof UpstreamFailure ? error : new UpstreamFailure('garbled');
   }
 };

@@ -2,20 +2,20 @@ import { JsonShape } from '../large-json/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { type Chunk, type ChunkDigest, digestChunk, readChunk, scanAnswer } from '../wire/index.ts';
 
-/** An event of a provider's stream, whose bytes pass as they came. */
+/** An event of a provider's stream that is passed through. */
 export type EventReading =
   | { readonly kind: 'chunk'; readonly digest: ChunkDigest }
-  /** A member that is read or written appears twice. */
+  /** A member that the gateway reads or writes is repeated. */
   | { readonly kind: 'ambiguous' }
-  /** Something of the provider's own, such as a sign of life. */
+  /** An event outside the wire format, such as a heartbeat. */
   | { readonly kind: 'other' };
 
 interface ReadEventOptions {
-  /** Bounds the usage that is believed. */
+  /** Upper limit of plausible usage. */
   readonly tokensMax: number;
 }
 
-/** Reads an event, and calls `onChunk` with the chunk in it. Throws as `readChunk` does. */
+/** Reads an event and calls `onChunk` with its chunk. Throws the errors of `readChunk`. */
 export const readEvent = (
   data: Buffer,
   { tokensMax }: ReadEventOptions,
@@ -28,13 +28,13 @@ export const readEvent = (
   return { kind: 'chunk', digest: digestChunk(chunk, tokensMax) };
 };
 
-/** Reads a large event in a worker. Throws `too_complex` beyond the bounds of its shape. */
+/** Reads a large event in a worker. Throws `too_complex` if it exceeds the limits of its shape. */
 export const readLargeEvent = (data: Buffer, options: ReadEventOptions): EventReading => {
   if (!new JsonShape().push(data)) throw new UpstreamFailure('too_complex');
   return readEvent(data, options);
 };
 
-/** Text that is no object is left to `readChunk`. */
+/** Returns false for text that is not an object, which `readChunk` rejects. */
 const isAmbiguous = (data: Buffer): boolean => {
   try {
     return scanAnswer(data).isAmbiguous;

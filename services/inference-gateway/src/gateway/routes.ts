@@ -6,7 +6,7 @@ import { forwardRequest } from './forward-request.ts';
 import { getModel } from './get-model.ts';
 import { listModels } from './list-models.ts';
 
-/** Binds the API-key gateway. */
+/** Binds the routes of the API-key gateway. */
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
   bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),

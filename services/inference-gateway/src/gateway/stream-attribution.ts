@@ -3,27 +3,27 @@ import { AppError } from '@svc/service-kit';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import type { ChunkDigest } from '../wire/index.ts';
 
-/** Proves from its first chunk who serves a stream, and checks that later chunks agree. */
+/** Proves the provider and model of a stream from its first chunk, and checks that later chunks agree. */
 export interface Attribution {
-  /** Returns undefined for a chunk that says nothing yet. Throws AppError if the proof is incomplete. */
+  /** Returns undefined if the chunk does not name the model yet. Throws AppError if the proof is incomplete. */
   readonly open: (chunk: ChunkDigest) => ComplianceMetadata | undefined;
-  /** Throws UpstreamFailure for a chunk that names a model that the route does not cover. */
+  /** Throws UpstreamFailure if the chunk names a model that the route does not cover. */
   readonly check: (chunk: ChunkDigest) => void;
   readonly metadata: () => ComplianceMetadata | undefined;
-  /** Returns true for the failure that `check` and `refuse` throw. */
+  /** Returns true for the failure that `check` throws. */
   readonly isAmbiguous: (failure: UpstreamFailure) => boolean;
 }
 
 export interface AttributionOptions {
-  /** The provider may send chunks without choices before it names its model. */
+  /** True if the provider may send chunks without choices before it names its model. */
   readonly namesModelLate: boolean;
-  /** Proves who served the request, from the first chunk. Throws AppError if the proof is incomplete. */
+  /** Proves provider and model from the first chunk. Throws AppError if the proof is incomplete. */
   readonly attribute: (chunk: ChunkDigest) => ComplianceMetadata;
   /** Returns true if the route covers a model that a later chunk names. */
   readonly covers: (model: string) => boolean;
 }
 
-/** The cause of breaking off a stream whose proof turned out to be wrong. */
+/** Cause of the failure of a stream whose proof turned out to be wrong. */
 export const AMBIGUOUS = new AppError('provider_attribution_ambiguous');
 
 /** Returns the failure of a stream whose proof turned out to be wrong. */
@@ -38,7 +38,7 @@ export const createAttribution = (options: AttributionOptions): Attribution => {
       metadata = options.attribute(chunk);
       return metadata;
     },
-    // A chunk may leave the model out, or empty. The one of the first chunk is covered.
+    // Chunks may omit the model or leave it empty. The model of the first chunk is known to be covered.
     check: ({ model }) => {
       const isOther = typeof model === 'string' && model !== '' && model !== metadata?.model;
       if (isOther && !options.covers(model)) throw ambiguousFailure();

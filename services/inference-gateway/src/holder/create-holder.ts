@@ -2,44 +2,44 @@ import { HOLDER_ESTIMATES_MAX, type HolderRenewal } from '@svc/contracts';
 import { type Logger, runPeriodically, UnorderedSet } from '@svc/service-kit';
 import type { BillingClient } from '../billing-client.ts';
 
-/** An API-key request under way. */
+/** An API-key request in flight. */
 export interface FollowedRequest {
   readonly requestId: string;
-  /** What it has cost so far. */
+  /** Returns the cost so far. */
   readonly estimateMicros: () => number;
 }
 
-/** This process as the holder of its reservations. */
+/** Holder of the reservations of this process. */
 export interface Holder {
   readonly id: string;
-  /** Reports with each renewal what a request has cost, if that has changed. Returns the function that ends this. */
+  /** Reports the cost of a request with each renewal, if it has changed. Returns a function that stops reporting. */
   readonly follow: (request: FollowedRequest) => () => void;
-  /** Stops renewing. Ends the lease if nothing is under way; otherwise billing lets it expire and ends what is left. */
+  /** Stops renewing. Ends the lease if the process is idle; otherwise it expires and billing ends the reservations. */
   readonly stop: () => Promise<void>;
 }
 
 export interface HolderOptions {
   readonly id: string;
   readonly billing: Pick<BillingClient, 'renewHolder' | 'endHolder'>;
-  /** Whether this process has no request and no record under way. */
+  /** Returns true if this process has no request in flight and no queued record. */
   readonly isIdle: () => boolean;
   readonly logger: Logger;
   readonly intervalMs?: number;
 }
 
-/** Leaves time for two more tries before a lease of ten seconds expires. */
+/** Leaves time for two retries before a lease of ten seconds expires. */
 const RENEWAL_INTERVAL_MS = 3_000;
 
 type Estimate = HolderRenewal['in_flight'][number];
 
 interface Followed extends FollowedRequest {
-  /** As billing knows it. */
+  /** Cost last reported to billing. */
   reportedMicros: number;
 }
 
 /**
- * Starts to renew the lease of this process. One that could not renew for a while goes on under the same id: what billing made
- * uncertain meanwhile is settled by its usage as ever, and what it did not get to goes on.
+ * Starts renewing the lease of this process. After an outage it continues with the same id: usage records still settle
+ * the reservations that billing made uncertain in the meantime, and other reservations stay open.
  */
 export const createHolder = ({ id, billing, isIdle, logger, intervalMs }: HolderOptions): Holder => {
   const requests = new UnorderedSet<Followed>();
@@ -65,7 +65,7 @@ export const createHolder = ({ id, billing, isIdle, logger, intervalMs }: Holder
       await renewing.stop();
       if (!isIdle()) return;
       await billing.endHolder(id).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the lease of this process was not ended and will expire');
+        logger.warn({ err: error }, 'could not end the lease of this process; it will expire');
       });
     },
   };

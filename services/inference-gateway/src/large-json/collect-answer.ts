@@ -5,9 +5,9 @@ import type { HeldText, TextOwner } from './read-json-body.ts';
 import { TextCollector } from './text-collector.ts';
 
 /**
- * Reads the JSON answer of a provider within the bounds of a request. Throws UpstreamFailure: `too_complex` beyond those bounds,
- * `timeout` if the provider is so slow that it holds others up. Throws AppError `service_unavailable` if no memory gets free in
- * time.
+ * Reads the JSON answer of a provider. Throws UpstreamFailure: `too_complex` if it exceeds the limits of a request,
+ * `timeout` if the provider is so slow that it delays others. Throws AppError `service_unavailable` if no memory becomes
+ * free in time.
  */
 export const collectAnswer = (answer: UpstreamAnswer, owner: TextOwner): Promise<HeldText> =>
   new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export const collectAnswer = (answer: UpstreamAnswer, owner: TextOwner): Promise
       reject(error);
     };
     if (announced > INFERENCE_JSON_BYTES_MAX) return fail(new UpstreamFailure('too_complex', { status }));
-    room.move(() => fail(new UpstreamFailure('timeout', { status })));
+    room.startTransit(() => fail(new UpstreamFailure('timeout', { status })));
     answer.read({
       onData: (piece) => {
         const pushed = collector.push(piece);

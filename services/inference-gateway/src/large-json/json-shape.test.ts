@@ -31,7 +31,7 @@ describe('JsonShape', () => {
     for (const pieceBytes of [1, 2, 3, 1_000]) expect(shapeOf(text, pieceBytes).values).toBe(values);
   });
 
-  test('counts what JSON.parse reads, wherever the text is cut', () => {
+  test('counts the same values as JSON.parse, however the text is split', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -44,7 +44,7 @@ describe('JsonShape', () => {
     );
   });
 
-  test('counts as JSON.parse does where strings are long and full of escapes', () => {
+  test('counts the same values as JSON.parse if strings are long and full of escapes', () => {
     const text = fc.array(fc.constantFrom('\\', '"', ',', '[', '{', 'x'.repeat(30), 'é'), { maxLength: 60 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), fc.integer({ min: 1, max: 90 }), (texts, cut) => {
@@ -54,7 +54,7 @@ describe('JsonShape', () => {
     );
   });
 
-  test('refuses one value too many, and one level too many', () => {
+  test('rejects one value too many, and one level too many', () => {
     const list = (length: number) => `[${'0,'.repeat(length - 1)}0]`;
     expect(shapeOf(list(999), 64, LIMITS).isWithin).toBe(true);
     expect(shapeOf(list(1_000), 64, LIMITS).isWithin).toBe(false);
@@ -63,7 +63,7 @@ describe('JsonShape', () => {
     expect(shapeOf('{"a":'.repeat(9), 3, LIMITS).isWithin).toBe(false);
   });
 
-  test('refuses ten million empty objects within their first two megabytes', () => {
+  test('rejects millions of empty objects within the first two megabytes', () => {
     const shape = new JsonShape();
     const piece = Buffer.from('{},'.repeat(20_000));
     shape.push(Buffer.from('{"messages":['));

@@ -1,7 +1,7 @@
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@svc/contracts';
 import { findStringEnd, UNENDED_IN_ESCAPE } from '../wire/index.ts';
 
-/** Largest number of values, and deepest nesting, of a JSON text. */
+/** Limits of the number of values and the nesting of a JSON text. */
 export interface JsonShapeLimits {
   readonly valuesMax: number;
   /** The root counts as one level. */
@@ -26,8 +26,8 @@ KINDS[0x2c] = COMMA;
 const INSIDE_STRING = -1;
 
 /**
- * Counts the values and the depth of a JSON text while it arrives, a few nanoseconds a byte at most. Text that is not
- * JSON is not refused here: its count is merely an upper bound of what a parser reads before it gives up.
+ * Counts the values and the depth of a JSON text while it arrives, at a few nanoseconds per byte. It does not validate: for
+ * text that is not JSON, the count is an upper bound of the values that a parser reads before it fails.
  */
 export class JsonShape {
   readonly #limits: JsonShapeLimits;
@@ -35,19 +35,19 @@ export class JsonShape {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The last byte that is not blank opened an array or object, which may still turn out to be empty. */
+  /** True if the last non-blank byte opened an array or object, which may still be empty. */
   #hasJustOpened = false;
 
   constructor(limits: JsonShapeLimits = JSON_SHAPE_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Root, members and elements so far. */
+  /** Number of values so far: root, members and elements. */
   get values(): number {
     return this.#values;
   }
 
-  /** Takes the next bytes. Returns false once the text is beyond a limit. */
+  /** Counts the next bytes. Returns false once the text exceeds a limit. */
   push(bytes: Buffer): boolean {
     let at = this.#isInString ? this.#finishString(bytes, 0) : 0;
     const { length } = bytes;
@@ -72,7 +72,7 @@ export class JsonShape {
     return this.#values <= this.#limits.valuesMax;
   }
 
-  /** Returns the offset behind the closing quote, or `INSIDE_STRING`. */
+  /** Returns the offset after the closing quote, or `INSIDE_STRING`. */
   #finishString(bytes: Buffer, from: number): number {
     const isContinued = this.#isEscaped && bytes.length > from;
     const end = findStringEnd(bytes, isContinued ? from + 1 : from);

@@ -5,13 +5,12 @@ import { type FailureReason, UpstreamFailure } from '../upstream-failure/index.t
 import { type JsonText, joinPieces } from './json-text.ts';
 import { createShortestFirstQueue, withSize } from './shortest-first-queue.ts';
 
-/** Work on one JSON text. Options and result are cloned between threads, so they are small; a `body` is transferred. */
+/** Task on one JSON text. Options and result are cloned between threads, so keep them small; a `body` is transferred. */
 export type JsonTask = (bytes: Buffer, options: never) => object;
 
-/** Tasks by their names. */
 export type JsonTaskTable = Readonly<Record<string, JsonTask>>;
 
-/** A task as it is sent to a worker. */
+/** Message to a worker. */
 export interface SentTask {
   readonly name: string;
   readonly pieces: readonly Uint8Array[];
@@ -20,18 +19,18 @@ export interface SentTask {
   readonly options: unknown;
 }
 
-/** The answer of a worker, with the text if it is kept. */
+/** Message from a worker; contains the text if the task keeps it. */
 export type TaskAnswer = { readonly result: object; readonly text?: Uint8Array } | { readonly failure: FailureReason };
 
-/** Runs tasks: small texts on the event loop, where they are not felt, larger ones in worker threads. */
+/** Runs tasks with small texts on the event loop, and those with larger texts in worker threads. */
 export interface JsonTasks<T extends JsonTaskTable> {
-  /** Takes the text over, and resolves with the result. */
+  /** Takes ownership of the text and returns the result. */
   readonly run: <N extends keyof T & string>(
     name: N,
     text: JsonText,
     options: Parameters<T[N]>[1],
   ) => Promise<ReturnType<T[N]>>;
-  /** Takes the text over, and resolves with the result and the whole text. */
+  /** Takes ownership of the text and returns it with the result. */
   readonly runAndKeep: <N extends keyof T & string>(
     name: N,
     text: JsonText,
@@ -42,32 +41,32 @@ export interface JsonTasks<T extends JsonTaskTable> {
 
 export interface JsonTasksOptions<T extends JsonTaskTable> {
   readonly tasks: T;
-  /** The module that runs them in a worker. */
+  /** URL of the worker's module. */
   readonly workerFile: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Up to these bounds a text takes less than about a millisecond, and less than the way to a worker and back. */
+/** Within these limits a task takes less than about a millisecond, and less than the round trip to a worker. */
 const INLINE_BYTES_MAX = 128 * 1024;
 const INLINE_VALUES_MAX = 2_500;
-/** A second worker shortens the wait behind a slow text. More would take cores from the event loop. */
+/** A second worker shortens the queue behind a slow text. More would compete with the event loop for cores. */
 const WORKERS_MAX = 2;
-/** Of a text of 32 MiB and 500,000 values, parsed and validated, with room to spare. */
+/** Enough to parse and validate a text of 32 MiB with 500,000 values. */
 const WORKER_HEAP = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 16 };
-/** Workers give way to the event loop where cores are short. */
+/** The event loop has priority if cores are scarce. */
 const WORKER_NICE = 10;
 const WORKER_IDLE_MS = 60_000;
-/** Far more texts than fit into memory. */
+/** Far more texts than fit in memory. */
 const WAITING_MAX = 1_000;
 
-/** Returns true for a text that is read on the event loop. */
+/** Returns true if a text is small enough for the event loop. */
 export const isReadInline = ({ length, values }: Pick<JsonText, 'length' | 'values'>): boolean =>
   length <= INLINE_BYTES_MAX && values <= INLINE_VALUES_MAX;
 
 /**
- * Opens the pool. A worker starts with the first large text, which then waits some hundred milliseconds for its modules:
- * a gateway without large texts keeps no second heap.
+ * Opens the worker pool. The first large text starts a worker and waits some hundred milliseconds for its modules, so a
+ * gateway without large texts has no second heap.
  */
 export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions<T>): JsonTasks<T> => {
   const { logger } = options;
@@ -86,13 +85,13 @@ export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions
   pool.on('error', (error: unknown) => logger.error({ err: error }, 'a JSON worker failed'));
   options.metrics.gauge({
     name: 'json_tasks_waiting',
-    help: 'Large JSON texts that wait for a worker.',
+    help: 'Large JSON texts in the queue for a worker.',
     read: () => pool.queueSize,
   });
   const runInline = (name: string, bytes: Buffer, taskOptions: unknown): object => {
     const task = options.tasks[name];
     if (task === undefined) throw new TypeError(`there is no task ${name}`);
-    // The type of the table says what this very task takes.
+    // The type of the table checks the options against the task.
     return task(bytes, taskOptions as never);
   };
   const runInWorker = async (sent: Omit<SentTask, 'pieces'>, text: JsonText): Promise<WorkerResult> => {
@@ -120,13 +119,13 @@ export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions
     const sent = { name, length: text.length, keepsText: false, options: taskOptions };
     return withBuffer((await runInWorker(sent, text)).result) as Result;
   };
-  // Event loop and workers run the same table, so a result has the type of its task.
+  // Event loop and workers use the same table, so each result has the type of its task.
   return { run, runAndKeep, close: () => pool.close({ force: true }) };
 };
 
 type WorkerResult = Exclude<TaskAnswer, { readonly failure: FailureReason }>;
 
-/** A piece alone in its memory, which can be transferred without what lies beside it. */
+/** Returns a piece that is alone in its memory, so that it can be transferred without other data. */
 const ownBytes = (piece: Buffer): Uint8Array<ArrayBuffer> => {
   const { buffer } = piece;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === piece.length) return new Uint8Array(buffer);
@@ -135,6 +134,6 @@ const ownBytes = (piece: Buffer): Uint8Array<ArrayBuffer> => {
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Cloning leaves of a Buffer only the Uint8Array. */
+/** Restores the Buffer of a result, which cloning turns into a Uint8Array. */
 const withBuffer = (result: object): object =>
   'body' in result && result.body instanceof Uint8Array ? { ...result, body: asBuffer(result.body) } : result;

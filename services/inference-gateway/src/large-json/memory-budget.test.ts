@@ -1,16 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createMemoryBudget, type Lease } from './memory-budget.ts';
+import { type Allocation, createMemoryBudget } from './memory-budget.ts';
 
 const create = () =>
   createMemoryBudget({ bytesMax: 100, accountBytesMax: 60, accountWaitingMax: 2, waitMs: 1_000 }, () => Date.now());
 
 type Budget = ReturnType<typeof create>;
 
-/** Opens a lease and notes, as `isTaken`, whether its room is there. */
-const take = (budget: Budget, account: string, bytes: number): { lease: Lease; isTaken: boolean; error?: unknown } => {
-  const lease = budget.open(account);
-  const waiting = lease.take(bytes);
-  const taking: ReturnType<typeof take> = { lease, isTaken: waiting === undefined };
+/** Opens an allocation and sets `isTaken` once its memory is available. */
+const take = (
+  budget: Budget,
+  account: string,
+  bytes: number,
+): { allocation: Allocation; isTaken: boolean; error?: unknown } => {
+  const allocation = budget.open(account);
+  const waiting = allocation.take(bytes);
+  const taking: ReturnType<typeof take> = { allocation, isTaken: waiting === undefined };
   waiting?.then(
     () => {
       taking.isTaken = true;
@@ -27,18 +31,18 @@ describe('createMemoryBudget', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('holds a text back until there is room', async () => {
+  test('queues a text until there is room', async () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
+    const { allocation } = take(budget, 'a', 60);
     const second = take(budget, 'b', 60);
     expect(second.isTaken).toBe(false);
-    lease.release();
+    allocation.release();
     await pass(0);
     expect(second.isTaken).toBe(true);
     expect(budget.bytesTaken()).toBe(60);
   });
 
-  test('leaves room for another account beside one that takes all it may', async () => {
+  test('leaves room for another account if one account uses its whole share', async () => {
     const budget = create();
     take(budget, 'a', 40);
     const greedy = take(budget, 'a', 40);
@@ -47,31 +51,31 @@ describe('createMemoryBudget', () => {
     expect(greedy.isTaken).toBe(false);
   });
 
-  test('admits accounts in turn, however many texts one of them has waiting', async () => {
+  test('admits accounts in turn, regardless of how many texts one of them has queued', async () => {
     const budget = create();
     const [first, other] = [take(budget, 'a', 60), take(budget, 'b', 40)];
     const [a1, a2, b] = [take(budget, 'a', 60), take(budget, 'a', 60), take(budget, 'b', 60)];
-    first.lease.release();
-    other.lease.release();
+    first.allocation.release();
+    other.allocation.release();
     await pass(0);
     expect([a1.isTaken, b.isTaken, a2.isTaken]).toEqual([true, false, false]);
-    a1.lease.release();
+    a1.allocation.release();
     await pass(0);
     expect([b.isTaken, a2.isTaken]).toEqual([true, false]);
   });
 
-  test('throws service_unavailable when there is no room in time, and forgets the text', async () => {
+  test('throws service_unavailable if no room becomes free in time, and forgets the text', async () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
+    const { allocation } = take(budget, 'a', 60);
     const late = take(budget, 'b', 60);
     await pass(1_000);
     expect(late.error).toMatchObject({ code: 'service_unavailable' });
-    lease.release();
-    lease.release();
+    allocation.release();
+    allocation.release();
     expect(budget.bytesTaken()).toBe(0);
   });
 
-  test('throws service_unavailable at once when too many texts of an account wait', async () => {
+  test('throws service_unavailable immediately if too many texts of an account are queued', async () => {
     const budget = create();
     take(budget, 'a', 60);
     const waiting = [1, 2, 3].map(() => take(budget, 'a', 60));
@@ -79,102 +83,102 @@ describe('createMemoryBudget', () => {
     expect(waiting.map(({ error }) => error !== undefined)).toEqual([false, false, true]);
   });
 
-  test('forgets a text that is released while it waits', async () => {
+  test('forgets a text that is released while it is queued', async () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
-    take(budget, 'b', 60).lease.release();
-    lease.release();
+    const { allocation } = take(budget, 'a', 60);
+    take(budget, 'b', 60).allocation.release();
+    allocation.release();
     await pass(0);
     expect(budget.bytesTaken()).toBe(0);
   });
 
-  test('gives back what a text turns out not to need', () => {
+  test('returns memory that a text does not need', () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
-    lease.keep(10);
+    const { allocation } = take(budget, 'a', 60);
+    allocation.shrinkTo(10);
     expect(budget.bytesTaken()).toBe(10);
-    lease.release();
+    allocation.release();
     expect(budget.bytesTaken()).toBe(0);
   });
 });
 
-describe('a text that moves too slowly', () => {
+describe('a text that arrives too slowly', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   const LONG_MS = 10_000;
-  const drip = async (lease: Lease, milliseconds: number) => {
+  const drip = async (allocation: Allocation, milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += 500) {
-      lease.advance(1);
+      allocation.advance(1);
       await pass(500);
     }
   };
 
-  test('keeps its room while nobody waits for it', async () => {
+  test('keeps its room while no other text is queued', async () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
-    const onLate = vi.fn();
-    lease.move(onLate);
-    await drip(lease, LONG_MS);
-    expect(onLate).not.toHaveBeenCalled();
+    const { allocation } = take(budget, 'a', 60);
+    const onTooSlow = vi.fn();
+    allocation.startTransit(onTooSlow);
+    await drip(allocation, LONG_MS);
+    expect(onTooSlow).not.toHaveBeenCalled();
   });
 
-  test('loses its room to one that waits, even if it drips', async () => {
+  test('loses its room to a queued text, even if single bytes arrive', async () => {
     const budget = create();
-    const { lease } = take(budget, 'a', 60);
-    const onLate = vi.fn();
-    lease.move(onLate);
-    await drip(lease, LONG_MS);
+    const { allocation } = take(budget, 'a', 60);
+    const onTooSlow = vi.fn();
+    allocation.startTransit(onTooSlow);
+    await drip(allocation, LONG_MS);
     expect(take(budget, 'b', 60).isTaken).toBe(false);
     await pass(0);
-    expect(onLate).toHaveBeenCalledOnce();
+    expect(onTooSlow).toHaveBeenCalledOnce();
     expect(budget.bytesTaken()).toBe(60);
   });
 
-  test('loses its room while another waits, as soon as it is late', async () => {
+  test('loses its room as soon as it is too slow while another text is queued', async () => {
     const budget = createMemoryBudget(
       { bytesMax: 100, accountBytesMax: 60, accountWaitingMax: 2, waitMs: LONG_MS },
       () => Date.now(),
     );
-    const { lease } = take(budget, 'a', 60);
-    const onLate = vi.fn();
-    lease.move(onLate);
+    const { allocation } = take(budget, 'a', 60);
+    const onTooSlow = vi.fn();
+    allocation.startTransit(onTooSlow);
     const waiting = take(budget, 'b', 60);
     await pass(1_000);
     expect(waiting.isTaken).toBe(false);
     await pass(2_000);
     expect(waiting.isTaken).toBe(true);
-    expect(onLate).toHaveBeenCalledOnce();
+    expect(onTooSlow).toHaveBeenCalledOnce();
   });
 
-  test('keeps its room if that would not help the one that waits', async () => {
+  test('keeps its room if releasing it would not help the queued text', async () => {
     const budget = create();
     const slow = take(budget, 'a', 30);
-    const onLate = vi.fn();
-    slow.lease.move(onLate);
+    const onTooSlow = vi.fn();
+    slow.allocation.startTransit(onTooSlow);
     take(budget, 'b', 60);
     await pass(LONG_MS);
     take(budget, 'b', 10);
     await pass(500);
-    expect(onLate).not.toHaveBeenCalled();
+    expect(onTooSlow).not.toHaveBeenCalled();
   });
 
-  test('is not late while it is held back, or at rest', async () => {
+  test('is not too slow while it is queued itself, or complete', async () => {
     const budget = create();
     const [first, second] = [take(budget, 'a', 50), take(budget, 'b', 50)];
-    const onLate = vi.fn();
-    first.lease.move(onLate);
-    second.lease.move(onLate);
-    second.lease.rest();
-    first.lease.take(10)?.catch(() => {});
+    const onTooSlow = vi.fn();
+    first.allocation.startTransit(onTooSlow);
+    second.allocation.startTransit(onTooSlow);
+    second.allocation.endTransit();
+    first.allocation.take(10)?.catch(() => {});
     await pass(900);
-    expect(onLate).not.toHaveBeenCalled();
-    second.lease.release();
+    expect(onTooSlow).not.toHaveBeenCalled();
+    second.allocation.release();
     await pass(1_900);
     const waiting = take(budget, 'b', 60);
-    expect(onLate).not.toHaveBeenCalled();
+    expect(onTooSlow).not.toHaveBeenCalled();
     await pass(500);
-    expect(onLate).toHaveBeenCalledOnce();
+    expect(onTooSlow).toHaveBeenCalledOnce();
     expect(waiting.isTaken).toBe(true);
   });
 });

@@ -1,43 +1,45 @@
 import { AppError } from '@svc/service-kit';
 import { Pace } from './pace.ts';
 
-/** Bounds of the memory that texts take together. */
+/** Limits of the memory that texts share. */
 export interface MemoryBudgetLimits {
   readonly bytesMax: number;
-  /** For one account, so that others always find room. */
+  /** Limit per account, so that others always find room. */
   readonly accountBytesMax: number;
-  /** Texts of one account that may wait for room. */
+  /** Queue limit per account. */
   readonly accountWaitingMax: number;
-  /** Longest wait for room. */
+  /** Longest time in the queue. */
   readonly waitMs: number;
 }
 
-/** The room of one text. */
-export interface Lease {
+/** Memory of one text. */
+export interface Allocation {
   /**
-   * Takes more room. Undefined if there is enough; else resolves when there is, in turn with the other accounts. Throws
-   * `service_unavailable` if there is none in time.
+   * Takes more memory. Returns undefined if there is enough, else queues fairly among accounts and resolves when there is.
+   * Throws `service_unavailable` on timeout.
    */
   readonly take: (bytes: number) => Promise<void> | undefined;
-  /** From now on the text has to move while others wait for room: if it is too slow, it loses its room and `onLate` is called. */
-  readonly move: (onLate: () => void) => void;
-  /** Notes bytes that have moved. */
+  /**
+   * Starts to watch the pace of the text. If it is too slow while others are queued, it loses its memory and `onTooSlow`
+   * is called.
+   */
+  readonly startTransit: (onTooSlow: () => void) => void;
+  /** Counts bytes that were received or sent. */
   readonly advance: (bytes: number) => void;
-  /** The text is at rest with the gateway, and keeps its room until it is released. */
-  readonly rest: () => void;
-  /** Gives back all but so many bytes. */
-  readonly keep: (bytes: number) => void;
+  /** Stops watching the pace: the text is complete and keeps its memory until released. */
+  readonly endTransit: () => void;
+  readonly shrinkTo: (bytes: number) => void;
   readonly release: () => void;
 }
 
-/** Memory that texts share. */
+/** Memory shared by texts. */
 export interface MemoryBudget {
-  readonly open: (account: string) => Lease;
+  readonly open: (account: string) => Allocation;
   readonly bytesTaken: () => number;
 }
 
 const RETRY_AFTER = { 'retry-after': '2' };
-/** Between two looks for texts that are late, while others wait. */
+/** Interval of the search for slow texts while others are queued. */
 const SWEEP_MS = 250;
 
 interface Waiting {
@@ -45,41 +47,40 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** Callbacks for the end of a wait. */
 interface WaitingFor {
   readonly onRoom: () => void;
   readonly onRefusal: (error: AppError) => void;
 }
 
-/** Texts of one account: the bytes they have taken, and those that wait. */
+/** Allocated bytes and queue of one account. */
 interface Account {
   readonly name: string;
   bytes: number;
   readonly waiting: Waiting[];
 }
 
-/** A text that has to move. */
-interface Moving {
+/** A text whose pace is watched. */
+interface Transit {
   readonly account: Account;
   readonly pace: Pace;
-  readonly onLate: () => void;
+  readonly onTooSlow: () => void;
 }
 
-/** Creates a budget that accounts use in turn: each release admits the next text of the account that has waited longest. */
+/** Creates a budget with round-robin queues: each release admits the next text of the account that has waited longest. */
 export const createMemoryBudget = (
   limits: MemoryBudgetLimits,
   clock: () => number = () => performance.now(),
 ): MemoryBudget => {
   const budget = new Budget(limits, clock);
-  return { open: (account) => new AccountLease(budget, account), bytesTaken: () => budget.bytesTaken };
+  return { open: (account) => new AccountAllocation(budget, account), bytesTaken: () => budget.bytesTaken };
 };
 
 class Budget {
   readonly clock: () => number;
-  readonly moving = new Map<AccountLease, Moving>();
+  readonly inTransit = new Map<AccountAllocation, Transit>();
   bytesTaken = 0;
   readonly #limits: MemoryBudgetLimits;
-  /** In the order of their turns. */
+  /** In round-robin order. */
   readonly #accounts = new Map<string, Account>();
   #sweep: NodeJS.Timeout | undefined;
 
@@ -94,14 +95,14 @@ class Budget {
     return account;
   }
 
-  /** Takes room at once, if nothing waits that came before. */
+  /** Takes memory immediately, unless the account has queued texts. */
   tryTake(account: Account, bytes: number): boolean {
     if (account.waiting.length > 0 || !this.#fits(account, bytes)) return false;
     this.#reserve(account, bytes);
     return true;
   }
 
-  /** Waits for room. Returns the function that gives up waiting. */
+  /** Queues for memory. Returns a function that leaves the queue. */
   wait(account: Account, bytes: number, { onRoom, onRefusal }: WaitingFor): () => void {
     const { waiting } = account;
     if (waiting.length >= this.#limits.accountWaitingMax) {
@@ -126,7 +127,7 @@ class Budget {
     };
     const timer = setTimeout(refuse, this.#limits.waitMs);
     waiting.push(entry);
-    this.#endLate();
+    this.#evictSlow();
     return refuse;
   }
 
@@ -149,12 +150,12 @@ class Budget {
     return this.bytesTaken + bytes <= this.#limits.bytesMax;
   }
 
-  /** Admits texts that have room now, and forgets an account that has none left. */
+  /** Admits queued texts that fit now, and forgets an account without texts. */
   #settle(changed: Account): void {
     for (const account of [...this.#accounts.values()]) {
       const next = account.waiting[0];
       if (next === undefined) continue;
-      // A large text whose turn it is is not overtaken by small ones for ever.
+      // Small texts must not overtake a large one forever.
       if (!this.#fitsInAll(next.bytes)) break;
       if (!this.#fits(account, next.bytes)) continue;
       account.waiting.shift();
@@ -165,17 +166,17 @@ class Budget {
     if (changed.bytes === 0 && changed.waiting.length === 0) this.#accounts.delete(changed.name);
   }
 
-  /** Takes the room of texts that are late, as far as others wait for it, now and from time to time. */
-  readonly #endLate = (): void => {
+  /** Evicts slow texts whose memory is needed by queued ones. Repeats periodically while texts are queued. */
+  readonly #evictSlow = (): void => {
     clearTimeout(this.#sweep);
     const nowMs = this.clock();
-    for (const [lease, { account, pace, onLate }] of [...this.moving]) {
-      if (!pace.isLate(nowMs) || !this.#isWantedFrom(account)) continue;
-      lease.release();
-      onLate();
+    for (const [allocation, { account, pace, onTooSlow }] of [...this.inTransit]) {
+      if (!pace.isTooSlow(nowMs) || !this.#isWantedFrom(account)) continue;
+      allocation.release();
+      onTooSlow();
     }
     const hasWaiting = [...this.#accounts.values()].some(({ waiting }) => waiting.length > 0);
-    this.#sweep = hasWaiting ? setTimeout(this.#endLate, SWEEP_MS) : undefined;
+    this.#sweep = hasWaiting ? setTimeout(this.#evictSlow, SWEEP_MS) : undefined;
   };
 
   #isWantedFrom(account: Account): boolean {
@@ -187,12 +188,12 @@ class Budget {
 
 const unavailable = (): AppError => new AppError('service_unavailable', undefined, { headers: RETRY_AFTER });
 
-class AccountLease implements Lease {
+class AccountAllocation implements Allocation {
   readonly #budget: Budget;
   readonly #name: string;
   #account: Account;
   #bytes = 0;
-  #onLate: (() => void) | undefined;
+  #onTooSlow: (() => void) | undefined;
   #stopWaiting: (() => void) | undefined;
 
   constructor(budget: Budget, name: string) {
@@ -202,49 +203,49 @@ class AccountLease implements Lease {
   }
 
   readonly take = (bytes: number): Promise<void> | undefined => {
-    // An account without any room may have been forgotten since.
+    // The budget forgets accounts without texts.
     this.#account = this.#budget.accountOf(this.#name);
     if (!this.#budget.tryTake(this.#account, bytes)) return this.#wait(bytes);
     this.#bytes += bytes;
     return undefined;
   };
 
-  readonly move = (onLate: () => void): void => {
-    const { moving, clock } = this.#budget;
-    this.#onLate = onLate;
-    moving.set(this, { account: this.#account, pace: new Pace(clock()), onLate });
+  readonly startTransit = (onTooSlow: () => void): void => {
+    const { inTransit, clock } = this.#budget;
+    this.#onTooSlow = onTooSlow;
+    inTransit.set(this, { account: this.#account, pace: new Pace(clock()), onTooSlow });
   };
 
   readonly advance = (bytes: number): void => {
-    const { moving, clock } = this.#budget;
-    moving.get(this)?.pace.advance(bytes, clock());
+    const { inTransit, clock } = this.#budget;
+    inTransit.get(this)?.pace.advance(bytes, clock());
   };
 
-  readonly rest = (): void => {
-    this.#onLate = undefined;
-    this.#budget.moving.delete(this);
+  readonly endTransit = (): void => {
+    this.#onTooSlow = undefined;
+    this.#budget.inTransit.delete(this);
   };
 
-  readonly keep = (bytes: number): void => {
+  readonly shrinkTo = (bytes: number): void => {
     const surplus = Math.max(0, this.#bytes - bytes);
     this.#bytes -= surplus;
     this.#budget.giveBack(this.#account, surplus);
   };
 
   readonly release = (): void => {
-    this.rest();
+    this.endTransit();
     this.#stopWaiting?.();
-    this.keep(0);
+    this.shrinkTo(0);
   };
 
-  /** A text that waits for room is held back by the gateway, and is not late. */
+  /** Queues for memory. The pace is not watched meanwhile: the gateway itself delays the text. */
   #wait(bytes: number): Promise<void> {
-    this.#budget.moving.delete(this);
+    this.#budget.inTransit.delete(this);
     return new Promise((resolve, reject) => {
       this.#stopWaiting = this.#budget.wait(this.#account, bytes, {
         onRoom: () => {
           this.#bytes += bytes;
-          if (this.#onLate !== undefined) this.move(this.#onLate);
+          if (this.#onTooSlow !== undefined) this.startTransit(this.#onTooSlow);
           resolve();
         },
         onRefusal: reject,

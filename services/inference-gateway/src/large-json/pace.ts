@@ -1,23 +1,23 @@
-/** A text that has not moved for so long is late, however fast it was before. */
+/** Longest time without progress, regardless of earlier speed. */
 const GRACE_MS = 2_000;
 /** 8 Mbit/s. */
 const BYTES_PER_MS_MIN = 1_000;
 
-/** Judges how fast a text moves: in from the caller or the provider, or out to the caller. */
+/** Checks the speed of a text on its way from the caller or provider, or to the caller. */
 export class Pace {
-  #lateAtMs: number;
+  #deadlineMs: number;
 
   constructor(nowMs: number) {
-    this.#lateAtMs = nowMs + GRACE_MS;
+    this.#deadlineMs = nowMs + GRACE_MS;
   }
 
-  /** Notes bytes that have moved. They buy time by their number, so that single bytes do not keep a text from being late. */
+  /** Extends the deadline in proportion to the bytes, so that single bytes do not keep a text alive. */
   advance(bytes: number, nowMs: number): void {
-    const boughtMs = bytes / BYTES_PER_MS_MIN;
-    this.#lateAtMs = Math.min(Math.max(this.#lateAtMs, nowMs) + boughtMs, nowMs + GRACE_MS);
+    const extensionMs = bytes / BYTES_PER_MS_MIN;
+    this.#deadlineMs = Math.min(Math.max(this.#deadlineMs, nowMs) + extensionMs, nowMs + GRACE_MS);
   }
 
-  isLate(nowMs: number): boolean {
-    return nowMs > this.#lateAtMs;
+  isTooSlow(nowMs: number): boolean {
+    return nowMs > this.#deadlineMs;
   }
 }

@@ -6,20 +6,21 @@ import { TextCollector } from './text-collector.ts';
 import type { TextMemory } from './text-memory.ts';
 import type { TextRoom } from './text-room.ts';
 
-/** A text in memory, and the room that it takes there until that is released. */
+/** A text in memory. It takes up its room until that is released. */
 export interface HeldText extends JsonText {
   readonly room: TextRoom;
 }
 
-/** The account that a text counts against, and the memory that it takes. */
+/** The memory that a text uses, and the account whose share it counts against. */
 export interface TextOwner {
   readonly memory: TextMemory;
   readonly account: string;
 }
 
 /**
- * Reads the JSON body of a request, as fast as there is memory for it. Throws `payload_too_large`, `payload_too_complex`,
- * `service_unavailable` if no memory gets free in time, or `request_timeout` if the caller is so slow that it holds others up.
+ * Reads the JSON body of a request, with backpressure while memory is scarce. Throws `payload_too_large`,
+ * `payload_too_complex`, `service_unavailable` if no memory becomes free in time, or `request_timeout` if the caller is so
+ * slow that it delays others.
  */
 export const readJsonBody = async (req: IncomingMessage, owner: TextOwner): Promise<HeldText> => {
   const announced = req.headers['content-length'];
@@ -32,7 +33,7 @@ export const readJsonBody = async (req: IncomingMessage, owner: TextOwner): Prom
   try {
     await consumeBody(req, {
       bytesMax: INFERENCE_JSON_BYTES_MAX,
-      onPieces: (fail) => room.move(() => fail(new RequestTimeout())),
+      onPieces: (fail) => room.startTransit(() => fail(new RequestTimeout())),
       onChunk: (chunk) => {
         const pushed = collector.push(chunk);
         if (pushed === 'too_complex') throw new AppError('payload_too_complex');

@@ -3,7 +3,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import type { JsonTaskTable, SentTask, TaskAnswer } from './json-tasks.ts';
 
-/** Runs a task in a worker. */
+/** Creates the function that runs tasks in a worker. */
 export const createTaskRunner =
   (tasks: JsonTaskTable) =>
   ({ name, pieces, length, keepsText, options }: SentTask): object => {
@@ -11,7 +11,7 @@ export const createTaskRunner =
     if (task === undefined) throw new TypeError(`there is no task ${name}`);
     const text = join(pieces, length);
     try {
-      // The event loop has sent the options of this very task.
+      // `JsonTasks` checks the options against the task.
       const result = task(text, options as never);
       const body = 'body' in result && result.body instanceof Uint8Array ? [result.body.buffer] : [];
       return keepsText ? transfer({ text, result }, [text.buffer, ...body]) : transfer({ result }, body);
@@ -23,7 +23,7 @@ export const createTaskRunner =
     }
   };
 
-/** Puts the pieces together and frees them. */
+/** Joins the pieces and frees them. */
 const join = (pieces: readonly Uint8Array[], length: number): Buffer => {
   const [first] = pieces;
   if (pieces.length === 1 && first?.length === length) return asBuffer(first);

@@ -2,18 +2,18 @@ import { queueOptionsSymbol, type TaskQueue } from 'piscina';
 
 type Task = Parameters<TaskQueue['push']>[0];
 
-/** The order of a task among those that wait. */
+/** Sort key of a task. */
 export interface TaskSize {
   readonly bytes: number;
 }
 
-/** Marks a task with its size, for the queue. */
+/** Attaches the sort key to a task. */
 export const withSize = <T extends object>(task: T, size: TaskSize): T => ({
   ...task,
   [queueOptionsSymbol]: size,
 });
 
-/** Creates a queue that hands out the shortest text first: one of some hundred kilobytes does not wait behind those of megabytes. */
+/** Creates a queue that returns the shortest text first, so that a small text does not wait behind huge ones. */
 export const createShortestFirstQueue = (): TaskQueue => {
   const tasks: Task[] = [];
   return {

@@ -9,12 +9,12 @@ const open = (announcedBytes: number | undefined, memory = openTextMemory()) =>
   new TextCollector({ memory, account: 'usr_1', announcedBytes, bytesMax: BYTES_MAX });
 
 describe('TextCollector', () => {
-  test('puts a text together, wherever it is cut', () => {
+  test('joins a text, however it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 8 }), (lengths) => {
         const collector = open(undefined);
         const pieces = lengths.map((length, place) => Buffer.alloc(length, String.fromCharCode(97 + place)));
-        // The collector takes the bytes over.
+        // The collector takes ownership of the bytes.
         for (const piece of pieces) collector.push(Buffer.from(piece));
         expect(joinPieces(collector.take()).equals(Buffer.concat(pieces))).toBe(true);
         collector.room.release();
@@ -22,7 +22,7 @@ describe('TextCollector', () => {
     );
   });
 
-  test('keeps a text of tiny pieces in little more memory than its bytes', () => {
+  test('needs little more memory than the bytes of a text that arrives in tiny pieces', () => {
     const collector = open(undefined);
     for (let count = 0; count < 100_000; count += 1) void collector.push(Buffer.from('x'));
     const { pieces, length } = collector.take();
@@ -31,7 +31,7 @@ describe('TextCollector', () => {
     expect(pieces.reduce((sum, piece) => sum + piece.length, 0)).toBeLessThan(2 * length);
   });
 
-  test('takes no memory for bytes that are only announced', () => {
+  test('allocates no memory for bytes that are only announced', () => {
     const before = process.memoryUsage().arrayBuffers;
     const collectors = Array.from({ length: 100 }, () => open(BYTES_MAX));
     for (const collector of collectors) collector.push(Buffer.alloc(1_000));
@@ -39,7 +39,7 @@ describe('TextCollector', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(BYTES_MAX);
   });
 
-  test('gives back the room beyond its end', () => {
+  test('returns the room beyond the end of the text', () => {
     const memory = openTextMemory();
     const collector = open(undefined, memory);
     collector.push(Buffer.alloc(100_000));

@@ -3,16 +3,16 @@ import { JsonShape } from './json-shape.ts';
 import type { JsonText } from './json-text.ts';
 import { TextRoom, type TextRoomOptions } from './text-room.ts';
 
-/** Each block is as long as all before it, within these bounds. */
+/** Each block is as long as all previous ones together, within these limits. */
 const BLOCK_BYTES_MIN = 16 * 1024;
 const BLOCK_BYTES_MAX = 1024 * 1024;
 
-/** Collects a JSON text while it arrives, within the bounds of its shape and of the memory that all texts share. */
+/** Collects a JSON text while it arrives, within the limits of its shape and of the shared memory. */
 export class TextCollector {
   readonly room: TextRoom;
   readonly #bytesMax: number;
   readonly #shape = new JsonShape();
-  /** The whole text so far while it is a single piece, which most texts are. */
+  /** First piece, uncopied. Most texts have only one. */
   #first: Buffer | undefined;
   readonly #blocks: Buffer[] = [];
   /** Bytes in the last block. */
@@ -24,19 +24,22 @@ export class TextCollector {
     this.#bytesMax = options.bytesMax;
   }
 
-  /** Takes the next bytes over. Returns `too_complex` beyond the bounds of size or shape, else resolves when there is room for more. */
+  /**
+   * Takes ownership of the next bytes. Returns `too_complex` if the text exceeds the limits of size or shape, a promise if
+   * the caller must wait for room, else undefined.
+   */
   push(piece: Buffer): Promise<void> | 'too_complex' | undefined {
     this.#length += piece.length;
     if (this.#length > this.#bytesMax || !this.#shape.push(piece)) return 'too_complex';
     this.room.advance(piece.length);
     if (this.#first === undefined) this.#first = piece;
     else this.#store(piece);
-    return this.room.reach(this.#length);
+    return this.room.growTo(this.#length);
   }
 
-  /** The whole text. */
+  /** Returns the whole text. */
   take(): JsonText {
-    this.room.rest(this.#length);
+    this.room.endTransit(this.#length);
     const pieces = this.#first === undefined ? [] : [this.#first, ...this.#blocks];
     return { pieces, length: this.#length, values: this.#shape.values };
   }

@@ -1,6 +1,6 @@
 import { createMemoryBudget, type MemoryBudget, type MemoryBudgetLimits } from './memory-budget.ts';
 
-/** Memory that texts of all accounts share. Small texts have memory of their own, so that large ones do not hold them up. */
+/** Memory shared by the texts of all accounts. Small texts have a separate budget, so that large ones do not delay them. */
 export interface TextMemory {
   readonly small: MemoryBudget;
   readonly large: MemoryBudget;
@@ -15,7 +15,7 @@ const LARGE: MemoryBudgetLimits = {
   accountWaitingMax: 64,
   waitMs: WAIT_MS,
 };
-/** Some hundred texts that arrive at one time, a quarter of them of one account. */
+/** Some hundred texts at a time, a quarter of them from one account. */
 const SMALL: MemoryBudgetLimits = {
   bytesMax: 64 * MEBIBYTE,
   accountBytesMax: 16 * MEBIBYTE,
@@ -23,7 +23,6 @@ const SMALL: MemoryBudgetLimits = {
   waitMs: WAIT_MS,
 };
 
-/** Opens the memory of requests, or of answers. */
 export const openTextMemory = (): TextMemory => ({
   small: createMemoryBudget(SMALL),
   large: createMemoryBudget(LARGE),

@@ -26,7 +26,7 @@ const part = (disposition: string, data: string, more = ''): string =>
 const form = `${part('name="a"', '')}${part('name="file"; filename="x.wav"', 'one\r\n--C\r\n-', 'Content-Type: audio/wav\r\n')}--B--\r\n`;
 
 describe('a well-formed form', () => {
-  test('is cut into the same parts wherever its bytes are cut', () => {
+  test('yields the same parts, however its bytes are split', () => {
     const bytes = Buffer.from(form);
     const expected = [
       { name: 'a', filename: undefined, data: '' },
@@ -39,7 +39,7 @@ describe('a well-formed form', () => {
     }
   });
 
-  test('gives back any data, in any pieces', () => {
+  test('yields any data unchanged, in pieces of any size', () => {
     const data = fc
       .array(fc.constantFrom('\r', '\n', '-', '--', 'B', '\r\n--', '\r\n--A', 'x', '\0'))
       .map((all) => all.join(''));
@@ -56,9 +56,9 @@ describe('a well-formed form', () => {
 
   test.each([
     ['a preamble and an epilogue', `hello\r\n${form}bye --B`],
-    ['blanks behind a delimiter', form.replaceAll('--B\r\n', '--B \t\r\n')],
-    ['no line end at the very end', form.trimEnd()],
-  ])('with %s', (_name, text) => expect(parse([Buffer.from(text)])).toHaveLength(2));
+    ['blanks after a delimiter', form.replaceAll('--B\r\n', '--B \t\r\n')],
+    ['no final line end', form.trimEnd()],
+  ])('may have %s', (_name, text) => expect(parse([Buffer.from(text)])).toHaveLength(2));
 
   test.each([
     ['name=a', 'a'],
@@ -66,25 +66,25 @@ describe('a well-formed form', () => {
     ['name="a\\"b"', 'a"b'],
     ['name="é"; filename="ü.wav"', 'é'],
     ['filename*=UTF-8\'\'x; name="a"', 'a'],
-    // RFC 2183 has parameters with a hyphen, and names of any token.
+    // RFC 2183 has parameters with hyphens, and allows any token as a name.
     ['modification-date="Wed, 12 Feb 1997 16:29:51 -0500"; filename*0="x"; name="a"; size=1', 'a'],
-  ])('names a field by %s', (disposition, name) =>
+  ])('may name a field by %s', (disposition, name) =>
     expect(parse([Buffer.from(`${part(disposition, 'x')}--B--`)])[0]?.name).toBe(name),
   );
 });
 
-describe('a broken or hostile form', () => {
+describe('throws MultipartError for a form with', () => {
   test.each([
-    ['nothing', ''],
+    ['no content', ''],
     ['no closing delimiter', form.slice(0, -6)],
     ['another boundary', form.replaceAll('--B', '--X')],
-    ['a delimiter with more behind it', form.replace('--B\r\n', '--Bee\r\n')],
+    ['text after a delimiter', form.replace('--B\r\n', '--Bee\r\n')],
     ['no name', `${part('filename="x"', 'x')}--B--`],
     ['no disposition', '--B\r\nContent-Type: text/plain\r\n\r\nx\r\n--B--'],
     ['no headers', '--B\r\n\r\nx\r\n--B--'],
     ['another disposition', `${part('name="a"', 'x').replace('form-data', 'attachment')}--B--`],
     ['two names', `${part('name="a"; name="b"', 'x')}--B--`],
-    ['rubbish behind the parameters', `${part('name="a" x', 'x')}--B--`],
+    ['rubbish after the parameters', `${part('name="a" x', 'x')}--B--`],
     ['an open quote', `${part('name="a', 'x')}--B--`],
     ['a repeated header', `${part('name="a"', 'x', 'Content-Disposition: form-data; name="b"\r\n')}--B--`],
     ['encoded data', `${part('name="a"', 'eA==', 'Content-Transfer-Encoding: base64\r\n')}--B--`],
@@ -103,4 +103,4 @@ test.each([
   ['multipart/form-data; boundary="a\r\nb"', undefined],
   [`multipart/form-data; boundary=${'x'.repeat(71)}`, undefined],
   [undefined, undefined],
-])('the boundary of %s is %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));
+])('reads the boundary of %s as %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));

@@ -1,21 +1,21 @@
 import { type PartHeaders, parsePartHeaders } from './part-headers.ts';
 
-/** What a form consists of, in the order in which it arrives. */
+/** Element of a form, in order of arrival. */
 export type MultipartEvent =
   | { readonly type: 'part'; readonly headers: PartHeaders }
   | { readonly type: 'data'; readonly bytes: Buffer }
   | { readonly type: 'part_end' };
 
-/** The form breaks RFC 7578 or RFC 2046; the message holds nothing of it. */
+/** Thrown if a form violates RFC 7578 or RFC 2046. The message contains no data of the form. */
 export class MultipartError extends Error {
   override readonly name = 'MultipartError';
 }
 
-/** Cuts a form into its parts while it arrives. */
+/** Parses a form while it arrives. */
 export interface MultipartParser {
-  /** Yields what these bytes complete. Throws MultipartError. */
+  /** Yields the elements that these bytes complete. Throws MultipartError. */
   readonly push: (chunk: Buffer) => Generator<MultipartEvent>;
-  /** Throws MultipartError when the form is not whole. */
+  /** Throws MultipartError if the form is incomplete. */
   readonly end: () => void;
 }
 
@@ -23,7 +23,7 @@ const CRLF = Buffer.from('\r\n');
 const HEADERS_END = Buffer.from('\r\n\r\n');
 const HEADER_BYTES_MAX = 8 * 1024;
 const PARTS_MAX = 32;
-/** RFC 2046 section 5.1.1: blanks that a gateway on the way may have added behind a delimiter. */
+/** RFC 2046 section 5.1.1: blanks that transport may append to a delimiter. */
 const PADDING_BYTES_MAX = 64;
 const DASH = 0x2d;
 const CR = 0x0d;
@@ -31,17 +31,17 @@ const CR = 0x0d;
 type State = 'preamble' | 'delimiter' | 'headers' | 'body' | 'epilogue';
 
 /**
- * Creates a parser (RFC 2046 section 5.1, RFC 7578). It holds no more than one delimiter or one part's headers; the data of
- * parts passes through. What comes after the closing delimiter is ignored.
+ * Creates a parser (RFC 2046 section 5.1, RFC 7578). It buffers at most one delimiter or the headers of one part; data
+ * passes through. Bytes after the closing delimiter are ignored.
  */
 export const createMultipartParser = (boundary: string): MultipartParser => {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   let state: State = 'preamble';
-  // The first delimiter may stand at the very start, without the line end that belongs to all others.
+  // The first delimiter may come without a preceding line end, so one is prepended.
   let held: Buffer = CRLF;
   let parts = 0;
 
-  /** Takes one step; undefined when more bytes are needed. */
+  /** Performs one step. Returns undefined if more bytes are needed. */
   const step = (): readonly MultipartEvent[] | undefined => {
     switch (state) {
       case 'preamble':
@@ -58,7 +58,7 @@ export const createMultipartParser = (boundary: string): MultipartParser => {
     }
   };
 
-  /** Everything before the next delimiter, as far as it has arrived. */
+  /** Consumes the bytes before the next delimiter. */
   const toDelimiter = (give: (bytes: Buffer) => readonly MultipartEvent[]): readonly MultipartEvent[] | undefined => {
     const wasBody = state === 'body';
     const at = held.indexOf(delimiter);
@@ -87,7 +87,7 @@ export const createMultipartParser = (boundary: string): MultipartParser => {
     if (lineEnd === -1 || padding.toString('latin1').trim() !== '') throw new MultipartError('a delimiter is damaged');
     parts += 1;
     if (parts > PARTS_MAX) throw new MultipartError(`the form has more than ${PARTS_MAX} parts`);
-    // The line end stays: headers end with an empty line, and there may be none.
+    // The line end is kept: headers end with an empty line, and there may be no headers.
     held = held.subarray(lineEnd);
     state = 'headers';
     return [];
@@ -118,8 +118,8 @@ export const createMultipartParser = (boundary: string): MultipartParser => {
 };
 
 /**
- * Offset of the bytes at the end that the delimiter may begin with; the length where there are none, as nearly always in audio:
- * what is held is copied in front of the next bytes.
+ * Returns the offset of a partial delimiter at the end of the bytes, or the length if there is none. Avoids buffering more
+ * than that, because buffered bytes are copied in front of the next chunk.
  */
 const partialStart = (bytes: Buffer, delimiter: Buffer): number => {
   let at = bytes.indexOf(CR, Math.max(0, bytes.length - delimiter.length + 1));

@@ -1,4 +1,4 @@
-/** What the headers of a part say of it. */
+/** Headers of a part. */
 export interface PartHeaders {
   readonly name: string;
   /** Undefined for an ordinary field. */
@@ -8,10 +8,10 @@ export interface PartHeaders {
 
 /** `name="value"` with backslash escapes, or a plain token. */
 const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))\s*/giy;
-/** Encodings that leave the bytes as they are. */
+/** Transfer encodings that do not change the bytes. */
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
-/** Reads the headers of a part (RFC 7578 section 4.2); undefined where they name no field or encode its data. */
+/** Parses the headers of a part (RFC 7578 section 4.2). Returns undefined if they name no field or encode its data. */
 export const parsePartHeaders = (text: string): PartHeaders | undefined => {
   const headers = new Map<string, string>();
   for (const line of text.split('\r\n')) {
@@ -41,6 +41,6 @@ const parseDisposition = (value: string): Pick<PartHeaders, 'name' | 'filename'>
   }
   const name = parameters.get('name');
   if (name === undefined || end !== value.length) return undefined;
-  // RFC 7578 section 4.2 forbids `filename*`, and some clients send it all the same.
+  // RFC 7578 section 4.2 forbids `filename*`, but some clients send it.
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
 };

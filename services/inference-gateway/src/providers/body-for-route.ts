@@ -2,26 +2,25 @@ import type { TokenRoute } from '../routes/index.ts';
 import { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from '../wire/index.ts';
 import { kindOf, RENAMED_MEMBERS } from './kind-of.ts';
 
-/** Members of a request whose offsets must be known to forward it to any kind of provider. */
+/** Members of a request that some kind of provider needs rewritten, so their offsets must be known. */
 export const FORWARDED_MEMBERS: ReadonlySet<string> = new Set([...REWRITTEN_MEMBERS, ...RENAMED_MEMBERS]);
 
-/** Circumstances of a request that its body does not tell. */
 export interface BodyOptions {
   readonly isStreamed: boolean;
-  /** Limit of the output, for a request without its own. */
+  /** Output limit for a request without its own. */
   readonly outputTokensMax?: number | undefined;
 }
 
-/** A request as the provider of a route gets it, asking for the usage at the end of a stream. */
+/** Returns the body for a route's provider. It requests usage at the end of a stream. */
 export const bodyForRoute = (
   route: TokenRoute,
   body: RequestBody,
   { isStreamed, outputTokensMax }: BodyOptions,
 ): Buffer[] => {
-  const { memberNames, outputLimitMember, tellsUsageUnasked } = kindOf(route.provider);
+  const { memberNames, outputLimitMember, alwaysReportsUsage } = kindOf(route.provider);
   return toUpstreamBody(body, {
     model: route.deployment,
-    mustTellUsage: isStreamed && !tellsUsageUnasked,
+    requestsUsage: isStreamed && !alwaysReportsUsage,
     outputTokensMax,
     outputLimitMember,
     memberNames,

@@ -5,4 +5,4 @@ export type { FormFields, RequestIdHeaders } from './provider-kind.ts';
 export type { RouteGateLimits } from './route-gate.ts';
 export { createRouteGates, type RouteGates } from './route-gates.ts';
 export { type RouteRequest, sendToRoute, type UpstreamDeps } from './send-to-route.ts';
-export { moreTelling, tryInOrder } from './try-in-order.ts';
+export { failureToReport, tryInOrder } from './try-in-order.ts';

@@ -17,10 +17,10 @@ const KINDS: Readonly<Record<ProviderKindName, ProviderKind>> = {
   vllm,
 };
 
-/** Names of request members that some kind of provider renames or refuses, with the names it gives them. */
+/** Request members that some kind of provider renames or rejects, and their new names. */
 export const RENAMED_MEMBERS: readonly string[] = Object.values(KINDS).flatMap(({ memberNames }) =>
   Object.entries(memberNames).flatMap(([name, renamed]) => (renamed === null ? [name] : [name, renamed])),
 );
 
-/** The rules of a provider's `kind` in the routes file. */
+/** Returns the rules for a provider's `kind` in the routes file. */
 export const kindOf = ({ kind }: Pick<Provider, 'kind'>): ProviderKind => KINDS[kind];

@@ -2,37 +2,34 @@ import type { Route } from '../routes/index.ts';
 import type { OutputLimitMember } from '../wire/index.ts';
 import type { ReadWireError } from './common-wire/index.ts';
 
-/** How the offering of one provider differs from the common wire format. */
+/** Differences of one provider's API from the common wire format. */
 export interface ProviderKind {
-  /** The headers that carry the key. */
   readonly keyHeaders: (apiKey: string) => Readonly<Record<string, string>>;
-  /** Where an endpoint such as `/chat/completions` lies below the base URL, with its query. */
+  /** Returns the path of an endpoint such as `/chat/completions` below the base URL, with its query. */
   readonly pathOf: (endpoint: string, route: Route) => string;
-  /** Headers that carry the id of a request. */
   readonly requestIdHeaders: RequestIdHeaders;
-  /** Streams end with their usage unasked, and a request that asks for it is refused. */
-  readonly tellsUsageUnasked: boolean;
-  /** Chunks that name no model may come before those that do. */
+  /** True if streams always end with their usage, and requests must not ask for it. */
+  readonly alwaysReportsUsage: boolean;
+  /** True if chunks without a model may precede the first one that names it. */
   readonly namesModelLate: boolean;
-  /** Members of JSON requests that have another name there; null where they are refused, and so left out. */
+  /** New names of members of JSON requests; null for members that the provider rejects, which are removed. */
   readonly memberNames: Readonly<Record<string, string | null>>;
-  /** The limit of the output that every model there takes. */
+  /** Member for the output limit that every model accepts. */
   readonly outputLimitMember: OutputLimitMember;
-  /** Fields of the transcription form as they are sent. */
+  /** Translates the fields of the transcription form. */
   readonly formFields: (fields: FormFields) => FormFields;
-  /** The most tokens that one image costs. */
+  /** Maximum tokens of one image. */
   readonly imageTokensMax: number;
-  /** The error that the body of a refusal tells of. */
   readonly readError: ReadWireError;
 }
 
-/** Fields of a form beside its file, by their names. */
+/** Text fields of a form by name. */
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Names of headers that carry the id of a request. */
+/** Names of headers with the provider's request id. */
 export interface RequestIdHeaders {
-  /** The provider's own: they mean the same thing, so they must agree. */
+  /** The provider's own headers. Their values must agree. */
   readonly primary: readonly string[];
-  /** Used in this order where there is none of the first. */
+  /** Fallbacks in order of preference. */
   readonly secondary: readonly string[];
 }

@@ -21,7 +21,7 @@ const pausedAt = (nowMs: number): RouteGate => {
 };
 
 describe('the concurrency limit', () => {
-  test('is the number of places, each given back once', () => {
+  test('is the number of slots, each released once', () => {
     const gate = createRouteGate(LIMITS);
     const permits = [enter(gate, 0), enter(gate, 0), enter(gate, 0)];
     expect(gate.enter(0)).toEqual({ reason: 'full', retryAfterMs: 1_000 });
@@ -32,7 +32,7 @@ describe('the concurrency limit', () => {
     expect(gate.inFlight()).toBe(3);
   });
 
-  test('a verdict does not give the place back: a stream goes on after its head', () => {
+  test('keeps the slot after a verdict, as a stream continues after its headers', () => {
     const gate = createRouteGate({ ...LIMITS, inFlightMax: 1 });
     const permit = enter(gate, 0);
     permit.judge('served', 0);
@@ -43,14 +43,14 @@ describe('the concurrency limit', () => {
 });
 
 describe('the circuit breaker', () => {
-  test('pauses after certain failures in a row, and says how long', () => {
+  test('pauses after consecutive definite failures, and returns the time left', () => {
     const gate = pausedAt(500);
     expect(gate.enter(700)).toEqual({ reason: 'paused', retryAfterMs: 800 });
     expect(gate.isPaused()).toBe(true);
     expect(gate.isIdle()).toBe(false);
   });
 
-  test('a served request between them starts the count again, one of unknown outcome does not count', () => {
+  test('resets the count after a served request, and ignores unknown outcomes', () => {
     const gate = createRouteGate(LIMITS);
     for (const verdict of ['failed', 'failed', 'served', 'failed', 'unknown', 'failed', 'unknown'] as const) {
       run(gate, verdict, 0);
@@ -60,7 +60,7 @@ describe('the circuit breaker', () => {
     expect(gate.isPaused()).toBe(true);
   });
 
-  test('one probe after the pause; served, it opens the route', () => {
+  test('sends one probe after the pause, and opens the route if it is served', () => {
     const gate = pausedAt(0);
     const probe = enter(gate, 1_000);
     expect(gate.enter(1_001)).toMatchObject({ reason: 'paused' });
@@ -70,14 +70,14 @@ describe('the circuit breaker', () => {
     expect(gate.isIdle()).toBe(true);
   });
 
-  test.each(['failed', 'unknown'] as const)('a probe that is %s pauses again', (verdict) => {
+  test.each(['failed', 'unknown'] as const)('pauses again after a probe that is %s', (verdict) => {
     const gate = pausedAt(0);
     run(gate, verdict, 1_300);
     expect(gate.heldBack(2_299)).toEqual({ reason: 'paused', retryAfterMs: 1 });
     expect(gate.heldBack(2_300)).toBeUndefined();
   });
 
-  test('a probe that never tells does not close the route for good', () => {
+  test('sends another probe if the first one never gets a verdict', () => {
     const gate = pausedAt(0);
     enter(gate, 1_000);
     expect(gate.heldBack(1_999)).toBeDefined();
@@ -85,7 +85,7 @@ describe('the circuit breaker', () => {
     expect(gate.isPaused()).toBe(false);
   });
 
-  test('what was sent before the pause neither ends nor prolongs it', () => {
+  test('ignores verdicts of requests that were sent before the pause', () => {
     const gate = createRouteGate({ ...LIMITS, failuresMax: 1 });
     const [old, older] = [enter(gate, 0), enter(gate, 0)];
     run(gate, 'failed', 100);
@@ -94,7 +94,7 @@ describe('the circuit breaker', () => {
     expect(gate.heldBack(400)).toEqual({ reason: 'paused', retryAfterMs: 700 });
   });
 
-  test('each pause is told once', () => {
+  test('calls onPause once for each pause', () => {
     let pauses = 0;
     const gate = createRouteGate({ ...LIMITS, failuresMax: 1 }, () => {
       pauses += 1;

@@ -1,46 +1,45 @@
-/** Bounds of what one route is sent. */
 export interface RouteGateLimits {
-  /** Requests that one route may have under way at once. */
+  /** Concurrent requests on one route. */
   readonly inFlightMax: number;
-  /** Certain failures in a row after which a route is paused. */
+  /** Consecutive definite failures that pause a route. */
   readonly failuresMax: number;
-  /** Milliseconds of a pause; the first request after it is a probe, and the others wait for what it shows. */
+  /** Length of a pause. The first request after it is a probe; others are held back until its verdict. */
   readonly pauseMs: number;
 }
 
-/** What a request has shown of its route; `unknown` where nobody can say whether it was served. */
+/** Result of a request for the health of its route; `unknown` if it may have been served. */
 export type RouteVerdict = 'served' | 'failed' | 'unknown';
 
-/** Why a route is sent nothing now, and when to ask again. */
+/** Reason why a route accepts no request now, and the time to retry. */
 export interface HeldBack {
   readonly reason: 'full' | 'paused';
   readonly retryAfterMs: number;
 }
 
-/** The right to send one request. Each method counts once. */
+/** Permission to send one request. Each method takes effect once. */
 export interface RoutePermit {
-  /** Tells the verdict, as soon as it is known. */
+  /** Reports the verdict, as soon as it is known. */
   readonly judge: (verdict: RouteVerdict, nowMs: number) => void;
-  /** Gives the place back, when the exchange is over. */
+  /** Releases the slot, when the exchange has ended. */
   readonly leave: () => void;
 }
 
-/** A circuit breaker and a concurrency limit. */
+/** Circuit breaker and concurrency limit of a route. */
 export interface RouteGate {
-  /** Takes a place, if there is one. */
+  /** Takes a slot, if one is free. */
   readonly enter: (nowMs: number) => RoutePermit | HeldBack;
-  /** Why nothing would be let in now; takes no place. */
+  /** Returns why `enter` would fail now, without taking a slot. */
   readonly heldBack: (nowMs: number) => HeldBack | undefined;
   readonly inFlight: () => number;
   readonly isPaused: () => boolean;
-  /** Whether it knows nothing that a new gate does not. */
+  /** Returns true if the gate has no state to keep. */
   readonly isIdle: () => boolean;
 }
 
-/** Nobody knows when a place gets free; a second is the least that Retry-After can say. */
-const PLACE_RETRY_MS = 1_000;
+/** It is unknown when a slot becomes free. One second is the minimum of Retry-After. */
+const SLOT_RETRY_MS = 1_000;
 
-/** Creates the gate of one route, open. `onPause` is told of each pause. */
+/** Creates an open gate. Calls `onPause` for each pause. */
 export const createRouteGate = (limits: RouteGateLimits, onPause: () => void = () => {}): RouteGate => {
   let inFlight = 0;
   let failures = 0;
@@ -50,14 +49,14 @@ export const createRouteGate = (limits: RouteGateLimits, onPause: () => void = (
     if (pausedUntilMs !== undefined && nowMs < pausedUntilMs) {
       return { reason: 'paused', retryAfterMs: pausedUntilMs - nowMs };
     }
-    return inFlight < limits.inFlightMax ? undefined : { reason: 'full', retryAfterMs: PLACE_RETRY_MS };
+    return inFlight < limits.inFlightMax ? undefined : { reason: 'full', retryAfterMs: SLOT_RETRY_MS };
   };
   const pause = (nowMs: number): void => {
     pausedUntilMs = nowMs + limits.pauseMs;
     onPause();
   };
   const judge = (verdict: RouteVerdict, nowMs: number, isProbe: boolean): void => {
-    // Requests from before a pause say nothing about now.
+    // Requests from before the pause are no evidence of the current state.
     if (pausedUntilMs !== undefined && !isProbe) return;
     if (verdict === 'served') {
       pausedUntilMs = undefined;
@@ -76,7 +75,7 @@ export const createRouteGate = (limits: RouteGateLimits, onPause: () => void = (
       if (refusal !== undefined) return refusal;
       inFlight += 1;
       const isProbe = pausedUntilMs !== undefined;
-      // A probe that takes long, such as a slow upload, is followed by another one after the length of a pause.
+      // If a probe takes longer than a pause, as a slow upload may, another one follows.
       if (isProbe) pausedUntilMs = nowMs + limits.pauseMs;
       return {
         judge: once((verdict: RouteVerdict, atMs: number) => judge(verdict, atMs, isProbe)),

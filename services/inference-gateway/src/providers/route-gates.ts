@@ -3,13 +3,12 @@ import type { Route } from '../routes/index.ts';
 import { UpstreamFailure } from './common-wire/index.ts';
 import { createRouteGate, type RouteGate, type RouteGateLimits, type RoutePermit } from './route-gate.ts';
 
-/** The gates of all routes, which outlive reloads of the routes file. */
+/** Gates of all routes. They survive reloads of the routes file. */
 export interface RouteGates {
-  /** Takes a place. Throws UpstreamFailure `held_back` where the route has none. */
+  /** Takes a slot. Throws UpstreamFailure `held_back` if the route is paused or full. */
   readonly enter: (route: Route) => RoutePermit;
 }
 
-/** What the gates work with. */
 export interface RouteGatesOptions {
   readonly limits: RouteGateLimits;
   /** Milliseconds since the epoch. */
@@ -25,7 +24,7 @@ export const createRouteGates = (options: RouteGatesOptions): RouteGates => {
   const meters = createMeters(options.metrics, gates);
 
   const openGate = (name: string, route: Route): RouteGate => {
-    // Routes that are no longer in the file are forgotten here.
+    // Also deletes the gates of routes that are no longer in the file.
     for (const [other, { isIdle }] of gates) if (isIdle()) gates.delete(other);
     const gate = createRouteGate(limits, () => {
       meters.pauses.inc({ route: route.id });
@@ -51,22 +50,22 @@ export const createRouteGates = (options: RouteGatesOptions): RouteGates => {
 const createMeters = (metrics: Metrics, gates: ReadonlyMap<string, RouteGate>) => {
   metrics.gauge({
     name: 'upstream_requests_in_flight',
-    help: 'Requests under way to providers.',
+    help: 'Requests in flight to providers.',
     read: () => [...gates.values()].reduce((sum, gate) => sum + gate.inFlight(), 0),
   });
   metrics.gauge({
     name: 'upstream_routes_paused',
-    help: 'Routes that have failed too often in a row, and are sent nothing or a probe.',
+    help: 'Routes paused after consecutive failures, including those being probed.',
     read: () => [...gates.values()].filter((gate) => gate.isPaused()).length,
   });
   const pauses = metrics.counter({
     name: 'upstream_route_pauses_total',
-    help: 'Pauses of a route after certain failures in a row, or after a probe that was not served.',
+    help: 'Pauses of a route after consecutive definite failures, or after a failed probe.',
     labelNames: ['route'],
   });
   const heldBack = metrics.counter({
     name: 'upstream_requests_held_back_total',
-    help: 'Attempts that a route was not sent, because it is paused or has too many requests under way.',
+    help: 'Requests not sent to a route because it was paused or had too many requests in flight.',
     labelNames: ['route', 'reason'],
   });
   return { pauses, heldBack };

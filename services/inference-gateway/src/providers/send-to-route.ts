@@ -15,9 +15,8 @@ import { kindOf } from './kind-of.ts';
 import type { RouteVerdict } from './route-gate.ts';
 import type { RouteGates } from './route-gates.ts';
 
-/** What reaching providers needs. */
+/** Dependencies of requests to providers. */
 export interface UpstreamDeps {
-  /** Its connections to providers. */
   readonly providers: HttpClient;
   readonly upstreamLimits: UpstreamLimits;
   readonly gates: RouteGates;
@@ -25,30 +24,29 @@ export interface UpstreamDeps {
   readonly clock: () => number;
 }
 
-/** One request as a route's provider gets it. */
 export interface RouteRequest {
   readonly route: Route;
-  /** Below the provider's base URL, such as `/chat/completions`. */
+  /** Path relative to the provider's base URL, such as `/chat/completions`. */
   readonly endpoint: string;
   readonly body: readonly Buffer[] | Readable;
-  /** JSON unless said otherwise. */
+  /** Default: JSON. */
   readonly contentType?: string;
-  /** A stream is wanted. */
+  /** True if the answer must be a stream. */
   readonly isStreamed: boolean;
-  /** Whose logger is made only when there is something to tell. */
+  /** An object rather than the logger itself, because `log` is a getter that creates it. */
   readonly logging: { readonly log: Logger };
-  /** Called when the connection has let go of a body in pieces. */
+  /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: () => void;
-  /** For a body that is still being written: decides instead of the first-byte timeout. */
+  /** Replaces the first-byte timeout for a body that is still being written. */
   readonly giveUp?: AbortSignal;
 }
 
 /**
- * Sends a request to a route's provider and answers the head of a 200, a stream if one was asked for. Throws UpstreamFailure;
- * `held_back` where the route takes nothing now.
+ * Sends a request to a route's provider and returns a successful answer, a stream if requested. Throws UpstreamFailure;
+ * `held_back` if the route accepts no requests now.
  */
 export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
-  // Routes are chosen before the request is admitted and others are tried, which takes its time.
+  // The certification may have expired since the route was chosen: admission and other attempts take time.
   if (deps.clock() >= request.route.certifiedUntilMs) throw new UpstreamFailure('held_back');
   const permit = deps.gates.enter(request.route);
   const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
@@ -68,7 +66,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
   }
 };
 
-/** The step until the head of the provider's answer. The provider is not told of the trace. */
+/** Begins a span until the headers of the answer. No trace context is sent to the provider. */
 const beginExchange = ({ id, provider, service }: Route): TraceSpan | undefined =>
   activeTracing()?.begin({
     name: `ask provider ${service}`,
@@ -76,32 +74,37 @@ const beginExchange = ({ id, provider, service }: Route): TraceSpan | undefined 
     attributes: { 'svc.provider': provider.name, 'svc.upstream_route': id },
   });
 
-/** What a provider refuses because of the request alone says that it serves others. */
+/** A provider that rejects an invalid request is healthy. */
 const verdictOf = (failure: UpstreamFailure): RouteVerdict => {
   if (failure.reason === 'rejected') return 'served';
   return failure.isUncertain ? 'unknown' : 'failed';
 };
 
-/** What all requests for a route have in common that ask for the same. */
-type Address = Pick<UpstreamRequest, 'origin' | 'path' | 'headers'>;
+/** The parts of a request that are the same for a route and endpoint. */
+type RequestTarget = Pick<UpstreamRequest, 'origin' | 'path' | 'headers'>;
 
-/** By route and what is asked for. A route does not change, and a new file brings new ones. */
-const addresses = new WeakMap<Route, Map<string, Address>>();
+/** Cache by route and endpoint. Routes are immutable; a reload of the file creates new ones. */
+const targets = new WeakMap<Route, Map<string, RequestTarget>>();
 
-const addressOf = (request: RouteRequest): Address => {
-  // That of a form differs each time.
-  if (request.contentType !== undefined) return writeAddress(request);
+const targetOf = (request: RouteRequest): RequestTarget => {
+  // The content type of a form has a new boundary each time.
+  if (request.contentType !== undefined) return buildTarget(request);
   const { route, endpoint, isStreamed } = request;
   const name = isStreamed ? `${endpoint} streamed` : endpoint;
-  const known = addresses.get(route);
+  const known = targets.get(route);
   const written = known?.get(name);
   if (written !== undefined) return written;
-  const address = writeAddress(request);
-  addresses.set(route, (known ?? new Map<string, Address>()).set(name, address));
-  return address;
+  const target = buildTarget(request);
+  targets.set(route, (known ?? new Map<string, RequestTarget>()).set(name, target));
+  return target;
 };
 
-const writeAddress = ({ route, endpoint, contentType = 'application/json', isStreamed }: RouteRequest): Address => {
+const buildTarget = ({
+  route,
+  endpoint,
+  contentType = 'application/json',
+  isStreamed,
+}: RouteRequest): RequestTarget => {
   const { provider } = route;
   const kind = kindOf(provider);
   return {
@@ -111,17 +114,17 @@ const writeAddress = ({ route, endpoint, contentType = 'application/json', isStr
       ...kind.keyHeaders(provider.apiKey),
       'content-type': contentType,
       accept: isStreamed ? 'text/event-stream' : 'application/json',
-      // RFC 9110 section 12.5.3: without this, any coding would do.
+      // RFC 9110 section 12.5.3: any coding is acceptable without this header.
       'accept-encoding': 'identity',
     }),
   };
 };
 
-const exchange = async (deps: UpstreamDeps, request: RouteRequest, onOver: () => void): Promise<UpstreamAnswer> => {
+const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () => void): Promise<UpstreamAnswer> => {
   const { route, isStreamed, body, giveUp, onFlushed } = request;
   const answer = await openUpstream(
     deps.providers,
-    { ...addressOf(request), body, giveUp, onOver, onFlushed },
+    { ...targetOf(request), body, giveUp, onClosed, onFlushed },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;

@@ -1,9 +1,8 @@
 import { UpstreamFailure } from './common-wire/index.ts';
 
 /**
- * Tries one route after the other, as long as it is certain that the last one generated nothing. Throws the last failure of
- * a provider; where no route was sent anything, the one that may be asked again first. `onFailed` hears of each route whose
- * provider had the request and did not serve it.
+ * Tries routes in order, as long as the previous one has definitely generated nothing. Throws the most informative failure
+ * (see `failureToReport`). Calls `onFailed` for each route whose provider received the request but did not serve it.
  */
 export const tryInOrder = async <R, T>(
   routes: readonly R[],
@@ -17,18 +16,18 @@ export const tryInOrder = async <R, T>(
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.hasReachedProvider) onFailed(route);
-      if (!error.mayTryNext) throw error;
-      last = last === undefined ? error : moreTelling(last, error);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
     }
   }
   throw last ?? new UpstreamFailure('unreachable');
 };
 
 /**
- * Which of two failures of routes the caller is told: one of a provider first, and of those the last one, unless another knows
- * better when to come again; then the one that may be asked again first.
+ * Chooses which of two failures to report. Prefers failures of providers to `held_back`, then the later one; but keeps
+ * `busy` over `unreachable`, as it may have Retry-After. Of two held back, returns the one with the earlier retry.
  */
-export const moreTelling = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+export const failureToReport = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
   if (second.reason === 'unreachable' && first.reason === 'busy') return first;
   if (second.reason !== 'held_back') return second;
   if (first.reason !== 'held_back') return first;

@@ -5,28 +5,26 @@ import { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
 import type { ReadProviderKey } from './read-provider-key.ts';
 import type { RouteTable } from './route-table.ts';
 
-/** Asking the file's state needs no support from its file system, and follows links that are swapped under it. */
+/** Polling works on any file system, and follows symbolic links that are swapped. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** The routes in force. */
 export interface RoutesInForce {
-  /** The table of the last good file. */
+  /** Returns the table of the last valid file. */
   readonly table: () => RouteTable;
-  /** Reads the file again; false where it is bad, and then the table stays as it was. */
+  /** Reads the file again. Returns false, and keeps the current table, if it is invalid. */
   readonly reload: () => Promise<boolean>;
   readonly stop: () => void;
 }
 
-/** What reading the routes file needs. */
 export interface RoutesFileOptions {
   readonly file: string;
-  /** Asked again at each reload. */
+  /** Called again at each reload. */
   readonly providerKey: ReadProviderKey;
   readonly clock: () => number;
   readonly logger: Logger;
 }
 
-/** Reads the routes file and keeps watching it. Throws RoutesFileError when it is bad from the start. */
+/** Reads the routes file and watches it for changes. Throws RoutesFileError if it is invalid at the start. */
 export const openRoutesFile = async (options: RoutesFileOptions): Promise<RoutesInForce> => {
   const { file, providerKey, clock, logger } = options;
   let text = await readFile(file, 'utf8');
@@ -47,7 +45,7 @@ export const openRoutesFile = async (options: RoutesFileOptions): Promise<Routes
     }
   };
 
-  // One at a time, so that an older reading never replaces a newer one.
+  // Reloads are serialized, so that an older reading never replaces a newer one.
   let last: Promise<boolean> = Promise.resolve(true);
   const reload = (): Promise<boolean> => {
     last = last.then(readAgain);

@@ -3,12 +3,11 @@ import { type Binding, bind } from '@svc/service-kit';
 import type { RoutesFileOptions, RoutesInForce } from './open-routes-file.ts';
 import { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
 
-/** What the routes need. */
 export interface RoutesOperatorDeps extends Pick<RoutesFileOptions, 'providerKey' | 'clock'> {
   readonly routes: RoutesInForce;
 }
 
-/** The operator's routes over the routes file; for the internal application. */
+/** Binds the operator's routes for the routes file, in the internal application. */
 export const routesOperatorRoutes = (deps: RoutesOperatorDeps): Binding[] => [
   bind(serviceOperations.checkRoutesFile, async ({ body }) => ({
     status: 200,

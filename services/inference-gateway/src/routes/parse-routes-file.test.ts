@@ -34,8 +34,8 @@ const faultsOf = (text: string, nowMs = NOW): readonly string[] => {
   }
 };
 
-describe('a good file', () => {
-  test('gives delegated routes in the order of preference', () => {
+describe('a valid file', () => {
+  test('lists delegated routes in order of preference', () => {
     expect(
       parse(good)
         .delegatedChat(NOW)
@@ -44,7 +44,7 @@ describe('a good file', () => {
     expect(parse(good).delegatedTranscription(NOW)[0]?.price.micros_per_second).toBe(3);
   });
 
-  test('gives routes of a model in the order of the file', () => {
+  test('lists the routes of a model in the order of the file', () => {
     expect(
       parse(good)
         .forModel('chat', 'svc-chat', NOW)
@@ -52,7 +52,7 @@ describe('a good file', () => {
     ).toEqual(['chat-eu', 'chat-2']);
   });
 
-  test('tells a model without a usable route from one that does not exist', () => {
+  test('distinguishes a model without a usable route from an unknown model', () => {
     expect(parse(good).forModel('chat', 'svc-draft', NOW)).toEqual([]);
     expect(parse(good).forModel('chat', 'other', NOW)).toBeUndefined();
     expect(parse(good).forModel('embeddings', 'svc-chat', NOW)).toBeUndefined();
@@ -66,7 +66,7 @@ describe('a good file', () => {
     });
   });
 
-  test('a provider is of the common kind and has no versions, unless it says otherwise', () => {
+  test('defaults to the common kind without an API version', () => {
     expect(parse(good).delegatedChat(NOW)[0]).toMatchObject({
       deployment: 'chat-2',
       provider: { kind: 'common', apiVersion: undefined },
@@ -78,7 +78,7 @@ describe('a good file', () => {
     });
   });
 
-  test('lists each model once, and never audio', () => {
+  test('lists each model once, without audio models', () => {
     expect(
       parse(good)
         .models(NOW)
@@ -89,7 +89,7 @@ describe('a good file', () => {
   test.each([
     ['day', '2026-12-01', '2026-12-01T00:00:00Z'],
     ['instant', '2026-12-01T13:45:10.250Z', '2026-12-01T13:45:10.250Z'],
-  ])('a certification that expires while running takes its route out from that %s on', (_what, expires_at, at) => {
+  ])('removes a route when its certification expires at a %s', (_name, expires_at, at) => {
     const table = parse(good.replace('expires_at: 2026-12-01', `expires_at: ${expires_at}`));
     const idsAt = (nowMs: number) => table.delegatedChat(nowMs).map(({ id }) => id);
     expect(idsAt(Date.parse(at) - 1)).toEqual(['chat-2', 'chat-eu']);
@@ -97,7 +97,7 @@ describe('a good file', () => {
   });
 });
 
-test('an alias counts as what it stands for: programs that write YAML use one for what stands twice', () => {
+test('resolves YAML aliases, which serializers write for repeated values', () => {
   const aliased = good
     .replace('certification: {reference: A', 'certification: &certified {reference: A')
     .replace(
@@ -107,11 +107,11 @@ test('an alias counts as what it stands for: programs that write YAML use one fo
   expect(parse(aliased).delegatedChat(NOW)).toHaveLength(2);
 });
 
-describe('a bad file', () => {
+describe('reports', () => {
   test.each([
-    ['no YAML', 'a: [', 'YAML:'],
-    ['an alias of nothing', good.replace('name: Sandbox', 'name: *nothing'), 'YAML:'],
-    ['a bomb of aliases', `${good}x: [&b [${'*chat, '.repeat(50)}], *b, *b, *b]`, 'YAML:'],
+    ['invalid YAML', 'a: [', 'YAML:'],
+    ['an undefined alias', good.replace('name: Sandbox', 'name: *nothing'), 'YAML:'],
+    ['an alias bomb', `${good}x: [&b [${'*chat, '.repeat(50)}], *b, *b, *b]`, 'YAML:'],
     ['a repeated key', `${good}\nproviders: {}`, 'YAML:'],
     ['an unknown field', good.replace('service: chat,', 'service: chat, zone: EU,'), 'Unrecognized key'],
     ['another zone', good.replace('data_zone: EU', 'data_zone: US'), 'routes.0.data_zone'],
@@ -130,11 +130,11 @@ describe('a bad file', () => {
       good.replace('input_micros_per_million: 1,', 'input_micros_per_million: 1, cached_input_micros_per_million: 2,'),
       'cached_input_micros_per_million: must not be above input_micros_per_million',
     ],
-    ['a repeated id', good.replace('id: chat-2,', 'id: chat-eu,'), 'stands more than once'],
+    ['a repeated id', good.replace('id: chat-2,', 'id: chat-eu,'), 'the id is repeated'],
     [
       'a delegated name that does not exist',
-      good.replace('chat: [chat-2', 'chat: [nobody'),
-      'there is no route nobody',
+      good.replace('chat: [chat-2', 'chat: [missing'),
+      'there is no route missing',
     ],
     [
       'a delegated route of another service',
@@ -143,22 +143,18 @@ describe('a bad file', () => {
     ],
     ['an active route without certification', good.replace(/certification: \{[^}]*\},/, ''), 'needs a certification'],
     ['an inactive provider without its key', good.replace('active: false', 'active: true'), 'UNUSED_KEY is not set'],
+    ['an unknown kind', good.replace('name: Sandbox', 'name: Sandbox, kind: openai'), 'providers.sandbox.kind'],
     [
-      'a kind that nobody knows',
-      good.replace('name: Sandbox', 'name: Sandbox, kind: openai'),
-      'providers.sandbox.kind',
-    ],
-    [
-      'a version where there are none',
+      'an API version of another kind',
       good.replace('name: Sandbox', 'name: Sandbox, api_version: 2024-10-21'),
       'only the kind azure-openai has an api_version',
     ],
     [
-      'a deployment where there are none',
+      'a deployment of another kind',
       good.replace('upstream_model: chat-2', 'upstream_model: chat-2, deployment: x'),
       'only providers of the kind azure-openai have deployments',
     ],
-    ['an address of the other API of Azure', azure.replace('/openai/', '/openai/v1'), 'base_url must end in'],
+    ["a base URL of Azure's other API", azure.replace('/openai/', '/openai/v1'), 'base_url must end in'],
     [
       'dates in the wrong order',
       good.replace('2026-09-01, expires_at: 2026-12-01', '2026-12-01, expires_at: 2026-09-01'),
@@ -173,8 +169,8 @@ describe('a bad file', () => {
     expect(faultsOf(good, Date.parse('2026-08-31T00:00:00Z')).join()).toContain('not valid before');
   });
 
-  test('all faults are told at once', () => {
-    const text = good.replace('chat: [chat-2', 'chat: [nobody').replace('id: chat-2,', 'id: chat-eu,');
+  test('all faults together', () => {
+    const text = good.replace('chat: [chat-2', 'chat: [missing').replace('id: chat-2,', 'id: chat-eu,');
     expect(faultsOf(text)).toHaveLength(2);
   });
 });

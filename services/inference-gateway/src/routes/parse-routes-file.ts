@@ -3,7 +3,7 @@ import { type Document, parseDocument } from 'yaml';
 import type { ProviderKey, ReadProviderKey } from './read-provider-key.ts';
 import { createRouteTable, type Provider, type Route, type RouteTable } from './route-table.ts';
 
-/** A routes file that must not be used; the message lists every fault. */
+/** Thrown for an invalid routes file. The message lists every fault. */
 export class RoutesFileError extends Error {
   override readonly name = 'RoutesFileError';
   readonly faults: readonly string[];
@@ -14,14 +14,13 @@ export class RoutesFileError extends Error {
   }
 }
 
-/** What a routes file is judged against. */
 export interface RoutesFileContext {
   readonly nowMs: number;
-  /** Reads the key of the provider that names this variable. */
+  /** Reads a provider's key, given the variable that the routes file names. */
   readonly providerKey: ReadProviderKey;
 }
 
-/** Reads and judges a routes file. Throws RoutesFileError with all faults; none of them quotes a key. */
+/** Parses and validates a routes file. Throws RoutesFileError with all faults. No fault quotes a key. */
 export const parseRoutesFile = (text: string, context: RoutesFileContext): RouteTable => {
   const document = parseDocument(text);
   if (document.errors.length > 0) {
@@ -39,7 +38,7 @@ export const parseRoutesFile = (text: string, context: RoutesFileContext): Route
   return toTable(result.data, keys);
 };
 
-/** Aliases count as what they stand for, as programs that write YAML use them for what stands twice; a bomb of them is a fault. */
+/** Resolves aliases, which serializers write for repeated values. The parser limits their expansion. */
 const readDocument = (document: Document): unknown => {
   try {
     return document.toJS();
@@ -49,7 +48,7 @@ const readDocument = (document: Document): unknown => {
   }
 };
 
-/** What was read of each provider that an active route uses, once for each reading of the routes file. */
+/** Keys, or faults, of the providers with an active route. */
 type Keys = ReadonlyMap<string, ProviderKey>;
 
 const readKeys = (file: RoutesFile, { providerKey }: RoutesFileContext): Keys => {
@@ -70,7 +69,7 @@ const findFaults = (file: RoutesFile, context: RoutesFileContext & { readonly ke
 const repeatedIds = ({ routes }: RoutesFile): string[] => {
   const ids = routes.map(({ id }) => id);
   const repeated = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
-  return [...repeated].map((id) => `routes.${id}: the id stands more than once`);
+  return [...repeated].map((id) => `routes.${id}: the id is repeated`);
 };
 
 const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: RoutesFileContext): string[] => {
@@ -90,7 +89,7 @@ const routeFaults = (route: ConfiguredRoute, file: RoutesFile, { nowMs }: Routes
   return faults;
 };
 
-/** Azure OpenAI has two APIs, and their addresses tell which one is meant. */
+/** Checks that the base URL matches the API: Azure OpenAI has a v1 and a dated one. */
 const versionFaults = ({ providers }: RoutesFile): string[] =>
   Object.entries(providers).flatMap(([id, { kind, api_version, base_url }]) => {
     const at = `providers.${id}`;
@@ -100,7 +99,7 @@ const versionFaults = ({ providers }: RoutesFile): string[] =>
     const end = api_version === undefined ? '/openai/v1' : '/openai';
     return new URL(base_url).pathname.replace(/\/+$/, '').endsWith(end)
       ? []
-      : [`${at}: base_url must end in /openai/v1, or in /openai where there is an api_version`];
+      : [`${at}: base_url must end in /openai/v1, or in /openai with an api_version`];
   });
 
 const keyFaults = (keys: Keys): string[] =>
@@ -114,7 +113,7 @@ const delegatedFaults = (file: RoutesFile, service: keyof RoutesFile['delegated'
     return route.service === service ? [] : [`${at}: the route ${id} serves ${route.service}`];
   });
 
-/** Valid from `certified_at` until `expires_at`; a date alone is its first instant in UTC. */
+/** Returns the period from `certified_at` until `expires_at`. A date means its first instant in UTC. */
 const certifiedPeriod = (certification: { certified_at: string; expires_at: string }) => ({
   fromMs: Date.parse(certification.certified_at),
   untilMs: Date.parse(certification.expires_at),

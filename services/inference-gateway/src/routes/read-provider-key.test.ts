@@ -18,12 +18,12 @@ const faultOf = (environment: Record<string, string>): string => {
   return 'fault' in key ? key.fault : '';
 };
 
-describe('a key', () => {
-  test('comes from its variable', () => {
+describe('reads a key', () => {
+  test('from its variable', () => {
     expect(providerKeysFrom({ A_KEY: 'sesame', A_KEY_FILE: '' })('A_KEY')).toEqual({ value: 'sesame' });
   });
 
-  test('comes from the file, as that is now, without the line end', async () => {
+  test('from the current content of its file, without the line end', async () => {
     const read = providerKeysFrom({ A_KEY: '', A_KEY_FILE: file });
     for (const value of ['first', 'second']) {
       await writeFile(file, `${value}\r\n`);
@@ -32,21 +32,21 @@ describe('a key', () => {
   });
 });
 
-test('a key comes from the file of its name in PROVIDER_KEYS_DIR, unless a variable holds it', async () => {
+test('reads a key from PROVIDER_KEYS_DIR unless its variable is set', async () => {
   await writeFile(join(directory, 'A_KEY'), 'sesame\n');
   expect(providerKeysFrom({ PROVIDER_KEYS_DIR: directory })('A_KEY')).toEqual({ value: 'sesame' });
   expect(providerKeysFrom({ PROVIDER_KEYS_DIR: directory, A_KEY: 'other' })('A_KEY')).toEqual({ value: 'other' });
   expect(faultOf({ PROVIDER_KEYS_DIR: '/nowhere' })).toContain('A_KEY in PROVIDER_KEYS_DIR cannot be read (ENOENT)');
 });
 
-describe('no key', () => {
+describe('reports a fault for', () => {
   test.each([
     ['neither variable', {}, 'A_KEY is not set, nor is A_KEY_FILE'],
     ['an empty variable', { A_KEY: '' }, 'A_KEY is not set, nor is A_KEY_FILE'],
     ['both variables', { A_KEY: 'sesame', A_KEY_FILE: '/nowhere' }, 'both A_KEY and A_KEY_FILE are set'],
-    ['no such file', { A_KEY_FILE: '/nowhere' }, 'the file of A_KEY_FILE cannot be read (ENOENT)'],
+    ['a missing file', { A_KEY_FILE: '/nowhere' }, 'the file of A_KEY_FILE cannot be read (ENOENT)'],
     ['a folder', { A_KEY_FILE: tmpdir() }, 'the file of A_KEY_FILE cannot be read (EISDIR)'],
-    ['what no header can carry', { A_KEY: 'open sesame' }, 'A_KEY holds no key'],
+    ['a value that is invalid in a header', { A_KEY: 'open sesame' }, 'A_KEY holds no key'],
   ])('%s', (_name, environment, fault) => {
     expect(faultOf(environment)).toContain(fault);
   });

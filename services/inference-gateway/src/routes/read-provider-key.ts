@@ -1,19 +1,19 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A provider's key, or why there is none; the fault never quotes a key. */
+/** A provider's key, or a fault that does not quote it. */
 export type ProviderKey = { readonly value: string } | { readonly fault: string };
 
-/** Reads the key that a variable of this name holds, the file that `<name>_FILE` names, or the file `<name>` in `PROVIDER_KEYS_DIR`. */
+/** Reads a key from the variable `<name>`, the file at `<name>_FILE`, or the file `<name>` in `PROVIDER_KEYS_DIR`. */
 export type ReadProviderKey = (name: string) => ProviderKey;
 
 const KEY_BYTES_MAX = 16 * 1024;
-/** What may stand in a header behind `Bearer `. */
+/** Valid after `Bearer ` in a header. */
 const KEY = /^[\x21-\x7e]+$/;
 
 /**
- * Reads keys from an environment and from the files that it names. A file is read each time, so that a key is rotated by
- * writing the file and reloading; blanks and line ends around the key do not count.
+ * Creates a reader of keys in an environment and in the files that it names. Files are read on each call, so that writing
+ * the file and reloading rotates a key. Surrounding whitespace is ignored.
  */
 export const providerKeysFrom =
   (environment: Readonly<Record<string, string | undefined>>): ReadProviderKey =>
@@ -30,7 +30,7 @@ export const providerKeysFrom =
 const keyInFile = (name: string, file: string): ProviderKey => {
   try {
     const found = statSync(file);
-    // A folder has a size too.
+    // Directories have a size too.
     if (found.isFile() && found.size > KEY_BYTES_MAX) return { fault: `the file of ${name} is too large for a key` };
     return asKey(`the file of ${name}`, readFileSync(file, 'utf8').trim());
   } catch (error) {
@@ -40,4 +40,4 @@ const keyInFile = (name: string, file: string): ProviderKey => {
 };
 
 const asKey = (source: string, value: string): ProviderKey =>
-  KEY.test(value) ? { value } : { fault: `${source} holds no key: one word of printable ASCII is wanted` };
+  KEY.test(value) ? { value } : { fault: `${source} holds no key: expected one word of printable ASCII` };

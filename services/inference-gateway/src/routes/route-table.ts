@@ -1,17 +1,17 @@
 import type { ConfiguredRoute, ProviderKindName, TokenPrice } from '@svc/contracts';
 
-/** An upstream that speaks the common wire format, as its kind does. */
+/** A provider of inference. */
 export interface Provider {
   readonly id: string;
   readonly kind: ProviderKindName;
-  /** What compliance metadata calls it. */
+  /** Name in compliance metadata. */
   readonly name: string;
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Path in front of every endpoint, without a slash at its end; may be empty. */
+  /** Path prefix of every endpoint, without a trailing slash; may be empty. */
   readonly basePath: string;
   readonly apiKey: string;
-  /** Undefined where the provider's API has no versions. */
+  /** Undefined if the provider's API has no versions. */
   readonly apiVersion: string | undefined;
 }
 
@@ -20,17 +20,17 @@ export type RouteService = ConfiguredRoute['service'];
 
 interface CommonRoute {
   readonly id: string;
-  /** The name that gateway callers use. */
+  /** Model name in requests of callers. */
   readonly model: string;
   readonly upstreamModel: string;
-  /** What the provider is asked for: the model, or the name of its deployment. */
+  /** Model name in requests to the provider: the upstream model, or the name of its deployment. */
   readonly deployment: string;
   readonly provider: Provider;
   readonly dataZone: 'EU';
   /** Reference of the certification. */
   readonly certification: string;
   readonly certifiedFromMs: number;
-  /** The first instant at which the route is no longer certified. */
+  /** Exclusive. */
   readonly certifiedUntilMs: number;
 }
 
@@ -38,9 +38,9 @@ interface CommonRoute {
 export interface TokenRoute extends CommonRoute {
   readonly service: Exclude<RouteService, 'audio_transcription'>;
   readonly price: TokenPrice;
-  /** Output tokens that a request without a limit of its own is expected to need at most. */
+  /** Assumed output limit of requests without one. */
   readonly outputTokensMax: number;
-  /** Input and output tokens of one request; a provider that reports more is not believed. */
+  /** Maximum input and output tokens of one request. Higher usage reported by a provider is implausible. */
   readonly contextTokensMax: number;
 }
 
@@ -50,23 +50,23 @@ export interface AudioRoute extends CommonRoute {
   readonly price: { readonly micros_per_second: number };
 }
 
-/** An active route. Whether its certification holds now is asked of the table. */
+/** An active route. Only the table checks that its certification is valid now. */
 export type Route = TokenRoute | AudioRoute;
 
-/** A model that callers can name. */
+/** A model in the list for callers. */
 export interface OfferedModel {
   readonly id: string;
   readonly ownedBy: string;
   readonly certifiedFromMs: number;
 }
 
-/** What one routes file says: immutable, replaced as a whole by a reload. */
+/** Index of one routes file. Immutable; a reload replaces it. */
 export interface RouteTable {
   /** Routes for delegated chat that are certified now, in order of preference. */
   readonly delegatedChat: (nowMs: number) => readonly TokenRoute[];
   /** Routes for delegated transcription that are certified now, in order of preference. */
   readonly delegatedTranscription: (nowMs: number) => readonly AudioRoute[];
-  /** Routes for a caller's model that are certified now, in the file's order; undefined for a model nobody ever configured. */
+  /** Routes for a caller's model that are certified now, in the file's order; undefined for an unknown model. */
   readonly forModel: (
     service: TokenRoute['service'],
     model: string,
@@ -76,16 +76,16 @@ export interface RouteTable {
   readonly models: (nowMs: number) => readonly OfferedModel[];
 }
 
-/** What a table is built from: active routes, and the names of all that are configured. */
 export interface RouteTableParts {
+  /** Active routes. */
   readonly routes: readonly Route[];
-  /** `service` and model of every configured route, active or not. */
+  /** Service and model of every configured route, including inactive ones. */
   readonly configuredModels: readonly { readonly service: RouteService; readonly model: string }[];
   readonly delegatedChat: readonly string[];
   readonly delegatedTranscription: readonly string[];
 }
 
-/** Indexes a routes file for look-ups by every request. */
+/** Builds the index of a routes file. */
 export const createRouteTable = (parts: RouteTableParts): RouteTable => {
   const tokenRoutes = parts.routes.filter((route) => route.service !== 'audio_transcription');
   const audioRoutes = parts.routes.filter((route) => route.service === 'audio_transcription');
@@ -112,7 +112,7 @@ const pick = <R extends Route>(routes: readonly R[], ids: readonly string[]): re
 
 const certified = <R extends Route>(routes: readonly R[], nowMs: number): readonly R[] => {
   const holds = (route: R): boolean => route.certifiedFromMs <= nowMs && nowMs < route.certifiedUntilMs;
-  // Nearly always all of them hold, and then nothing is copied.
+  // Avoids a copy if all certifications are valid, which is the usual case.
   return routes.every(holds) ? routes : routes.filter(holds);
 };
 

@@ -52,7 +52,7 @@ const exchange = async (port: number, sent: string): Promise<string> => {
   return await text(socket);
 };
 
-test('pieces of any kind and size arrive whole and in order', async () => {
+test('delivers pieces of any kind and size complete and in order', async () => {
   const { port } = await serve(sendAll);
   const sent = request({ port, host: '127.0.0.1' }).end();
   const [answer] = await once(sent, 'response');
@@ -60,13 +60,13 @@ test('pieces of any kind and size arrive whole and in order', async () => {
   expect(await text(answer)).toBe(WHOLE);
 });
 
-test('a caller that knows no chunks gets none', async () => {
+test('sends no chunked encoding to an HTTP/1.0 caller', async () => {
   const { port } = await serve(sendAll);
   const answer = await exchange(port, 'GET / HTTP/1.0\r\n\r\n');
   expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(WHOLE);
 });
 
-test('an answer whose turn on the connection has not come waits for it, whole', async () => {
+test('queues a pipelined answer until the previous one has ended', async () => {
   let count = 0;
   const { port } = await serve((writer, res) => {
     count += 1;
@@ -83,7 +83,7 @@ test('an answer whose turn on the connection has not come waits for it, whole', 
   expect(second.endsWith('0\r\n\r\n')).toBe(true);
 });
 
-test('a caller that does not read holds the provider up until it does', async () => {
+test('signals backpressure until a slow caller reads', async () => {
   let isFull = false;
   const { port, hadRoom } = await serve(
     (writer) => {
@@ -106,7 +106,7 @@ test('a caller that does not read holds the provider up until it does', async ()
   socket.destroy();
 });
 
-test('a connection that serves many streams is watched by none that has ended', async () => {
+test('removes its listeners from a connection that is reused', async () => {
   let listeners = 0;
   const { port } = await serve((writer, res) => {
     listeners = res.socket?.listenerCount('drain') ?? 0;
@@ -123,6 +123,6 @@ test('a connection that serves many streams is watched by none that has ended', 
     }
   }
   socket.destroy();
-  // Its own, and that of the server.
+  // That of the current stream, and that of the server.
   expect(listeners).toBe(2);
 });

@@ -1,33 +1,33 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** The replacement of an event. Undefined sends nothing. */
+/** An edited event. Undefined sends nothing. */
 export type Edited = Buffer | string | undefined;
 
 export interface ClientWriterOptions {
-  /** After so long without reading, the caller counts as gone. */
+  /** A caller that reads nothing for this long is disconnected. */
   readonly idleTimeoutMs: number;
-  /** The caller reads more slowly than is written to it. */
+  /** Called when the buffers are full. */
   readonly onFull: () => void;
-  /** The caller has caught up, or has left and needs no more waiting. */
+  /** Called when the buffers have drained, or the caller has disconnected. */
   readonly onRoom: () => void;
 }
 
-/** The caller's end of a stream. All methods do nothing once the caller has gone. */
+/** Writer to the caller of a stream. All methods do nothing once the caller has disconnected. */
 export interface ClientWriter {
   readonly open: (headers: OutgoingHttpHeaders) => void;
-  /** Queues bytes until `flush`, so that what came together leaves together. */
+  /** Queues bytes until `flush`, so that events that arrive together are sent together. */
   readonly add: (bytes: Edited) => void;
   readonly flush: () => void;
   readonly end: (bytes: Edited) => void;
   readonly isGone: () => boolean;
-  /** Stops watching the response, which is then answered elsewhere. */
+  /** Detaches from the response, so that other code can answer it. */
   readonly release: () => void;
 }
 
-/** Longer pieces are not worth the copy. */
+/** Longer pieces are not copied into one write. */
 const FRAMED_BYTES_MAX = 16 * 1024;
 
-/** Writes to a response, holding no more than its own buffer and the bytes of one piece. */
+/** Creates a writer that holds no more than the buffer of the response and one piece. */
 export const createClientWriter = (res: ServerResponse, options: ClientWriterOptions): ClientWriter => {
   let queue: (Buffer | string)[] = [];
   let isGone = res.destroyed;
@@ -38,7 +38,7 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     clearTimeout(idleTimer);
     idleTimer = undefined;
   };
-  // A response behind another one on its connection has no socket yet.
+  // A pipelined response has no socket yet.
   const { socket } = res;
   const unwatch = (): void => {
     stopWaiting();
@@ -59,10 +59,10 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     idleTimer ??= setTimeout(() => res.destroy(), options.idleTimeoutMs);
   };
   res.on('close', onClose).on('drain', onDrain);
-  // Emitted for bytes that were written past the response.
+  // Bytes that `send` writes to the socket directly emit `drain` there.
   socket?.on('drain', onDrain);
 
-  /** Returns true if there is room for more. */
+  /** Returns false if the buffers are full. */
   const send = (piece: Buffer | string): boolean => {
     const length = Buffer.byteLength(piece);
     if (socket === null || !res.chunkedEncoding || length > FRAMED_BYTES_MAX) return res.write(piece);
@@ -94,10 +94,10 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
     end: (bytes) => {
       if (isGone) return;
       stopWaiting();
-      // A caller that never reads the end must not keep its connection for good.
+      // A caller that never reads the end must not keep its connection open forever.
       waitForReader();
       res.once('finish', stopWaiting);
-      // The last piece leaves together with the end of the body.
+      // Sends the last piece and the end of the body in one write.
       socket?.cork();
       if (bytes !== undefined && bytes.length > 0) send(bytes);
       res.end();
@@ -108,7 +108,7 @@ export const createClientWriter = (res: ServerResponse, options: ClientWriterOpt
   };
 };
 
-/** A whole chunk (RFC 9112 section 7.1), as one piece: the response would hand four to the connection, at a third more time. */
+/** Formats a chunk (RFC 9112 section 7.1) as one write. The response would use four, which takes a third longer. */
 const toChunk = (piece: Buffer | string, length: number): Buffer | string => {
   const size = `${length.toString(16)}\r\n`;
   if (typeof piece === 'string') return `${size}${piece}\r\n`;

@@ -5,12 +5,25 @@ const COLON = 0x3a;
 const DATA = Buffer.from('data');
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The data of the event that ends a stream in the common wire format. */
+/** Data of the event that ends a stream in the common wire format. */
 export const DONE = '[DONE]';
+const DONE_BYTES = Buffer.from(DONE);
+
+/** Returns true for the data of the event that ends a stream. */
+export const isDone = (data: Buffer): boolean => data.length === DONE.length && data.equals(DONE_BYTES);
+
+/** Completes an event that was cut off by the end of the stream with the missing line ends. */
+export const completeEvent = (block: Buffer): Buffer => Buffer.concat([block, missingLineEnds(block)]);
+
+const missingLineEnds = (block: Buffer): Buffer => {
+  if (block.at(-1) === CR) return Buffer.from('\r');
+  if (block.at(-1) !== LF) return Buffer.from('\n\n');
+  return Buffer.from(block.at(-2) === CR ? '\r\n' : '\n');
+};
 
 /**
- * The `data` of one raw event: values of its data lines, joined by line feeds. Undefined where there is none, as in a
- * comment. A byte-order mark at the start is skipped.
+ * Returns the `data` of one raw event: the values of its data lines, joined by line feeds. Returns undefined if there is
+ * none, as in a comment. Skips a byte-order mark at the start.
  */
 export const eventData = (block: Buffer): Buffer | undefined => {
   let position = startsWithMark(block) ? BYTE_ORDER_MARK.length : 0;
@@ -33,13 +46,13 @@ export const eventData = (block: Buffer): Buffer | undefined => {
 const startsWithMark = (block: Buffer): boolean =>
   block[0] === BYTE_ORDER_MARK[0] && block.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
 
-/** Offset of the next LF, or of the end. */
+/** Returns the offset of the next LF, or of the end. */
 const lfFrom = (block: Buffer, from: number): number => {
   const position = block.indexOf(LF, from);
   return position === -1 ? block.length : position;
 };
 
-/** Offset of the next CR or LF. A CRLF merely makes an empty line, which has no data. */
+/** Returns the offset of the next CR or LF. A CRLF thus yields an extra empty line, which has no data. */
 const lineEnd = (block: Buffer, from: number): number => {
   const position = lfFrom(block, from);
   const cr = block.subarray(from, position).indexOf(CR);

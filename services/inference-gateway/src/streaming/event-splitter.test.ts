@@ -27,7 +27,7 @@ const streams: Record<string, { text: string; data: string[]; rest?: string }> =
   'a byte-order mark': { text: '\uFEFFdata: a\n\n', data: ['a'] },
 };
 
-describe('HTML standard §9.2.6: a stream is cut into the same events wherever its bytes are cut', () => {
+describe('HTML standard §9.2.6: splits a stream into the same events, however its bytes arrive', () => {
   test.each(Object.entries(streams))('%s', (_name, { text, data, rest = '' }) => {
     const bytes = Buffer.from(text);
     const cuts: Buffer[][] = [[bytes], [...bytes].map((byte) => Buffer.of(byte))];
@@ -40,7 +40,7 @@ describe('HTML standard §9.2.6: a stream is cut into the same events wherever i
     }
   });
 
-  test('any bytes in any pieces pass through unchanged, with the same events', () => {
+  test('passes any bytes in any pieces through unchanged, with the same events', () => {
     const piece = fc.constantFrom('data: x', 'data:', ':', '\n', '\r', '\r\n', 'é🙂', '{"a":1}');
     fc.assert(
       fc.property(fc.array(piece), fc.array(fc.integer({ min: 1, max: 5 })), (parts, sizes) => {
@@ -60,19 +60,19 @@ describe('HTML standard §9.2.6: a stream is cut into the same events wherever i
 });
 
 describe('limits', () => {
-  test('an event of 1 MiB passes, in small pieces too', () => {
+  test('accepts an event of 1 MiB in small pieces', () => {
     const bytes = Buffer.from(`data: ${'x'.repeat(1024 * 1024)}\n\n`);
     const chunks: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += 100) chunks.push(bytes.subarray(at, at + 100));
     expect(split(chunks).data[0]?.length).toBe(1024 * 1024);
   });
 
-  test('an event beyond the bound throws', () => {
+  test('throws for an event beyond the limit', () => {
     const chunk = Buffer.from('x'.repeat(60));
     expect(() => split([chunk, chunk], 100)).toThrow(EventTooLongError);
   });
 
-  test('events handed out stay as they were when more bytes arrive', () => {
+  test('never overwrites an event that it has returned', () => {
     const splitter = createEventSplitter(BYTES_MAX);
     const blocks: Buffer[] = [];
     for (const text of ['data: a', 'a\n', '\nda', 'ta: b\n\ndata: c', 'c\n\n', 'data: d\n\n']) {

@@ -5,28 +5,28 @@ const CR = 0x0d;
 const INITIAL_BUFFER_BYTES = 4 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** An event is longer than the gateway is willing to hold. */
+/** Thrown if an event exceeds the size limit. */
 export class EventTooLongError extends Error {
   override readonly name = 'EventTooLongError';
 }
 
-/** Cuts a byte stream into server-sent events. */
+/** Splits a byte stream into server-sent events. */
 export interface EventSplitter {
   /**
-   * Calls `onBlock` for each event (or lone comment) that these bytes complete, with its raw bytes, blank line included.
-   * Blocks put together are the stream, byte for byte. Throws EventTooLongError.
+   * Calls `onBlock` with the raw bytes of each event (or lone comment) that these bytes complete, including its blank line.
+   * The blocks concatenated are the stream, byte for byte. Throws EventTooLongError.
    */
   push: (chunk: Buffer, onBlock: (block: Buffer) => void) => void;
-  /** Takes the bytes after the last blank line, which are none if the stream ended properly. */
+  /** Returns the bytes after the last blank line, none if the stream ended properly. */
   end: () => Buffer;
-  /** Bytes of an event that is not complete. */
+  /** Returns the number of bytes held of an incomplete event. */
   heldBytes: () => number;
 }
 
 /**
- * Splits at blank lines as the HTML standard says (section 9.2.6): lines end with CRLF, LF or CR. A blank line that ends
- * with CR completes its event at once; a LF that follows belongs to it but comes with the next block. Bytes are copied
- * only where an event spans chunks.
+ * Creates a splitter at blank lines (HTML standard, section 9.2.6): lines end with CRLF, LF or CR. A blank line that ends
+ * with CR completes its event immediately; a LF that follows is part of the next block. Bytes are copied only if an event
+ * spans chunks.
  */
 export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
   let held: Buffer = NOTHING;
@@ -59,7 +59,7 @@ export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
 
   const keepRest = (view: Buffer, blockStart: number): void => {
     if (heldLength > 0 && blockStart === 0) return;
-    // What was handed out may still be in use, so a buffer that blocks were cut from is never written again.
+    // Returned blocks may still be in use, so their buffer is never written again.
     held = NOTHING;
     heldLength = 0;
     if (blockStart < view.length) hold(view.subarray(blockStart));
@@ -78,7 +78,7 @@ export const createEventSplitter = (eventBytesMax: number): EventSplitter => {
         mayFollowCr = false;
         if (view[position] === LF) {
           position += 1;
-          // Right after a finished block the LF opens the next one's bytes, but not a line.
+          // After a completed block, the LF is part of the next block but starts no line.
           lineStart = position - blockStart;
         }
       }

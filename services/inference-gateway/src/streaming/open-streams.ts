@@ -1,19 +1,19 @@
 import type { Metrics } from '@svc/service-kit';
 
-/** Kinds of callers: apps, or holders of API keys. */
+/** Kind of caller: an app or an API key. */
 export type StreamKind = 'delegated' | 'api_key';
 
-/** Counts the streams that are open. */
+/** Counter of open streams. */
 export interface OpenStreams {
-  /** Counts this one until it has ended. */
+  /** Counts a stream until its promise settles. */
   readonly during: <T>(kind: StreamKind, stream: Promise<T>) => Promise<T>;
 }
 
-/** Creates the count, as the metric `streams_open`. */
+/** Creates a counter that reports the metric `streams_open`. */
 export const createOpenStreams = (metrics: Metrics): OpenStreams => {
   const open = metrics.gauge({
     name: 'streams_open',
-    help: 'Streams under way; also those whose caller has left, until the provider has ended them.',
+    help: 'Open streams, including those whose caller has disconnected but whose provider is still sending.',
     labelNames: ['kind'],
   });
   const kinds: readonly StreamKind[] = ['delegated', 'api_key'];

@@ -1,26 +1,29 @@
 import type { ServerResponse } from 'node:http';
-import { isReadInline, JsonShape, type TextOwner, TextRoom } from '../large-json/index.ts';
+import type { TextOwner } from '../large-json/index.ts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 import { createClientWriter, type Edited } from './client-writer.ts';
-import { DONE, eventData } from './event-data.ts';
+import { drainUpstream } from './drain-upstream.ts';
+import { completeEvent, eventData, isDone } from './event-data.ts';
+import { EventRoom } from './event-room.ts';
 import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
+import { isLargeEvent } from './is-large-event.ts';
 import type { LargeEvent, StreamEditor } from './stream-editor.ts';
+import { PAUSE, UpstreamFlow } from './upstream-flow.ts';
 
-/** The end of a stream that was opened. */
+/** End of a stream whose answer had started. */
 export interface StreamEnd {
   /** Milliseconds since the epoch. */
   readonly firstEventAtMs: number;
-  /** Undefined when it ended well. */
+  /** Undefined on success. */
   readonly failure: UpstreamFailure | undefined;
-  /** The caller left before the end. The provider's part was read all the same. */
+  /** True if the caller disconnected before the end. The provider's stream was still read to its end. */
   readonly isClientGone: boolean;
 }
 
-/** Bounds of one stream. */
 export interface StreamLimits {
   readonly eventBytesMax: number;
-  /** After so long without reading, the caller counts as gone. */
+  /** A caller that reads nothing for this long is disconnected. */
   readonly clientIdleTimeoutMs: number;
 }
 
@@ -29,33 +32,23 @@ export interface RelayOptions {
   readonly res: ServerResponse;
   readonly editor: StreamEditor;
   readonly limits: StreamLimits;
-  /** The account whose memory a large event takes. */
+  /** Memory of large events, and the account whose share they count against. */
   readonly owner: TextOwner;
-  /** Called when the first event is judged, and the answer opens. */
+  /** Called when the first event is accepted and the answer starts. */
   readonly onOpen?: () => void;
-  /** Awaited before the last bytes go out. Must not reject. */
+  /** Awaited before the last bytes are sent. Must not reject. */
   readonly beforeEnd: (end: StreamEnd) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
-/** A provider that has said `[DONE]` gets this long to end its answer, so that the connection can be used again. */
-const AFTER_DONE_MS = 1_000;
-const CR = 0x0d;
-const LF = 0x0a;
-/** The values of a shorter event are few. */
-const UNCHECKED_EVENT_BYTES = 2 * 1024;
-/** Bytes that may come before the event that opens the answer. */
+/** Limit of the bytes before the event that starts the answer. */
 const PREFACE_BYTES_MAX = 64 * 1024;
-/** Reasons to hold the provider back. */
-const CLIENT = 1;
-const LARGE_EVENT = 2;
-const MEMORY = 4;
-type Reason = typeof CLIENT | typeof LARGE_EVENT | typeof MEMORY;
 
 /**
- * Passes a provider's event stream on, edited. Resolves at its end; rejects, with nothing sent, when it fails before its
- * first event or the editor refuses that. A caller that reads slowly slows the provider down; one that leaves does not.
+ * Relays a provider's event stream, edited. Resolves at its end. Rejects, with nothing sent, if the stream fails before its
+ * first event or the editor rejects that event. A slow caller exerts backpressure on the provider; a caller that
+ * disconnects does not, and the stream is read to its end.
  */
 export const relayEvents = (options: RelayOptions): Promise<StreamEnd> =>
   new Promise((resolve, reject) => {
@@ -65,7 +58,7 @@ export const relayEvents = (options: RelayOptions): Promise<StreamEnd> =>
 interface StreamEvent {
   readonly block: Buffer;
   readonly data: Buffer | undefined;
-  /** Set for an event that was read off the event loop. */
+  /** Set for an event that was read in a worker. */
   readonly large: LargeEvent | undefined;
 }
 
@@ -75,15 +68,14 @@ class Relay {
   readonly #reject: (error: unknown) => void;
   readonly #splitter;
   readonly #client;
-  #holds = 0;
-  /** Of an event that is still arriving. */
-  #room: TextRoom | undefined;
-  /** Blocks behind a large event that is being read. */
+  readonly #flow: UpstreamFlow;
+  readonly #room: EventRoom;
+  /** Blocks after a large event that is being read. */
   #waiting: Buffer[] | undefined;
   #preface: StreamEvent[] | undefined = [];
   #prefaceBytes = 0;
   #firstEventAtMs = 0;
-  /** The provider has sent everything. */
+  /** True once the provider has sent everything. */
   #isOver = false;
   #isEnding = false;
 
@@ -92,10 +84,16 @@ class Relay {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#splitter = createEventSplitter(options.limits.eventBytesMax);
+    this.#flow = new UpstreamFlow(options.answer);
+    this.#room = new EventRoom({
+      owner: options.owner,
+      eventBytesMax: options.limits.eventBytesMax,
+      onTooSlow: () => this.#breakOff(new UpstreamFailure('timeout')),
+    });
     this.#client = createClientWriter(options.res, {
       idleTimeoutMs: options.limits.clientIdleTimeoutMs,
-      onFull: () => this.#hold(CLIENT),
-      onRoom: () => this.#letGo(CLIENT),
+      onFull: () => this.#flow.pause(PAUSE.slowClient),
+      onRoom: () => this.#flow.resume(PAUSE.slowClient),
     });
   }
 
@@ -107,7 +105,7 @@ class Relay {
     });
   }
 
-  /** Ends this stream, and nothing else, if anything goes wrong inside. */
+  /** Ends only this stream if `work` throws. */
   #guard(work: () => void): void {
     try {
       work();
@@ -119,16 +117,6 @@ class Relay {
     }
   }
 
-  #hold(reason: Reason): void {
-    this.#holds |= reason;
-    this.#options.answer.pause();
-  }
-
-  #letGo(reason: Reason): void {
-    this.#holds &= ~reason;
-    if (this.#holds === 0) this.#options.answer.resume();
-  }
-
   #take(chunk: Buffer): void {
     if (this.#isEnding) return;
     this.#splitter.push(chunk, this.#onBlock);
@@ -136,32 +124,15 @@ class Relay {
     this.#makeRoom(chunk.length);
   }
 
-  /** Counts the memory of an event that is still arriving, if it is more than a little. */
-  #makeRoom(bytesMoved: number): void {
-    const bytes = this.#splitter.heldBytes();
-    if (bytes === 0) this.#releaseRoom();
-    if (bytes < TextRoom.uncountedBytes) return;
-    this.#room ??= this.#openRoom();
-    this.#room.advance(bytesMoved);
-    const waiting = this.#room.reach(bytes);
+  /** Pauses the provider while there is no memory for the event that is arriving. */
+  #makeRoom(bytesReceived: number): void {
+    const waiting = this.#room.growTo(this.#splitter.heldBytes(), bytesReceived);
     if (waiting === undefined) return;
-    this.#hold(MEMORY);
+    this.#flow.pause(PAUSE.memory);
     waiting.then(
-      () => this.#letGo(MEMORY),
+      () => this.#flow.resume(PAUSE.memory),
       (error: unknown) => this.#breakOff(error),
     );
-  }
-
-  #openRoom(): TextRoom {
-    const { owner, limits } = this.#options;
-    const room = new TextRoom({ ...owner, announcedBytes: undefined, bytesMax: limits.eventBytesMax });
-    room.move(() => this.#breakOff(new UpstreamFailure('timeout')));
-    return room;
-  }
-
-  #releaseRoom(): void {
-    this.#room?.release();
-    this.#room = undefined;
   }
 
   #breakOff(error: unknown): void {
@@ -177,15 +148,15 @@ class Relay {
       return;
     }
     const data = eventData(block);
-    if (data !== undefined && isLarge(data)) this.#readLarge(block, data);
+    if (data !== undefined && isLargeEvent(data)) this.#readLarge(block, data);
     else this.#pass({ block, data, large: undefined });
   };
 
-  /** Reads a large event off the event loop, and holds the provider back meanwhile. */
+  /** Reads a large event in a worker. Pauses the provider meanwhile. */
   #readLarge(block: Buffer, data: Buffer): void {
     this.#waiting = [];
-    this.#hold(LARGE_EVENT);
-    this.#room?.rest(block.length);
+    this.#flow.pause(PAUSE.largeEvent);
+    this.#room.endTransit(block.length);
     this.#options.editor.readLarge(data).then(
       (large) => this.#guard(() => this.#passLarge({ block, data, large })),
       (error: unknown) => this.#breakOff(error),
@@ -199,10 +170,10 @@ class Relay {
     this.#pass(event);
     for (const block of waiting) this.#onBlock(block);
     this.#client.flush();
-    // One of those that waited may be large too.
+    // One of the waiting blocks may be large too.
     if (this.#waiting !== undefined) return;
-    this.#releaseRoom();
-    this.#letGo(LARGE_EVENT);
+    this.#room.release();
+    this.#flow.resume(PAUSE.largeEvent);
     if (this.#isOver) this.#finish();
   }
 
@@ -211,7 +182,7 @@ class Relay {
     if (this.#isEnding) return;
     if (this.#preface !== undefined && !this.#open(event)) return;
     if (data !== undefined && isDone(data)) {
-      this.#releaseUpstream();
+      drainUpstream(this.#options.answer);
       this.#end(undefined, () => this.#options.editor.close(block));
       return;
     }
@@ -222,7 +193,7 @@ class Relay {
     return large === undefined ? this.#options.editor.edit(block, data) : large.edit(block);
   }
 
-  /** Returns true if the stream is open. Blocks before its first event are kept until then. */
+  /** Returns true if the answer has started. Keeps the blocks before its first event until then. */
   #open(event: StreamEvent): boolean {
     const { block, data, large } = event;
     const { editor, clock } = this.#options;
@@ -248,23 +219,23 @@ class Relay {
     this.#isOver = true;
     const rest = this.#splitter.end();
     const data = eventData(rest);
-    if (data !== undefined) this.#onBlock(Buffer.concat([rest, missingEnd(rest)]));
+    if (data !== undefined) this.#onBlock(completeEvent(rest));
     if (this.#waiting === undefined) this.#finish();
   }
 
-  /** Ends a stream that came to its end without `[DONE]`. */
+  /** Ends a stream that ended without `[DONE]`. */
   #finish(): void {
     if (this.#isEnding) return;
     if (this.#preface !== undefined || !this.#options.editor.isWhole()) throw new UpstreamFailure('lost');
     this.#end(undefined, () => this.#options.editor.close(undefined));
   }
 
-  /** If nothing was sent yet, the relay rejects with `error`. */
+  /** Ends the answer with a failure, or rejects with `error` if nothing was sent yet. */
   #fail(failure: UpstreamFailure, error: unknown = failure): void {
     if (this.#isEnding) return;
     if (this.#preface !== undefined) {
       this.#isEnding = true;
-      this.#releaseRoom();
+      this.#room.release();
       this.#client.release();
       this.#reject(error);
       return;
@@ -274,7 +245,7 @@ class Relay {
 
   #end(failure: UpstreamFailure | undefined, lastBytes: () => Edited): void {
     this.#isEnding = true;
-    this.#releaseRoom();
+    this.#room.release();
     this.#client.flush();
     const end = (): StreamEnd => ({
       failure,
@@ -289,35 +260,4 @@ class Relay {
       })
       .catch(this.#reject);
   }
-
-  #releaseUpstream(): void {
-    const { answer } = this.#options;
-    answer.resume();
-    const timer = setTimeout(answer.abort, AFTER_DONE_MS);
-    answer.read({
-      onData: () => {},
-      onEnd: () => clearTimeout(timer),
-      onFailure: () => clearTimeout(timer),
-    });
-  }
 }
-
-/** Returns the line ends that are missing at the end of an event that the stream ended in. */
-const missingEnd = (block: Buffer): Buffer => {
-  if (block.at(-1) === CR) return Buffer.from('\r');
-  if (block.at(-1) !== LF) return Buffer.from('\n\n');
-  return Buffer.from(block.at(-2) === CR ? '\r\n' : '\n');
-};
-
-/** Returns true for an event that must not be parsed on the event loop. Throws UpstreamFailure, `too_complex`. */
-const isLarge = (data: Buffer): boolean => {
-  const { length } = data;
-  if (length <= UNCHECKED_EVENT_BYTES) return false;
-  if (!isReadInline({ length, values: 0 })) return true;
-  const shape = new JsonShape();
-  if (!shape.push(data)) throw new UpstreamFailure('too_complex');
-  return !isReadInline({ length, values: shape.values });
-};
-
-const isDone = (data: Buffer): boolean => data.length === DONE.length && data.equals(DONE_BYTES);
-const DONE_BYTES = Buffer.from(DONE);

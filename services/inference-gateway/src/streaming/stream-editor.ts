@@ -2,29 +2,29 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { UpstreamFailure } from '../upstream-failure/index.ts';
 import type { Edited } from './client-writer.ts';
 
-/** A large event that was read. */
+/** A large event that was read in a worker. */
 export interface LargeEvent {
-  /** As `open` of the editor does. */
+  /** Same as `open` of the editor. */
   readonly open: () => OutgoingHttpHeaders | undefined;
-  /** As `edit` of the editor does. */
+  /** Same as `edit` of the editor. */
   readonly edit: (block: Buffer) => Edited;
 }
 
-/** Edits a stream for its caller. Each method may throw UpstreamFailure for data that no stream may contain. */
+/** Edits a stream for its caller. Each method may throw UpstreamFailure for invalid data. */
 export interface StreamEditor {
   /**
-   * Judges the first event before the answer opens, and returns the headers, or undefined for an event that says nothing yet. Its
-   * errors are answered as such.
+   * Validates the first event before the answer starts. Returns the headers, or undefined if a later event must decide.
+   * Its errors become error responses.
    */
   readonly open: (data: Buffer) => OutgoingHttpHeaders | undefined;
   /** `data` is undefined for comments and other blocks without data. */
   readonly edit: (block: Buffer, data: Buffer | undefined) => Edited;
-  /** Reads a large event off the event loop. */
+  /** Reads a large event in a worker. */
   readonly readLarge: (data: Buffer) => Promise<LargeEvent>;
-  /** Returns true if the answer is whole, for a stream that ends without `[DONE]`. */
+  /** Returns true if a stream that ended without `[DONE]` is complete. */
   readonly isWhole: () => boolean;
-  /** Returns the end of a whole stream. `block` is the provider's own `[DONE]`, if it sent one. */
+  /** Returns the last bytes of a complete stream. `block` is the provider's `[DONE]`, if it sent one. */
   readonly close: (block: Buffer | undefined) => Edited;
-  /** Returns the end of a broken stream. */
+  /** Returns the last bytes of a broken stream. */
   readonly fail: (failure: UpstreamFailure) => Edited;
 }

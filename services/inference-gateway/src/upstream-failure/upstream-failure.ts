@@ -1,4 +1,4 @@
-/** An error as providers of the common wire format tell it. */
+/** Error object of the common wire format. */
 export interface WireError {
   readonly message: string;
   readonly type: string | null;
@@ -7,15 +7,17 @@ export interface WireError {
 }
 
 /**
- * What went wrong with a provider. Up to `rejected` it is certain that nothing was generated; from `timeout` on the
- * request may have been served and charged for, so it must not be sent again.
+ * Reason of a provider's failure. Up to `rejected`, the provider has definitely generated nothing. From `timeout` on, it
+ * may have served and charged the request, so the request must not be sent again.
  *
- * - `held_back`: the gateway itself sends the route nothing now
+ * - `held_back`: the gateway sends nothing to the route now
  * - `unreachable`: no connection, so nothing was sent
- * - `busy`: 429, or 503 with an error body or Retry-After; `failed`: another 5xx with an error body; `unauthorized`: another status that is ours to mend
- * - `too_complex`: an answer beyond the bounds of size and shape, which is not read any further
- * - `rejected`: the request itself is at fault
- * - `timeout`, `lost`, `garbled`: silence, a broken connection, an answer that cannot be read
+ * - `busy`: 429, or 503 with an error body or Retry-After
+ * - `failed`: another 5xx with an error body
+ * - `unauthorized`: another status that points to a fault in our configuration
+ * - `too_complex`: the answer exceeds the limits of size and shape, and is not read any further
+ * - `rejected`: the request itself is invalid
+ * - `timeout`, `lost`, `garbled`: silence, a broken connection, an unreadable answer
  */
 export type FailureReason =
   | 'held_back'
@@ -29,25 +31,24 @@ export type FailureReason =
   | 'lost'
   | 'garbled';
 
-/** What is known of a failure beside its reason. */
 export interface FailureDetails {
   readonly status?: number | undefined;
   /** The provider's Retry-After, if it is well-formed. */
   readonly retryAfter?: string | undefined;
-  /** Only for `rejected`; may quote the request, so it is shown to the caller alone and never logged. */
+  /** Only for `rejected`. May quote the request, so it is shown to the caller but never logged. */
   readonly wireError?: WireError | undefined;
   readonly cause?: unknown;
 }
 
 const UNCERTAIN: ReadonlySet<FailureReason> = new Set(['timeout', 'lost', 'garbled']);
 
-/** A provider did not serve a request. The message never holds content. */
+/** Thrown if a provider did not serve a request. The message contains no content of the request or answer. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly reason: FailureReason;
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
-  /** Not enumerable, so that no serializer finds what may quote a prompt. */
+  /** Private, so that no serializer can log it: it may quote a prompt. */
   readonly #wireError: WireError | undefined;
 
   constructor(reason: FailureReason, details: FailureDetails = {}) {
@@ -62,23 +63,23 @@ export class UpstreamFailure extends Error {
     this.#wireError = details.wireError;
   }
 
-  /** The provider's own words about a rejected request. */
+  /** The provider's error for a rejected request. */
   get wireError(): WireError | undefined {
     return this.#wireError;
   }
 
-  /** Whether the request may have been served all the same. */
+  /** True if the provider may have served the request. */
   get isUncertain(): boolean {
     return UNCERTAIN.has(this.reason);
   }
 
-  /** Whether the provider was sent the request. */
+  /** True if the provider received the request. */
   get hasReachedProvider(): boolean {
     return this.reason !== 'held_back' && this.reason !== 'unreachable';
   }
 
-  /** Whether another route may serve the request: nothing was generated, and the request is not at fault. */
-  get mayTryNext(): boolean {
+  /** True if another route may serve the request: nothing was generated, and the request is valid. */
+  get allowsFallback(): boolean {
     return !this.isUncertain && this.reason !== 'rejected';
   }
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A journal directory holds, for each process, a lock and numbered segments of lines. */
+/** A journal directory contains, for each process, a lock file and numbered segments. */
 const FILE = /^([\w-]+)\.(?:lock|(\d+)\.jsonl)$/;
 
 export const lockFile = (directory: string, owner: string): string => join(directory, `${owner}.lock`);
@@ -18,8 +18,8 @@ export const listOwners = async (directory: string): Promise<readonly string[]> 
 /** Lists the segments of a process, oldest first. */
 export const listSegments = async (directory: string, owner: string): Promise<readonly string[]> => {
   const numbers = (await readdir(directory)).flatMap((name) => {
-    const [, of, number] = FILE.exec(name) ?? [];
-    return of === owner && number !== undefined ? [Number(number)] : [];
+    const [, fileOwner, number] = FILE.exec(name) ?? [];
+    return fileOwner === owner && number !== undefined ? [Number(number)] : [];
   });
   return numbers.sort((one, other) => one - other).map((number) => segmentFile(directory, owner, number));
 };

@@ -1,12 +1,11 @@
 import type { Metrics } from '@svc/service-kit';
 
-/** Counters of a journal and of the journals that were taken over. */
+/** Metrics of the own journal and of journals to take over. */
 export interface JournalMeters {
   readonly failures: { readonly inc: () => void };
   readonly left: { readonly set: (count: number) => void };
 }
 
-/** Registers the meters. */
 export const createJournalMeters = (metrics: Metrics): JournalMeters => ({
   failures: metrics.counter({
     name: 'usage_journal_failures_total',
@@ -14,6 +13,6 @@ export const createJournalMeters = (metrics: Metrics): JournalMeters => ({
   }),
   left: metrics.gauge({
     name: 'usage_journals_left',
-    help: 'Journals of dead processes whose outcomes are not in the database yet.',
+    help: 'Journals of dead processes that could not be replayed yet.',
   }),
 });

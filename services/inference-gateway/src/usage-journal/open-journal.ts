@@ -6,30 +6,30 @@ import type { JournalMeters } from './journal-meters.ts';
 import { type JournalLock, lockJournal } from './lock-journal.ts';
 import { type JournalEntry, openSegment, type Segment } from './open-segment.ts';
 
-/** Append-only files of this process that outlive it. */
+/** Append-only files of this process that survive its crash. */
 export interface Journal {
-  /** Appends a line, which then survives the death of this process. Returns undefined if it could not be written. */
+  /** Appends a line, which then survives a crash of this process. Returns undefined if it could not be written. */
   readonly append: (line: string) => JournalEntry | undefined;
-  /** Deletes the files unless lines are unreleased, and unlocks what remains for a successor. */
+  /** Deletes the files if all lines are released, and unlocks the rest for a successor. */
   readonly close: () => void;
 }
 
 export interface JournalOptions {
   readonly directory: string;
-  /** Names the files of this process; unique. */
+  /** Unique prefix of the files of this process. */
   readonly owner: string;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly meters: JournalMeters;
 }
 
-/** After a failure, so that a full disk costs answers no time. */
+/** Delay after a failure, so that a full disk does not slow down answers. */
 const RETRY_MS = 1_000;
 const OWNER_ONLY = { file: 0o600, directory: 0o700 };
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
- * Opens the journal of this process. Lines are written without fsync: the kernel keeps them when the process dies, and a write to
- * the page cache costs microseconds. Throws if the directory cannot be used; a full disk only makes appends fail.
+ * Opens the journal of this process. Lines are written without fsync: the page cache survives a crash of the process, and
+ * a write to it costs microseconds. Throws if the directory is unusable; a full disk only makes appends fail.
  */
 export const openJournal = (options: JournalOptions): Journal => {
   const { directory, owner, logger, meters } = options;
@@ -70,14 +70,14 @@ export const openJournal = (options: JournalOptions): Journal => {
         sealCurrent();
         return undefined;
       }
-      if (retryAtMs > 0) logger.info({}, 'outcomes are appended to the usage journal again');
+      if (retryAtMs > 0) logger.info({}, 'the usage journal works again');
       retryAtMs = 0;
       const entry = current;
       if (entry.isFull()) sealCurrent();
       return entry;
     },
     close: () => {
-      // Later appends fail.
+      // Makes later appends fail.
       retryAtMs = Number.POSITIVE_INFINITY;
       const files = [...segments].map(({ file }) => file);
       const isReleased = [...segments].every((segment) => segment.isReleased());
@@ -104,7 +104,7 @@ const lockUnlessFull = ({ directory, owner, logger }: JournalOptions): JournalLo
 const lockOwn = (directory: string, owner: string): JournalLock => {
   mkdirSync(directory, { recursive: true, mode: OWNER_ONLY.directory });
   const file = lockFile(directory, owner);
-  // SQLite would create it readable for others.
+  // SQLite would create the file readable for other users.
   closeSync(openSync(file, 'a', OWNER_ONLY.file));
   const lock = lockJournal(file);
   if (lock === undefined) throw new Error('the lock of the usage journal is taken');

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 
 /** A journaled line. Its segment is deleted once all of its lines are released. */
 export interface JournalEntry {
-  /** States that the line is safe elsewhere. To be called once. */
+  /** Releases the line, once it is stored in the database. Must be called only once. */
   readonly release: () => void;
 }
 
@@ -12,12 +12,12 @@ export interface Segment extends JournalEntry {
   /** Throws if not all of the line is written. */
   readonly append: (line: string) => void;
   readonly isFull: () => boolean;
-  /** No line is unreleased. */
+  /** Returns true if all lines are released. */
   readonly isReleased: () => boolean;
   readonly seal: () => void;
 }
 
-/** Some 400 outcomes: what a successor reads at most although it is in the database already. */
+/** About 400 outcomes. Limits how many released lines a successor has to read again. */
 const SEGMENT_BYTES_MAX = 256 * 1024;
 const OWNER_ONLY = 0o600;
 

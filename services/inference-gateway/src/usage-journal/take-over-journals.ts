@@ -6,17 +6,17 @@ import { lockJournal } from './lock-journal.ts';
 
 export interface TakeOverOptions {
   readonly directory: string;
-  /** This process, whose own files stay. */
+  /** This process, whose own files are skipped. */
   readonly owner: string;
-  /** Makes the lines of a segment safe elsewhere; repeatable, as a process may die before the segment is deleted. */
+  /** Stores the lines of a segment. Must be idempotent: a process may die before it deletes the segment. */
   readonly replay: (text: string) => Promise<void>;
-  /** Ends the round: what is not replayed yet stays for the next process. */
+  /** Stops the round. Journals that are not replayed yet are left for the next process. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly meters: JournalMeters;
 }
 
-/** Replays the journals of dead processes and deletes them. Those of live ones, and those that fail, stay as they are. */
+/** Replays and deletes the journals of dead processes. Leaves those of live processes, and those that fail. */
 export const takeOverJournals = async (options: TakeOverOptions): Promise<void> => {
   const { directory, owner: self, signal, logger, meters } = options;
   let left = 0;
@@ -25,13 +25,13 @@ export const takeOverJournals = async (options: TakeOverOptions): Promise<void> 
     await takeOver(options, owner).catch((error: unknown) => {
       if (signal.aborted) return;
       left += 1;
-      logger.error({ err: error, name: owner }, 'the usage journal of a dead process was not replayed');
+      logger.error({ err: error, name: owner }, 'the usage journal of a dead process could not be replayed');
     });
   }
   meters.left.set(left);
 };
 
-/** The lock makes this process the only successor, and tells that the owner is dead. */
+/** Takes over a journal under its lock, which proves that the owner is dead and excludes other successors. */
 const takeOver = async ({ directory, replay, logger }: TakeOverOptions, owner: string): Promise<void> => {
   const lock = lockJournal(lockFile(directory, owner));
   if (lock === undefined) return;

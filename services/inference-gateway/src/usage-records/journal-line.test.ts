@@ -39,7 +39,7 @@ const records: fc.Arbitrary<UsageRecord> = fc.record({
   finishedAtMs: count,
 });
 
-test('a record survives the way through a line, which has no line break inside', () => {
+test('reads the record that was written, from a single line', () => {
   fc.assert(
     fc.property(records, (record) => {
       const line = toJournalLine(record);
@@ -49,7 +49,7 @@ test('a record survives the way through a line, which has no line break inside',
   );
 });
 
-test('a line that is cut anywhere is damaged, never another record', () => {
+test('rejects a truncated line', () => {
   fc.assert(
     fc.property(records, fc.nat({ max: 99 }), (record, percent) => {
       const line = toJournalLine(record);
@@ -58,7 +58,7 @@ test('a line that is cut anywhere is damaged, never another record', () => {
   );
 });
 
-test('a line of a later version is refused by name, members that a later release added are ignored', () => {
+test('throws UnknownJournalVersion for a later version, and ignores unknown members', () => {
   const [record] = fc.sample(records, 1);
   if (record === undefined) throw new Error('fast-check made no sample');
   const line = JSON.parse(toJournalLine(record));

@@ -6,8 +6,8 @@ const amount = count.nullable();
 const text = z.string();
 
 /**
- * One line of the usage journal: a usage record, and nothing else. A member that a later release adds has a default, so that this
- * release's lines are still read; a line that means something else gets the next version.
+ * A line of the usage journal, which contains one usage record. Members added by later releases have defaults, so that
+ * older lines can still be read. A change of meaning increments the version.
  */
 const journalLineSchema = z.object({
   v: z.literal(1),
@@ -41,7 +41,7 @@ const journalLineSchema = z.object({
 
 type JournalLine = z.infer<typeof journalLineSchema>;
 
-/** Writes a record as a line of the journal. */
+/** Serializes a record as a line of the journal. */
 export const toJournalLine = (record: UsageRecord): string => {
   const { servedBy } = record;
   const line: JournalLine = {
@@ -79,14 +79,14 @@ export const toJournalLine = (record: UsageRecord): string => {
   return JSON.stringify(line);
 };
 
-/** The line was written by a later release. */
+/** Thrown for a line written by a later release. */
 export class UnknownJournalVersion extends Error {
   override readonly name = 'UnknownJournalVersion';
 }
 
 /**
- * Reads a line of the journal. Returns undefined for one that is damaged, such as the line that was being written when its
- * process died. Throws UnknownJournalVersion.
+ * Parses a line of the journal. Returns undefined for a damaged line, such as the one being written when its process died.
+ * Throws UnknownJournalVersion.
  */
 export const readJournalLine = (text: string): UsageRecord | undefined => {
   const value = parseJson(text);

@@ -19,7 +19,7 @@ export interface UsageListDeps {
 
 type Context = RequestContext<typeof routes.listGatewayUsage>;
 
-/** Answers usage metadata of this account's gateway requests, newest first: a page as JSON, or all of it as CSV. */
+/** Lists usage metadata of this account's gateway requests, newest first: a page as JSON, or everything as CSV. */
 export const listGatewayUsage = async (deps: UsageListDeps, context: Context): Promise<Reply> => {
   const { query, caller, req } = context;
   const { userId } = caller;
@@ -28,7 +28,7 @@ export const listGatewayUsage = async (deps: UsageListDeps, context: Context): P
     query.after === undefined
       ? undefined
       : await findGatewayUsagePosition(deps.database, { userId, requestId: query.after });
-  // A page behind a record that this account lacks is empty, so that its existence is not revealed.
+  // An unknown record yields an empty page, which does not reveal if it exists in another account.
   if (query.after !== undefined && after === undefined) return { status: 200, body: { data: [], has_more: false } };
   const { records, last } = await readPage(deps, context, { after, limit: query.limit });
   return { status: 200, body: { data: records, has_more: last !== undefined } };
@@ -43,8 +43,12 @@ const readPage = async (
   const rows = await listGatewayUsageByUser(deps.database, {
     userId: caller.userId,
     keyId: query.key_id,
-    ...{ model: query.model, status: query.status, from: query.from, to: query.to, after },
-    // One more than the page shows whether there is another page.
+    model: query.model,
+    status: query.status,
+    from: query.from,
+    to: query.to,
+    after,
+    // One more record than the page shows if there is a next page.
     limit: limit + 1,
   });
   const page = rows.slice(0, limit);
@@ -56,9 +60,7 @@ const readPage = async (
   };
 };
 
-/**
- * Asks billing how uncertain requests have ended, as it settles each in the end. Without an answer they stay as recorded.
- */
+/** Reads the final states of uncertain requests from billing. If it does not respond, they stay as recorded. */
 const readEndings = async (
   billing: UsageListDeps['billing'],
   { requestId, log }: Context,
@@ -74,7 +76,7 @@ const readEndings = async (
       if (state?.state === 'settled' || state?.state === 'released') endings.set(id, state);
     }
   } catch (error) {
-    log.warn({ err: error, count: uncertain.length }, 'billing does not say how uncertain requests have ended');
+    log.warn({ err: error, count: uncertain.length }, 'could not read the states of uncertain requests from billing');
   }
   return endings;
 };
@@ -97,7 +99,7 @@ const showRecord = (
   output_tokens: row.output_tokens,
   cached_input_tokens: row.cached_input_tokens,
   reasoning_tokens: row.reasoning_tokens,
-  // What an uncertain request will cost is not known yet.
+  // The cost of an uncertain request is not known yet.
   cost_micros: row.outcome === 'uncertain' ? null : row.cost_micros,
   status: row.status,
   state: row.outcome,

@@ -1,14 +1,14 @@
 import type { Knex } from 'knex';
 
-/** Months that are ready beyond the current one, so that a service that is not looked after for weeks keeps writing. */
+/** Months prepared in advance, so that records still find a partition if maintenance fails for weeks. */
 const MONTHS_AHEAD = 2;
-/** Any constant: replicas that look after partitions take turns on it. */
+/** Arbitrary key that serializes maintenance by several replicas. */
 const ADVISORY_LOCK = 4_120_937;
 const PARTITION = /^usage_records_(\d{4})_(\d{2})$/;
 
 /**
- * Makes the partitions of this month and the next two, and drops those whose last day is more than `monthsKept` months ago.
- * Safe to run at any time, from any number of replicas.
+ * Creates the partitions of this month and the next two, and drops those that ended more than `monthsKept` months ago. Safe
+ * to run at any time on any number of replicas.
  */
 export const keepUsagePartitions = async (
   database: Knex,
@@ -48,7 +48,7 @@ const listPartitions = async (trx: Knex.Transaction): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** Parameters are not allowed in DDL; all three texts are made of numbers here. */
+/** Interpolates its arguments, as DDL takes no parameters. All three are built from numbers. */
 const createPartition = async (trx: Knex.Transaction, { name, from, to }: Month): Promise<void> => {
   await trx.raw(`CREATE TABLE ${name} PARTITION OF usage_records FOR VALUES FROM ('${from}') TO ('${to}')`);
 };

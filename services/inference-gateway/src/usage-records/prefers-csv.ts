@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Returns true if the `Accept` header names CSV and not JSON before it. */
+/** Returns true if the `Accept` header lists CSV, and not JSON before it. */
 export const prefersCsv = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean => {
   const types = (headers.accept ?? '').split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
   const place = types.indexOf('text/csv');

@@ -3,7 +3,7 @@ import { type OutboxEvent, outboxInsert, outboxValues } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { UsageRecord } from './usage-record.ts';
 
-/** Columns and their types, in the order of the table. */
+/** Columns and their types. */
 const COLUMNS = {
   request_id: 'text',
   started_at: 'timestamptz',
@@ -43,8 +43,8 @@ const INSERT = `
 const RECORD_USAGE = { name: 'record_usage', text: `WITH recorded AS (${INSERT}) ${outboxInsert(2)}` };
 
 /**
- * Inserts records, and in the same statement the fact that tells of them: both are there or neither, for one round trip
- * where a transaction takes four. Records that are there already stay as they are. One parameter, however many records.
+ * Inserts records and the fact that reports them, atomically in one statement, which takes one round trip instead of the
+ * four of a transaction. Skips records that exist. All records are passed as one parameter.
  */
 export const insertUsageRecords = async (
   database: Knex,
@@ -54,7 +54,7 @@ export const insertUsageRecords = async (
   await runPrepared(database, RECORD_USAGE, [JSON.stringify(records.map(toRow)), ...outboxValues(fact)]);
 };
 
-/** Lists those of the records' request ids that are recorded already. */
+/** Lists the request ids that are already recorded. */
 export const listRecordedRequestIds = async (
   database: Knex,
   records: readonly Pick<UsageRecord, 'requestId' | 'startedAtMs'>[],
@@ -95,7 +95,7 @@ const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   duration_ms: Math.max(0, Math.round(record.finishedAtMs - record.startedAtMs)),
 });
 
-/** A row of the usage list. */
+/** Row of the usage list. */
 export interface GatewayUsageRow {
   readonly request_id: string;
   readonly started_at: Date;
@@ -120,13 +120,12 @@ export interface GatewayUsageRow {
   readonly duration_ms: number;
 }
 
-/** The place of a record in the list of its account. */
+/** Cursor in the usage list of an account. */
 export interface UsagePosition {
   readonly startedAt: Date;
   readonly requestId: string;
 }
 
-/** Selection of an account's records. */
 export interface GatewayUsageFilter {
   readonly userId: string;
   readonly keyId: string | undefined;
@@ -137,12 +136,12 @@ export interface GatewayUsageFilter {
   readonly from: string | undefined;
   /** Exclusive. */
   readonly to: string | undefined;
-  /** The last record of the page before. */
+  /** Last record of the previous page. */
   readonly after: UsagePosition | undefined;
   readonly limit: number;
 }
 
-/** Where in the list of an account a record stands; undefined where the account has no such record. */
+/** Finds the position of a record in the list of its account; undefined if the account has no such record. */
 export const findGatewayUsagePosition = async (
   database: Knex,
   { userId, requestId }: { readonly userId: string; readonly requestId: string },
@@ -154,7 +153,7 @@ export const findGatewayUsagePosition = async (
   return row === undefined ? undefined : { startedAt: row.started_at, requestId };
 };
 
-/** Records of an account's gateway requests, newest first. */
+/** Lists the records of an account's gateway requests, newest first. */
 export const listGatewayUsageByUser = async (
   database: Knex,
   filter: GatewayUsageFilter,
@@ -188,7 +187,7 @@ export interface UsageGroupRow {
 
 const GROUPS = { key: 'key_id', model: 'model', day: "to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')" } as const;
 
-/** Sums up an account's gateway requests by group. Costs of uncertain requests count at their estimates. */
+/** Sums up an account's gateway requests by group. Uncertain requests count at their estimated cost. */
 export const sumGatewayUsage = async (
   database: Knex,
   filter: Pick<GatewayUsageFilter, 'userId' | 'from' | 'to'> & { readonly groupBy: keyof typeof GROUPS },

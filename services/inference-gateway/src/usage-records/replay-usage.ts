@@ -4,13 +4,13 @@ import type { UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';
 
 /**
- * Records what a journal holds and the database does not. Repeatable at any point: a record that is there already is neither
- * changed nor reported again. Throws UnknownJournalVersion, with nothing recorded.
+ * Writes the records of a journal that are missing in the database. Idempotent: existing records are neither changed nor
+ * reported again. Throws UnknownJournalVersion before it writes anything.
  */
 export const replayUsage = async (deps: WriteUsageDeps, journal: string): Promise<void> => {
   const lines = journal.split('\n').filter((line) => line !== '');
   const records = lines.map(readJournalLine);
-  // The last line of a process that was killed while it wrote belongs to a request that was not answered.
+  // If the process died while writing its last line, that request was not answered, so the line is not counted as damaged.
   const whole = journal.endsWith('\n') ? records : records.slice(0, -1);
   const damaged = whole.filter((record) => record === undefined).length;
   deps.meters.damaged.inc(damaged);

@@ -8,7 +8,7 @@ export interface UsageRoutesDeps extends UsageListDeps {
   readonly billing: Pick<BillingClient, 'requestStates' | 'signReceipt'>;
 }
 
-/** Binds the list of gateway usage, and receipts. */
+/** Binds the routes of gateway usage and receipts. */
 export const usageRoutes = (deps: UsageRoutesDeps): readonly Binding[] => [
   bind(routes.listGatewayUsage, (context) => listGatewayUsage(deps, context)),
   bind(routes.getGatewayReceipt, async ({ caller, params }) => {

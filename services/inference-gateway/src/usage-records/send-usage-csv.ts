@@ -14,7 +14,7 @@ export interface UsagePage {
 
 type ReadPage = (after: UsagePosition | undefined, limit: number) => Promise<UsagePage>;
 
-/** Columns, in the order of the file. A field that the list gains fails to compile here. */
+/** Columns in file order. A field that is missing here fails to compile. */
 const COLUMNS = Object.keys({
   request_id: true,
   started_at: true,
@@ -39,12 +39,12 @@ const COLUMNS = Object.keys({
   duration_ms: true,
 } satisfies Record<keyof UsageRecordShown, true>) as (keyof UsageRecordShown)[];
 
-/** As many as billing is asked about in one call. */
+/** Limit of request states in one call to billing. */
 const PAGE_RECORDS = 100;
-/** Spreadsheets run a cell that begins so as a formula. */
+/** Spreadsheets execute cells with these first characters as formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Streams every page as CSV (RFC 4180), one page in memory at a time. A caller that reads slowly slows the queries down. */
+/** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
 export const sendUsageCsv = async (
   { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
   readPage: ReadPage,

@@ -3,12 +3,12 @@ import type { TokenRoute } from '../routes/index.ts';
 import type { TokenUsage } from '../wire/index.ts';
 import type { RequestEnd, ServedBy } from './usage-record.ts';
 
-/** How a request ended that a route billed by tokens has served. */
+/** End of a request served by a route billed by tokens. */
 export interface TokenEnd {
   readonly route: TokenRoute;
   readonly usage: TokenUsage;
   readonly isEstimated: boolean;
-  /** False where a stream broke off before its usage was told. */
+  /** False if a stream broke off before its final usage. */
   readonly isKnown: boolean;
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
@@ -16,7 +16,7 @@ export interface TokenEnd {
   readonly finishedAtMs: number;
 }
 
-/** The end of an answered request, at the price of its route. */
+/** Builds the end of an answered request, at the price of its route. */
 export const tokenEnd = (end: TokenEnd): RequestEnd => ({
   servedBy: servedBy(end.route),
   upstreamModel: end.upstreamModel,
@@ -34,7 +34,7 @@ export const tokenEnd = (end: TokenEnd): RequestEnd => ({
   finishedAtMs: end.finishedAtMs,
 });
 
-/** What a record says of the route. */
+/** Returns the parts of a route that are recorded. */
 export const servedBy = (route: Pick<TokenRoute, 'id' | 'provider' | 'dataZone' | 'certification'>): ServedBy => ({
   routeId: route.id,
   provider: route.provider.name,

@@ -1,60 +1,60 @@
 import type { RequestOutcome, UsageFact } from '@svc/contracts';
 import type { RouteService } from '../routes/index.ts';
 
-/** Who made a request, and when: known before it is forwarded. */
+/** Properties of a request that are known before it is forwarded. */
 export interface RequestIdentity {
   readonly requestId: string;
   readonly kind: 'delegated' | 'api_key';
   readonly userId: string;
-  /** The app, of a delegated request. */
+  /** App of a delegated request. */
   readonly clientId: string | null;
-  /** The API key, of a gateway request. */
+  /** API key of a gateway request. */
   readonly keyId: string | null;
   readonly service: RouteService;
-  /** As the caller named it. */
+  /** The caller's name of the model. */
   readonly model: string;
   readonly ingressRegion: string;
   readonly isStreamed: boolean;
   readonly startedAtMs: number;
 }
 
-/** What served a request, or failed to. */
+/** Route that served a request, or was the last to fail. */
 export interface ServedBy {
   readonly routeId: string;
   readonly provider: string;
   readonly dataZone: string;
-  /** Reference of the route's certification; null in journals of the release before. */
+  /** Reference of the route's certification; null in journals of the previous release. */
   readonly certification: string | null;
 }
 
-/** What became of a request. */
+/** Outcome of a request, with its usage and cost. */
 export interface RequestEnd {
   readonly servedBy: ServedBy | null;
-  /** As the answer named it. */
+  /** Model named by the answer. */
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** The part of the input that the provider read from its cache. */
+  /** Part of the input that the provider read from its cache. */
   readonly cachedInputTokens: number | null;
-  /** The part of the output that the model thought with. */
+  /** Part of the output used for reasoning. */
   readonly reasoningTokens: number | null;
   readonly audioMs: number | null;
-  /** The provider did not say: the counts are the gateway's own guess. */
+  /** True if the provider reported no usage and the gateway estimated it. */
   readonly isEstimated: boolean;
   readonly outcome: RequestOutcome['outcome'];
-  /** The cost when settled; when uncertain, what it will be settled at unless the truth is learnt. */
+  /** Cost if settled. If uncertain, the cost that will be charged unless the actual outcome becomes known. */
   readonly costMicros: number;
-  /** The HTTP status of the answer. */
+  /** HTTP status of the answer. */
   readonly status: number;
   readonly firstEventMs: number | null;
   readonly finishedAtMs: number;
 }
 
-/** Metadata of one admitted request: never its content. */
+/** Metadata of one admitted request, without content. */
 export interface UsageRecord extends RequestIdentity, RequestEnd {}
 
-/** An end at which nothing is known but that nothing was generated. */
+/** Returns the end of a request for which nothing was generated. */
 export const releasedEnd = (status: number, finishedAtMs: number): RequestEnd => ({
   servedBy: null,
   upstreamModel: null,
@@ -72,7 +72,7 @@ export const releasedEnd = (status: number, finishedAtMs: number): RequestEnd =>
   finishedAtMs,
 });
 
-/** What billing is told of a record. */
+/** Maps a record to the fact for billing. */
 export const toUsageFact = (record: UsageRecord): UsageFact => ({
   request_id: record.requestId,
   kind: record.kind,
@@ -100,6 +100,6 @@ const toServedBy = ({ servedBy, upstreamModel, upstreamRequestId }: UsageRecord)
     upstream_request_id: upstreamRequestId,
   };
 
-/** How a record ended, as billing's settlements put it. */
+/** Maps the end of a request to billing's settlement. */
 export const toOutcome = (end: RequestEnd): RequestOutcome =>
   end.outcome === 'settled' ? { outcome: 'settled', cost_micros: end.costMicros } : { outcome: end.outcome };

@@ -6,23 +6,23 @@ import { toJournalLine } from './journal-line.ts';
 import type { UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';
 
-/** Most of the cost of a transaction, of its fact and of the settlement from that is the same for one request or many. */
+/** Time between batches. A transaction, its fact and the settlement cost almost the same for one request as for many. */
 const PACE_MS = 50;
 
-/** Writes usage records with their facts, many requests to a transaction. */
+/** Writes usage records and their facts in batches. */
 export interface UsageWriter {
-  /** Whether new requests may be taken: false while too many records wait for the database. */
+  /** Returns false while the queue is full and new requests must be refused. */
   readonly hasRoom: () => boolean;
   /**
-   * Takes a record, and writes it as a step of the first sampled trace in its transaction. Returns whether the journal has it, so
-   * that it survives this process.
+   * Queues a record. Its batch is traced in the first sampled span among its records. Returns true if the record is in the
+   * journal, and so survives a crash.
    */
   readonly add: (record: UsageRecord, span?: TraceSpan) => boolean;
-  /** True if no record waits for the database. */
+  /** Returns true if no record is queued. */
   readonly isIdle: () => boolean;
-  /** Resolves when everything taken so far is written, or after `timeoutMs`. */
+  /** Resolves when all records queued so far are written, or after `timeoutMs`. */
   readonly written: (timeoutMs: number) => Promise<void>;
-  /** Resolves when everything taken is written; rejects after `timeoutMs`. Nothing may be added any more. */
+  /** Resolves when all records are written; rejects after `timeoutMs`. Nothing may be added afterwards. */
   readonly drain: (timeoutMs: number) => Promise<void>;
 }
 
@@ -38,10 +38,10 @@ interface TakenRecord {
   readonly span: TraceSpan | undefined;
 }
 
-/** Creates the writer. A lone record is written at once; one transaction is open at a time. */
+/** Creates the writer. A single record is written immediately. Only one transaction is open at a time. */
 export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   let waiting = 0;
-  /** Resolves once the last record is written that has been taken; records are written in order. */
+  /** Resolves when the last queued record is written. Records are written in order. */
   let lastWritten = Promise.resolve();
   options.metrics.gauge({
     name: 'usage_records_waiting',
@@ -50,7 +50,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   });
   const write = batchCalls<TakenRecord, void>({
     callsMax: BATCH_RECORDS_MAX,
-    // `hasRoom` bounds the queue: a request that was served is never without a record.
+    // `hasRoom` limits the queue instead, because the record of a served request must never be dropped.
     waitingMax: Number.POSITIVE_INFINITY,
     paceMs: PACE_MS,
     run: async (taken) => {
@@ -82,7 +82,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   };
 };
 
-/** Waits for a promise, but no longer than this; returns whether it has resolved. */
+/** Waits for a promise with a timeout. Returns true if it resolved in time. */
 const withinTime = async (done: Promise<void>, timeoutMs: number): Promise<boolean> => {
   const timer = new AbortController();
   const late = sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false);

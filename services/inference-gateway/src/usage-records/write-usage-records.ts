@@ -7,44 +7,43 @@ import { z } from 'zod';
 import { insertUsageRecords } from './queries.ts';
 import { toOutcome, toUsageFact, type UsageRecord } from './usage-record.ts';
 
-/** Records that one transaction, and so one fact, holds. */
+/** Limit of records in one transaction, and so in one fact. */
 export const BATCH_RECORDS_MAX = 200;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5_000;
-/** Records that are refused so often are split up, to find the one at fault. */
+/** A batch refused this often is written one by one, to isolate the invalid record. */
 const REFUSALS_MAX = 3;
 
 export interface WriteUsageDeps {
   readonly database: Knex;
-  /** Wakes the relay of the outbox. */
+  /** Wakes the outbox relay. */
   readonly relay: { readonly hint: () => void };
-  /** Reports an outcome to billing without its record; a moment's wait, and no certainty. */
+  /** Reports an outcome to billing directly: quick, but not guaranteed. */
   readonly settle: (requestId: string, outcome: RequestOutcome) => Promise<boolean>;
   readonly logger: Logger;
   readonly meters: UsageMeters;
-  /** Ends the retries while the database is away. */
+  /** Stops retrying. */
   readonly signal?: AbortSignal;
 }
 
 export type UsageMeters = ReturnType<typeof createUsageMeters>;
 
-/** Registers the counters of what is written. */
 export const createUsageMeters = (metrics: Metrics) => ({
   written: metrics.counter({ name: 'usage_records_written_total', help: 'Usage records written.' }),
   batches: metrics.counter({ name: 'usage_batches_written_total', help: 'Transactions of usage records.' }),
   refused: metrics.counter({
     name: 'usage_records_refused_total',
-    help: 'Usage records that the database refused for good. Billing was called with their outcomes, once.',
+    help: 'Usage records dropped because the database rejected them. Their outcomes were reported to billing once.',
   }),
   damaged: metrics.counter({
     name: 'usage_journal_lines_damaged_total',
-    help: 'Lines in journals of dead processes that could not be read: billing settles these requests at their estimate.',
+    help: 'Unreadable lines in journals of dead processes. Billing settles these requests at their estimate.',
   }),
 });
 
 /**
- * Writes records with the fact that reports them, in one transaction. Retries until they are written; of a batch that the database
- * refuses, gives up the records at fault. Throws only if the signal aborts.
+ * Writes records and the fact that reports them in one transaction. Retries until it succeeds. If the database rejects a
+ * batch, drops only the invalid records. Throws only if the signal aborts.
  */
 export const writeUsageRecords = async (deps: WriteUsageDeps, batch: readonly UsageRecord[]): Promise<void> => {
   const { logger, meters, signal } = deps;
@@ -65,21 +64,21 @@ export const writeUsageRecords = async (deps: WriteUsageDeps, batch: readonly Us
   const [only] = batch;
   if (batch.length === 1 && only !== undefined) {
     meters.refused.inc();
-    logger.error({ request_id: only.requestId, outcome: only.outcome }, 'a usage record was given up');
+    logger.error({ request_id: only.requestId, outcome: only.outcome }, 'a usage record was dropped');
     await deps.settle(only.requestId, toOutcome(only));
     return;
   }
   for (const record of batch) await writeUsageRecords(deps, [record]);
 };
 
-/** The records themselves are at fault; anything else passes in time. */
+/** Returns true if the records are invalid. Other errors are transient. */
 const isRefusal = (error: unknown): boolean =>
   isInvalidData(error) || error instanceof RangeError || error instanceof z.ZodError;
 
 const writeBatch = async ({ database, relay }: WriteUsageDeps, batch: readonly UsageRecord[]): Promise<void> => {
   await insertUsageRecords(database, batch, {
     subject: 'inference.usage.recorded.v1',
-    // Facts about requests need no order among themselves, so every batch is an aggregate.
+    // Requests need no order, so each batch is a separate aggregate.
     aggregate: `usage:${newId('evt')}`,
     version: 1,
     data: { records: batch.map(toUsageFact) },

@@ -3,20 +3,20 @@ import { isRecord } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { type Chunk, parseChunk } from './stream-tally.ts';
 
-/** Recognises chunks of one stream that differ in nothing but their text. */
+/** Recognises chunks of one stream that differ only in their text. */
 export interface ChunkPattern {
-  /** Returns the text, as UTF-8, of a chunk that differs from the learnt one in its text alone. Undefined for any other chunk. */
+  /** Returns the text, in UTF-8, of a chunk that differs from the learnt one only in its text; undefined for other chunks. */
   readonly textOf: (data: Buffer) => Buffer | undefined;
-  /** Learns from a parsed chunk. Returns the same chunk with `SAMPLE_TEXT` for its text, or undefined if it is of no use. */
+  /** Learns from a parsed chunk. Returns the chunk with `SAMPLE_TEXT` as its text, or undefined if it is unsuitable. */
   readonly learn: (data: Buffer, chunk: Chunk) => Chunk | undefined;
 }
 
-/** Replaces the text of a learnt chunk. */
+/** Placeholder for the text of a learnt chunk. */
 export const SAMPLE_TEXT = '\u0001sample\u0001';
 const SAMPLE = Buffer.from(JSON.stringify(SAMPLE_TEXT));
-/** After so many failures the stream is not tried again: its chunks differ in more than their text. */
+/** Limit of attempts. Beyond it, the chunks of the stream differ in more than their text. */
 const TRIES_MAX = 4;
-/** A longer chunk is not long because of its text. */
+/** Longer chunks are not worth a pattern. */
 const PATTERN_BYTES_MAX = 4 * 1024;
 const QUOTE = 0x22;
 const QUOTE_LENGTH = 1;
@@ -25,11 +25,11 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Most chunks of a stream differ from the one before in the text of their only choice. Comparing bytes finds them at a fraction
- * of the cost of parsing. A pattern is verified by parsing it with another text in the same place.
+ * Creates a pattern for one stream. Most chunks of a stream differ only in the text of their only choice. Comparing bytes
+ * recognises them at a fraction of the cost of parsing. Parsing the pattern with another text verifies it.
  */
 export const createChunkPattern = (): ChunkPattern => {
-  /** The bytes before the text and those after it, in one buffer. */
+  /** The bytes before and after the text, in one buffer. */
   let around: Buffer | undefined;
   let beforeLength = 0;
   let tries = 0;
@@ -53,7 +53,7 @@ export const createChunkPattern = (): ChunkPattern => {
     const end = at + Buffer.byteLength(written);
     const sample = parseSample(Buffer.concat([data.subarray(0, at), SAMPLE, data.subarray(end)]));
     if (sample === undefined || onlyTextOf(sample) !== SAMPLE_TEXT) return undefined;
-    // Both parts include a quote. They are copied, as `data` is part of a buffer that is used again.
+    // Both parts include a quote. They are copied, because the buffer of `data` is reused.
     beforeLength = at + QUOTE_LENGTH;
     around = Buffer.allocUnsafeSlow(beforeLength + data.length - end + QUOTE_LENGTH);
     data.copy(around, 0, 0, beforeLength);
@@ -63,7 +63,7 @@ export const createChunkPattern = (): ChunkPattern => {
   return { textOf, learn };
 };
 
-/** Returns undefined for a sample that is no JSON: a text such as `:` may have been replaced outside of its string. */
+/** Returns undefined if the sample is not JSON: a text such as `:` may have been replaced outside of its string. */
 const parseSample = (data: Buffer): Chunk | undefined => {
   try {
     return parseChunk(data);
@@ -72,7 +72,7 @@ const parseSample = (data: Buffer): Chunk | undefined => {
   }
 };
 
-/** Returns the text of a chunk that carries nothing else: no end, no usage, and no other text that counts. */
+/** Returns the text of a chunk that contains nothing else: no finish reason, usage or other generated text. */
 const onlyTextOf = ({ choices, usage }: Chunk): string | undefined => {
   const [choice] = choices;
   if (choices.length !== 1 || !isRecord(choice) || typeof choice['finish_reason'] === 'string') return undefined;
@@ -81,7 +81,7 @@ const onlyTextOf = ({ choices, usage }: Chunk): string | undefined => {
   return outputBytesOf(choices) === Buffer.byteLength(text) ? text : undefined;
 };
 
-/** Returns true for bytes that stand for themselves in a JSON string: no quote, escape, control character or broken UTF-8. */
+/** Returns true for bytes that need no decoding in a JSON string: no quote, escape, control character or broken UTF-8. */
 const isPlain = (data: Buffer, start: number, end: number): boolean => {
   let isAscii = true;
   for (let at = start; at < end; at += 1) {

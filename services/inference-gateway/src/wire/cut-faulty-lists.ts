@@ -1,13 +1,13 @@
 import { isRecord } from './json-value.ts';
 
-/** Faulty items that an answer names. Each takes a thousand times its own memory, and a body may have half a million. */
+/** Limit of invalid items. The issue for each takes a thousand times its memory, and a body may have half a million. */
 const FAULTY_MAX = 100;
 
 const isText = (item: unknown): boolean => typeof item === 'string';
-/** Lists whose items the contract checks, each with the check. */
+/** Lists whose items the contract checks. */
 const ITEMS = Object.entries({ messages: isRecord, tools: isRecord, stop: isText });
 
-/** Cuts the lists of a request behind their hundredth faulty item, to bound the cost of checking a request that is refused anyway. */
+/** Truncates lists after their hundredth invalid item, to limit the cost of validating a request that is refused anyway. */
 export const cutFaultyLists = (body: unknown): void => {
   if (!isRecord(body)) return;
   for (const [name, fits] of ITEMS) {

@@ -21,7 +21,7 @@ describe('digestRequest', () => {
       '100,000 keys',
       `{"model":"m","messages":[{}],${Array.from({ length: 100_000 }, (_, n) => `"k${n}":1`).join(',')}}`,
     ],
-    ['100,000 messages that are none', `{"model":"m","messages":[${'1,'.repeat(100_000)}1]}`],
+    ['100,000 invalid messages', `{"model":"m","messages":[${'1,'.repeat(100_000)}1]}`],
     ['100,000 options', `{"model":"m","messages":[{}],"stream_options":{"a":0${',"b":1'.repeat(100_000)}}}`],
   ])('returns a small digest of a request with %s', (_name, text) => {
     expect(serialize(digest(text)).length).toBeLessThan(20_000);
@@ -32,15 +32,15 @@ describe('digestRequest', () => {
     ['max_completion_tokens', '1e400'],
     ['max_tokens', '"1e400"'],
     ['max_tokens', '"Infinity"'],
-  ])('takes %s of %s for a limit without end, not for none', (member, value) => {
+  ])('reads %s of %s as an infinite limit, not as a missing one', (member, value) => {
     expect(read(`"${member}":${value}`).outputTokensMax).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test.each(['1e400', '1e308', '"9e99"'])('takes n of %s for more answers than any provider gives', (value) => {
+  test.each(['1e400', '1e308', '"9e99"'])('reads n of %s as the maximum number of answers', (value) => {
     expect(read(`"n":${value}`).answersCount).toBe(2_048);
   });
 
-  test.each(['0', '-1', '-1e400', 'null', '"many"', '{}', '1e-400'])('takes max_tokens of %s for none', (value) => {
+  test.each(['0', '-1', '-1e400', 'null', '"many"', '{}', '1e-400'])('reads max_tokens of %s as no limit', (value) => {
     expect(read(`"max_tokens":${value}`).outputTokensMax).toBeUndefined();
   });
 
@@ -49,13 +49,13 @@ describe('digestRequest', () => {
     ['stream_options', '"stream_options":{},"stream_opt\\u0069ons":{}'],
     ['include_usage', '"stream_options":{"include_usage":true,"inclu\\u0064e_usage":false}'],
     ['messages', '"messages":[{}]'],
-  ])('refuses a request in which %s appears twice, escapes undone', (key, members) => {
+  ])('rejects a request that repeats %s, even if it is escaped', (key, members) => {
     const reading = digest(`{"model":"m","messages":[{}],${members}}`);
     expect(reading).toMatchObject({ ok: false });
     expect(JSON.stringify(reading)).toContain(key);
   });
 
-  test('passes lone surrogates and numbers beyond all numbers where it does not read them', () => {
+  test('accepts lone surrogates and numbers out of range in members that it does not read', () => {
     expect(digest('{"model":"m","messages":[{"content":"\\ud800"}],"seed":-1e999,"x":"\\udc00"}').ok).toBe(true);
   });
 });

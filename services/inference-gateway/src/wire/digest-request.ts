@@ -15,23 +15,23 @@ import { chatSize, type InputSize, textSize } from './input-size.ts';
 import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
 import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
 
-/** Kinds of JSON requests, one for each schema. */
+/** Kinds of JSON requests. Each has its schema. */
 export type RequestKind = 'delegated_chat' | 'chat' | 'completions' | 'embeddings';
 
-/** Everything that the gateway needs of a request beside its bytes. It is small, however large the request is. */
+/** The parts of a request that the gateway needs besides its bytes. Its size is bounded, regardless of the request's. */
 export interface RequestDigest extends Omit<RequestBody, 'bytes'> {
   readonly model: string;
   readonly isStreamed: boolean;
-  /** The caller asks for the usage chunk of its stream. */
+  /** True if the caller requested the usage chunk of its stream. */
   readonly showsUsage: boolean;
-  /** The most output tokens of each answer; undefined if the request sets no limit. */
+  /** Output limit of each answer; undefined if the request sets none. */
   readonly outputTokensMax: number | undefined;
   /** Answers to generate. Embeddings generate none. */
   readonly answersCount: number;
   readonly input: InputSize;
 }
 
-/** The digest of a request, or its faults. */
+/** Digest of a request, or its faults. */
 export type RequestReading =
   | { readonly ok: true; readonly digest: RequestDigest }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
@@ -42,12 +42,12 @@ export interface RequestReadingOptions {
   readonly members: ReadonlySet<string>;
 }
 
-/** Of a key that a fault names. */
+/** Longer keys are truncated in faults. */
 const KEY_CHARACTERS_MAX = 128;
-/** More answers than any provider gives to one request. */
+/** Limit of answers to one request. No provider generates this many. */
 const ANSWERS_MAX = 2_048;
 
-/** Reads a JSON request. A property that stands twice is a fault, as the provider might read the other one. */
+/** Validates and digests a JSON request. A repeated property is a fault, as the provider might read the other value. */
 export const digestRequest = (bytes: Buffer, { kind, members }: RequestReadingOptions): RequestReading => {
   const body = parseJson(bytes);
   if (body === undefined) return faulty(['body'], 'json_invalid', 'JSON decode error');
@@ -83,7 +83,7 @@ const faulty = (loc: readonly string[], type: ValidationIssue['type'], msg: stri
   issues: [{ loc: loc.map((key) => key.slice(0, KEY_CHARACTERS_MAX)), type, msg }],
 });
 
-/** Returns undefined for text that is not JSON in UTF-8. The error would quote the text, so it is dropped. */
+/** Returns undefined for text that is not JSON in UTF-8. Drops the error because it would quote the text. */
 const parseJson = (bytes: Buffer): unknown => {
   try {
     return isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;
@@ -92,12 +92,11 @@ const parseJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** A valid body. Members that the schema does not name may have any value. */
+/** A valid body. Members outside the schema may have any value. */
 type Body = Readonly<Record<string, unknown>>;
 
 type Request = Pick<RequestDigest, 'model' | 'isStreamed' | 'outputTokensMax' | 'answersCount' | 'input'>;
 
-/** Reads a kind of request. */
 interface Reader {
   readonly schema: z.ZodType<Body>;
   readonly read: (body: Body, bodyBytes: number) => Request;
@@ -134,7 +133,7 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
   },
 };
 
-/** A longer name than any model has is cut, as no route has that either. */
+/** Truncates names that are too long for any model. No route matches them either way. */
 const modelOf = (body: Body): string => String(body['model']).slice(0, MODEL_NAME_CHARACTERS_MAX + 1);
 
 const readChat = (body: Body, bodyBytes: number): Request => ({
@@ -145,17 +144,17 @@ const readChat = (body: Body, bodyBytes: number): Request => ({
   input: chatSize(bodyBytes, body['messages']),
 });
 
-/** Providers differ in which of two limits for the same output they keep. */
+/** Providers differ in which of the two limits they apply, so assume the larger one. */
 const largerLimit = (first: number | undefined, second: number | undefined): number | undefined =>
   first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
 
-/** A number above 0, rounded up, as a lenient provider may read it from a text or a fraction, even one beyond all numbers. */
+/** Reads a number above 0 as a lenient provider may: from a string, rounded up, possibly infinite. */
 const count = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && number > 0 ? Math.ceil(number) : undefined;
 };
 
-/** A prompt is one text or one list of tokens, or a list of either. */
+/** Counts the prompts: a prompt is a string or a list of tokens, or a list of either. */
 const promptsIn = (prompt: unknown): number => {
   if (!Array.isArray(prompt) || prompt.every((item) => typeof item === 'number')) return 1;
   return Math.max(1, prompt.length);

@@ -18,12 +18,12 @@ test('counts text by its bytes', () => {
   expect(estimateInputTokens(size, RULE)).toBe(Math.ceil(bodyBytes / 4));
 });
 
-describe('an image counts the most that the rule allows, whatever its size', () => {
+describe('counts an image at the maximum of the rule, regardless of its size', () => {
   test.each([
     ['in the common form', (length: number) => ({ type: 'image_url', image_url: { url: dataUrl(length) } })],
     ['in the flat form', (length: number) => ({ type: 'image_url', image_url: dataUrl(length) })],
     ['by a link', () => ({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } })],
-    ['in a type that is not known', () => ({ type: 'input_image', image_url: 'https://example.org/a.png' })],
+    ['in an unknown type', () => ({ type: 'input_image', image_url: 'https://example.org/a.png' })],
   ])('%s', (_name, part) => {
     const small = boundOf([part(100)]);
     expect(boundOf([part(1_000_000)])).toBe(small);
@@ -39,26 +39,26 @@ describe('an image counts the most that the rule allows, whatever its size', () 
   });
 });
 
-describe('a file counts a token for every four bytes decoded', () => {
+describe('counts a file as one token for every four decoded bytes', () => {
   const LENGTH = 4_000_000;
   test.each([
     ['a document', { type: 'file', file: { filename: 'a.pdf', file_data: dataUrl(LENGTH) } }],
     ['a document without the prefix of a data URL', { type: 'file', file: { file_data: 'A'.repeat(LENGTH) } }],
-    ['a sound', { type: 'input_audio', input_audio: { data: 'A'.repeat(LENGTH), format: 'wav' } }],
-    ['a film', { type: 'video_url', video_url: { url: dataUrl(LENGTH) } }],
+    ['audio', { type: 'input_audio', input_audio: { data: 'A'.repeat(LENGTH), format: 'wav' } }],
+    ['video', { type: 'video_url', video_url: { url: dataUrl(LENGTH) } }],
   ])('%s', (_name, part) => {
     const bound = boundOf([part]);
     expect(bound).toBeGreaterThanOrEqual((LENGTH * 3) / 4 / 4);
     expect(bound).toBeLessThan((LENGTH * 3) / 4 / 4 + 200);
   });
 
-  test('a linked one counts as the usual context of a model', () => {
+  test('counts a linked file as the usual context of a model', () => {
     expect(boundOf([{ type: 'document_url', document_url: 'https://example.org/a.pdf' }])).toBeGreaterThan(131_072);
     expect(boundOf([{ type: 'file', file: { file_id: 'file-1' } }])).toBeGreaterThan(131_072);
   });
 });
 
-describe('text that looks like media counts by its bytes', () => {
+describe('counts text that looks like media by its bytes', () => {
   const long = 'x'.repeat(10_000);
   test.each([
     ['the content of a message', [{ role: 'user', content: `data:${long}` }]],
@@ -66,13 +66,13 @@ describe('text that looks like media counts by its bytes', () => {
     ['a part of text', [{ role: 'user', content: [{ type: 'text', text: `data:image/png;base64,${long}` }] }]],
     ['another member of a message', [{ role: 'tool', content: 'x', url: `data:${long}` }]],
     ['a part of thinking', [{ role: 'assistant', content: [{ type: 'thinking', thinking: { data: long } }] }]],
-    ['an image that carries nothing', [{ role: 'user', content: [{ type: 'image_url', image_url: null }, long] }]],
+    ['an empty image', [{ role: 'user', content: [{ type: 'image_url', image_url: null }, long] }]],
   ])('%s', (_name, messages) => {
     const { bodyBytes, size } = sizeOf(...messages);
     expect(size.textBytes).toBe(bodyBytes);
   });
 });
 
-test('an answer without usage costs its input and a token for every four bytes, rounded up', () => {
+test('estimates the output as one token for every four bytes, rounded up', () => {
   expect(estimateUsage(7, 9)).toEqual({ input: 7, output: 3 });
 });

@@ -1,19 +1,19 @@
 import { isRecord } from './json-value.ts';
 
-/** The size of a prompt, by the kinds of content that providers count differently. */
+/** Size of a prompt by kind of content, as providers count them differently. */
 export interface InputSize {
   /** Bytes of the request body without the base64 of media. */
   readonly textBytes: number;
   readonly images: number;
-  /** Decoded bytes of the files, sounds and films within the body. */
+  /** Decoded bytes of the files, audio and video in the body. */
   readonly fileBytes: number;
-  /** Files, sounds and films that the provider fetches from elsewhere. */
+  /** Number of files, audio and video that the provider fetches from a URL. */
   readonly linkedFiles: number;
 }
 
 type Media = { -readonly [Name in keyof InputSize]: InputSize[Name] };
 
-/** Types of a message's parts that count as the text they are written in. */
+/** Types of message parts that count as text. */
 const TEXT_TYPES: ReadonlySet<unknown> = new Set([
   'text',
   'input_text',
@@ -24,7 +24,7 @@ const TEXT_TYPES: ReadonlySet<unknown> = new Set([
   'tool_use',
   'tool_result',
 ]);
-/** Types of parts that hold a file, a sound or a film, in the member of the same name. */
+/** Types of parts with a file, audio or video in the member of the same name. */
 const FILE_TYPES: ReadonlySet<unknown> = new Set([
   'audio_url',
   'document_url',
@@ -36,7 +36,7 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 const BASE64_MARK = ';base64,';
 
-/** Returns the size of a body without media, as of every request that is not a chat. */
+/** Returns the size of a body without media. Only chats have media. */
 export const textSize = (bodyBytes: number): InputSize => ({
   textBytes: bodyBytes,
   images: 0,
@@ -45,8 +45,8 @@ export const textSize = (bodyBytes: number): InputSize => ({
 });
 
 /**
- * Measures a chat. Media count only in the places where providers read media, as text may look like anything. A part of an
- * unknown type counts as an image beside its text.
+ * Measures a chat. Media count only in the members where providers read them, because text may look like media. A part of
+ * an unknown type counts as an image.
  */
 export const chatSize = (bodyBytes: number, messages: unknown): InputSize => {
   const size: Media = { ...textSize(bodyBytes) };
@@ -61,19 +61,19 @@ export const chatSize = (bodyBytes: number, messages: unknown): InputSize => {
 
 const addPart = (size: Media, part: Record<string, unknown>): void => {
   const type = part['type'];
-  const carried = carriedText(part[String(type)]);
-  size.textBytes -= carried?.length ?? 0;
+  const encoded = encodedMedia(part[String(type)]);
+  size.textBytes -= encoded?.length ?? 0;
   if (!FILE_TYPES.has(type)) size.images += 1;
-  else if (carried === undefined) size.linkedFiles += 1;
-  else size.fileBytes += decodedBytes(carried);
+  else if (encoded === undefined) size.linkedFiles += 1;
+  else size.fileBytes += decodedBytes(encoded);
 };
 
-/** Returns the media within the body itself: a data URL or bare base64. Escapes in it, which no client writes, count as text. */
-const carriedText = (media: unknown): string | undefined => {
+/** Returns the media contained in the body: a data URL or bare base64. Escapes in it, which no client writes, count as text. */
+const encodedMedia = (media: unknown): string | undefined => {
   if (!isRecord(media)) return dataUrl(media);
   const { url, file_data: file, data } = media;
   if (typeof data === 'string') return data;
-  // Some clients send the base64 of a file without the prefix of a data URL.
+  // Some clients send a file as base64 without the prefix of a data URL.
   return dataUrl(url) ?? (typeof file === 'string' ? file : undefined);
 };
 

@@ -5,7 +5,7 @@ import { applyEdits, findDuplicateKey, findMember, insertFirst, insertLast, scan
 const bytes = (text: string): Buffer => Buffer.from(text);
 
 describe('scanObject', () => {
-  test('finds members with their values, whatever stands in strings and nested values', () => {
+  test('finds members and values despite braces and quotes in strings and nested values', () => {
     const text = ' { "a" : "}\\"{" , "b":[{"a":1},"]"],\n"c":-1.5e3,"d":{}, "e":null }';
     const span = scanObject(bytes(text));
     expect(span.members.map(({ key, valueStart, valueEnd }) => [key, text.slice(valueStart, valueEnd)])).toEqual([
@@ -39,14 +39,14 @@ describe('scanObject', () => {
     );
   });
 
-  test('throws on what is not an object', () => {
+  test('throws RangeError if the text is not an object', () => {
     expect(() => scanObject(bytes('[1]'))).toThrow(RangeError);
     expect(() => scanObject(bytes(''))).toThrow(RangeError);
   });
 });
 
 describe('edits', () => {
-  test('insert first, replace and insert last, and leave every other byte alone', () => {
+  test('insert first, replace and insert last without changing any other byte', () => {
     const text = bytes('{ "model":"x",  "n": 1.0 }');
     const span = scanObject(text);
     const model = findMember(span, 'model');
@@ -58,19 +58,19 @@ describe('edits', () => {
     expect(edited.toString()).toBe('{"z":0, "model":"other",  "n": 1.0,"last":true }');
   });
 
-  test('an empty object takes members without a comma', () => {
+  test('insert into an empty object without a comma', () => {
     const text = bytes('{}');
     expect(applyEdits(text, [insertFirst(scanObject(text), ['"a":1'])]).toString()).toBe('{"a":1}');
     expect(applyEdits(text, [insertLast(scanObject(text), '"a":1')]).toString()).toBe('{"a":1}');
   });
 
-  test('overlapping edits are refused', () => {
+  test('throw RangeError if they overlap', () => {
     const edit = { start: 0, end: 2, text: '' };
     expect(() => applyEdits(bytes('{}'), [edit, edit])).toThrow(RangeError);
   });
 });
 
-test('the last of two equal keys counts, and the duplicate is found', () => {
+test('returns the last of two equal keys, and finds the duplicate', () => {
   const span = scanObject(bytes('{"a":1,"b":2,"a":3}'));
   expect(findMember(span, 'a')?.valueStart).toBe(17);
   expect(findDuplicateKey(span)).toBe('a');

@@ -7,9 +7,9 @@ export interface JsonMember {
   readonly keyEnd: number;
   readonly valueStart: number;
   readonly valueEnd: number;
-  /** The comma in front of the member; undefined for the first one. */
+  /** Offset of the comma before the member; undefined for the first one. */
   readonly commaBefore: number | undefined;
-  /** The comma behind the member; undefined for the last one. */
+  /** Offset of the comma after the member; undefined for the last one. */
   readonly commaAfter: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface JsonObjectSpan {
   readonly members: readonly JsonMember[];
 }
 
-/** A replacement of bytes. If `start` equals `end`, the text is inserted. */
+/** Replacement of bytes, or an insertion if `start` equals `end`. */
 export interface ByteEdit {
   readonly start: number;
   readonly end: number;
@@ -41,9 +41,9 @@ const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
 /**
- * Finds the members of the object that starts at or after `from`, so that single values can be replaced while every other
- * byte stays as it came. Lists only the members in `keys`, if given. The bytes must have passed `JSON.parse`: this function
- * does not validate. Throws RangeError if there is no object.
+ * Finds the members of the object that starts at or after `from`, so that single values can be replaced without changing
+ * any other byte. Lists only the members in `keys`, if given. Does not validate: the bytes must have passed `JSON.parse`.
+ * Throws RangeError if there is no object.
  */
 export const scanObject = (bytes: Buffer, from = 0, keys?: ReadonlySet<string>): JsonObjectSpan => {
   const open = skipBlank(bytes, from);
@@ -92,14 +92,14 @@ export const findDuplicateKey = (span: JsonObjectSpan): string | undefined => {
   return undefined;
 };
 
-/** Returns an edit that adds members (`"key":value` texts) in front of all others. */
+/** Returns an edit that adds members (`"key":value`) before all others. */
 export const insertFirst = (span: JsonObjectSpan, members: readonly string[]): ByteEdit => ({
   start: span.open + 1,
   end: span.open + 1,
   text: members.join(',') + (span.lastValueEnd === undefined ? '' : ','),
 });
 
-/** Returns an edit that adds a member (`"key":value`) behind all others. */
+/** Returns an edit that adds a member (`"key":value`) after all others. */
 export const insertLast = (span: JsonObjectSpan, member: string): ByteEdit => {
   const at = span.lastValueEnd ?? span.open + 1;
   return { start: at, end: at, text: span.lastValueEnd === undefined ? member : `,${member}` };
@@ -108,7 +108,7 @@ export const insertLast = (span: JsonObjectSpan, member: string): ByteEdit => {
 /** Returns edits that remove members, each with one comma. */
 export const removeMembers = (removed: readonly JsonMember[]): ByteEdit[] => {
   const edits: ByteEdit[] = [];
-  /** The comma behind the members that were removed from the start of the object. */
+  /** The comma after the members that were removed from the start of the object. */
   let leadingComma: number | undefined;
   for (const member of removed) {
     const isLeading = member.commaBefore === undefined || member.commaBefore === leadingComma;
@@ -120,7 +120,7 @@ export const removeMembers = (removed: readonly JsonMember[]): ByteEdit[] => {
   return edits;
 };
 
-/** Applies edits and returns the pieces of the new text, uncopied. Throws RangeError if edits overlap or are out of order. */
+/** Applies edits and returns the new text in pieces, without copying. Throws RangeError if edits overlap or are unsorted. */
 export const editPieces = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer[] => {
   const pieces: Buffer[] = [];
   let position = 0;
@@ -134,7 +134,7 @@ export const editPieces = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer[] 
   return pieces;
 };
 
-/** Applies edits as `editPieces` does, to one copy of the text. */
+/** Applies edits and returns the new text in one buffer. */
 export const applyEdits = (bytes: Buffer, edits: readonly ByteEdit[]): Buffer =>
   Buffer.concat(editPieces(bytes, edits));
 
@@ -145,12 +145,12 @@ const readKey = (bytes: Buffer, start: number, end: number): string => {
 
 const skipBlank = (bytes: Buffer, from: number): number => {
   let position = from;
-  // Space, tab, line feed and carriage return are the only blanks of JSON, and nothing else of JSON is below 0x21.
+  // Outside of strings, JSON has no other bytes up to 0x20 than space, tab, line feed and carriage return.
   while (position < bytes.length && (bytes[position] ?? 0) <= SPACE) position += 1;
   return position;
 };
 
-/** Offset behind the closing quote of the string that starts at `open`. */
+/** Returns the offset after the closing quote of the string that starts at `open`. */
 const skipString = (bytes: Buffer, open: number): number => {
   const end = findStringEnd(bytes, open + 1);
   if (end < 0) throw new RangeError('the JSON text is damaged');

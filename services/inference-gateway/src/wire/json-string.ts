@@ -1,14 +1,14 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Bytes that are compared one by one before the native search takes over: most strings are shorter. */
+/** Bytes that are compared one by one before native search is used. Most strings are shorter. */
 const SHORT_STRING_BYTES = 24;
 
 /** The text ends within the string. */
 const UNENDED = -1;
-/** The same, behind the backslash of an escape. */
+/** The text ends within the string, right after the backslash of an escape. */
 export const UNENDED_IN_ESCAPE = -2;
 
-/** Returns the offset behind the quote that ends a JSON string, whose content begins at `from`; negative if it does not end. */
+/** Returns the offset after the quote that ends the JSON string with content from `from` on; negative if it does not end. */
 export const findStringEnd = (bytes: Buffer, from: number): number => {
   const { length } = bytes;
   let at = from;
@@ -29,7 +29,7 @@ export const findStringEnd = (bytes: Buffer, from: number): number => {
   return at > length ? UNENDED_IN_ESCAPE : UNENDED;
 };
 
-/** Backslashes just before `end`. */
+/** Counts the backslashes directly before `end`. */
 const countBackslashes = (bytes: Buffer, start: number, end: number): number => {
   let at = end;
   while (at > start && bytes[at - 1] === BACKSLASH) at -= 1;

@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../upstream-failure/index.ts';
 
-/** Returns true for an object that is no list. */
+/** Returns true for an object that is not an array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -10,13 +10,13 @@ export const parseRecord = (text: Buffer): Record<string, unknown> => {
   try {
     value = JSON.parse(text.toString());
   } catch {
-    // Not as the cause: its message would quote the answer.
+    // The error is not kept as the cause: its message would quote the answer.
     throw new UpstreamFailure('garbled');
   }
   if (!isRecord(value)) throw new UpstreamFailure('garbled');
   return value;
 };
 
-/** Returns a provider's name for something if it is short and printable, else null. */
+/** Returns a name or id from a provider if it is short and printable, else null. */
 export const recordableName = (value: unknown): string | null =>
   typeof value === 'string' && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null;

@@ -1,11 +1,11 @@
 import { isRecord } from './json-value.ts';
 
-/** Members of a message or delta whose text was generated, including those that callers do not see. */
+/** Members of a message or delta with generated text, including those that callers do not see. */
 const GENERATED = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
 
 /**
- * Counts the bytes of generated text in the choices of an answer or chunk, of chat or legacy completions. The caller is charged
- * by them if the provider reports no usage.
+ * Counts the bytes of generated text in the choices of an answer or chunk, for chat and legacy completions. Callers are
+ * charged by them if the provider reports no usage.
  */
 export const outputBytesOf = (choices: readonly unknown[]): number => {
   let bytes = 0;

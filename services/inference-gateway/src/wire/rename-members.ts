@@ -1,12 +1,12 @@
 import { type ByteEdit, type JsonMember, removeMembers } from './json-members.ts';
 import type { RequestBody } from './upstream-body.ts';
 
-/** A provider's names for members of a request. Null stands for a member that it refuses. */
+/** A provider's names for members of a request; null for members that it rejects. */
 export type MemberNames = Readonly<Record<string, string | null>>;
 
 /**
- * Returns edits that give members the names of a provider and remove those it refuses. Of two members with one name, a value
- * that is not null wins, then the one that had the name before. Every other byte stays as it came.
+ * Returns edits that rename members for a provider and remove those that it rejects. If two members get the same name, one
+ * that is not null wins, then the one that already had the name. Other bytes are unchanged.
  */
 export const renameMembers = ({ bytes, span }: Pick<RequestBody, 'bytes' | 'span'>, names: MemberNames): ByteEdit[] => {
   if (!span.members.some(({ key }) => Object.hasOwn(names, key))) return [];

@@ -16,16 +16,16 @@ const USAGE_KEYS: ReadonlySet<string> = new Set(USAGE_MEMBERS);
 const EXTENSION_KEYS: ReadonlySet<string> = new Set(['compliance_metadata']);
 const OPEN_BRACE = 0x7b;
 
-/** The members of an answer that the gateway reads or writes, and those of its `extensions`. */
+/** Offsets of the members of an answer, and of its `extensions`, that the gateway reads or writes. */
 export interface AnswerSpan {
   readonly span: JsonObjectSpan;
   /** Undefined unless `extensions` is an object. */
   readonly extensions: JsonObjectSpan | undefined;
-  /** A member that is read or written appears twice at its level, so that two readers could see two answers. */
+  /** True if a member that is read or written is repeated, so that two parsers could read different answers. */
   readonly isAmbiguous: boolean;
 }
 
-/** Finds the members of an answer, or of a stream's chunk. Throws RangeError if the text is not an object. */
+/** Finds the members of an answer or chunk. Throws RangeError if the text is not an object. */
 export const scanAnswer = (bytes: Buffer): AnswerSpan => {
   const span = scanObject(bytes, 0, ANSWER_KEYS);
   const extensions = scanNested(bytes, findMember(span, 'extensions'), EXTENSION_KEYS);

@@ -1,22 +1,22 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** Up to this size, head and body leave in one write, which costs less than copying the body. */
+/** Up to this size, headers and body are sent in one write, which saves more than copying the body costs. */
 const COPIED_BYTES_MAX = 12 * 1024;
-/** Bytes that are written before the caller has to take them. */
+/** Bytes per write. */
 const SLICE_BYTES = 256 * 1024;
 
 export interface JsonSending {
   readonly status?: number;
   readonly headers?: OutgoingHttpHeaders;
-  /** After so long without reading, the caller's connection is closed. */
+  /** The connection is closed if the caller reads nothing for this long. */
   readonly idleTimeoutMs: number;
-  /** Called with the number of bytes that the caller's connection has taken. */
+  /** Called with the number of bytes that the caller's connection has accepted. */
   readonly onTaken?: (bytes: number) => void;
 }
 
 /**
- * Sends a JSON text, whole or in pieces, as fast as the caller takes it. Resolves when the caller's connection has taken all of it,
- * or the caller has gone.
+ * Sends a JSON text, whole or in pieces, with backpressure from the caller. Resolves when the connection has accepted all of
+ * it, or the caller has disconnected.
  */
 export const sendJsonText = async (
   res: ServerResponse,
@@ -32,7 +32,7 @@ export const sendJsonText = async (
     'content-length': length,
   });
   if (length > COPIED_BYTES_MAX) await sendSlices(res, slicesOf(pieces), sending);
-  // One character to a byte: the bytes go out as they are.
+  // Latin-1 maps each byte to one character and back, so the bytes are unchanged.
   else res.end(pieces.map((piece) => piece.toString('latin1')).join(''), 'latin1');
 };
 

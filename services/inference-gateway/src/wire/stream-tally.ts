@@ -4,7 +4,7 @@ import { outputBytesOf } from './output-bytes.ts';
 import { reportsError } from './reports-error.ts';
 import { type ReportedUsage, readUsage } from './token-usage.ts';
 
-/** A chunk of a stream, of chat or legacy completions. */
+/** A chunk of a chat or legacy completions stream. */
 export interface Chunk {
   readonly id: unknown;
   readonly object: unknown;
@@ -14,36 +14,35 @@ export interface Chunk {
   readonly usage: unknown;
 }
 
-/** Everything that the gateway keeps of a chunk. It is small, however large the chunk is: it is cloned between threads. */
+/** The parts of a chunk that the gateway keeps. Its size is bounded, as it is cloned between threads. */
 export interface ChunkDigest {
   readonly id: unknown;
   readonly object: unknown;
   readonly created: unknown;
   readonly model: unknown;
   readonly choicesCount: number;
-  /** Some choice says why it ended. */
+  /** True if a choice has a finish reason. */
   readonly isFinished: boolean;
   readonly outputBytes: number;
   readonly hasUsage: boolean;
   readonly usage: ReportedUsage;
 }
 
-/** The counts of a stream so far. */
+/** Counts of a stream so far. */
 export interface StreamTally {
   usage: ReportedUsage;
-  /** The usage is that of the whole answer: some providers report a running count with every chunk. */
+  /** True if the usage is that of the whole answer. Some providers report a running count with every chunk. */
   isUsageFinal: boolean;
   outputBytes: number;
-  /** As the first chunk that names one does. */
+  /** The first model that a chunk names. */
   upstreamModel: string | null;
-  /** Some choice has said why it ended. */
+  /** True once a choice has a finish reason. */
   isFinished: boolean;
 }
 
-/** Longer names are cut: no route covers them. */
+/** Longer names are truncated. No route covers them. */
 const NAME_CHARACTERS_MAX = 1_024;
 
-/** A tally of nothing yet. */
 export const emptyTally = (): StreamTally => ({
   usage: undefined,
   isUsageFinal: false,
@@ -53,27 +52,27 @@ export const emptyTally = (): StreamTally => ({
 });
 
 /**
- * Reads an event's data. Returns undefined for an object with neither choices nor usage, such as a sign of life. Throws
- * UpstreamFailure: `failed` if the provider reports an error, `garbled` for anything that no stream may contain.
+ * Parses an event's data. Returns undefined for an object with neither choices nor usage, such as a heartbeat. Throws
+ * UpstreamFailure: `failed` if the provider reports an error, `garbled` for other invalid data.
  */
 export const readChunk = (data: Buffer): Chunk | undefined => {
   const { id, object, created, model, choices, usage, error } = parseRecord(data);
   if (reportsError({ error, object })) throw new UpstreamFailure('failed');
   const common = { id, object, created, model, usage };
-  // Some providers leave the empty list out where they report their usage.
+  // Some providers omit the empty list in the usage chunk.
   if (choices === undefined || choices === null) return isRecord(usage) ? { ...common, choices: [] } : undefined;
   if (!Array.isArray(choices)) throw new UpstreamFailure('garbled');
   return { ...common, choices };
 };
 
-/** Reads a chunk as `readChunk` does, but throws `garbled` for everything else. */
+/** Parses a chunk like `readChunk`, but throws `garbled` if there is none. */
 export const parseChunk = (data: Buffer): Chunk => {
   const chunk = readChunk(data);
   if (chunk === undefined) throw new UpstreamFailure('garbled');
   return chunk;
 };
 
-/** Digests a chunk. `tokensMax` bounds the usage that is believed. */
+/** Digests a chunk. `tokensMax` is the upper limit of plausible usage. */
 export const digestChunk = ({ choices, usage, ...names }: Chunk, tokensMax: number): ChunkDigest => ({
   id: shortValue(names.id),
   object: shortValue(names.object),
@@ -91,7 +90,7 @@ const shortValue = (value: unknown): unknown => {
   return typeof value === 'object' ? null : value;
 };
 
-/** Adds a chunk. */
+/** Adds a chunk to the tally. */
 export const countChunk = (tally: StreamTally, chunk: ChunkDigest): void => {
   const { usage, choicesCount } = chunk;
   tally.outputBytes += chunk.outputBytes;

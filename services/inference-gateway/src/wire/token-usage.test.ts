@@ -10,7 +10,7 @@ test.each([
   ['null beside a total', { prompt_tokens: 5, completion_tokens: null, total_tokens: 12 }, { input: 5, output: 7 }],
   ['a total that is less than its part', { prompt_tokens: 5, total_tokens: 3 }, { input: 5, output: 0 }],
   ['the input alone', { prompt_tokens: 5 }, { input: 5, output: 0 }],
-  ['as much as the context holds', { prompt_tokens: 400, completion_tokens: 600 }, { input: 400, output: 600 }],
+  ['a full context', { prompt_tokens: 400, completion_tokens: 600 }, { input: 400, output: 600 }],
   [
     'cached input and reasoning',
     {
@@ -23,12 +23,12 @@ test.each([
   ],
   ['details that are null', { prompt_tokens: 5, prompt_tokens_details: null }, { input: 5, output: 0 }],
   [
-    'no part that exceeds its whole',
+    'usage without a part that exceeds its whole',
     { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 6 } },
     { input: 5, output: 0 },
   ],
   [
-    'no part that is a text',
+    'usage without a part that is a string',
     { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: '5' } },
     { input: 5, output: 0 },
   ],
@@ -44,8 +44,8 @@ test.each([
 test.each([
   ['a negative count', { prompt_tokens: -1 }],
   ['half a token', { prompt_tokens: 5, completion_tokens: 0.5 }],
-  ['a text', { prompt_tokens: '5' }],
+  ['a string', { prompt_tokens: '5' }],
   ['a sum beyond the context', { prompt_tokens: 401, completion_tokens: 600 }],
   ['a total beyond the context', { prompt_tokens: 5, total_tokens: 1_001 }],
-  ['more than a number holds exactly', { prompt_tokens: 5, completion_tokens: 2 ** 53 }],
+  ['an unsafe integer', { prompt_tokens: 5, completion_tokens: 2 ** 53 }],
 ])('finds %s implausible', (_, usage) => expect(readUsage(usage, TOKENS_MAX)).toBe('implausible'));

@@ -3,20 +3,20 @@ import { isRecord } from './json-value.ts';
 
 /** Tokens of one request. */
 export interface TokenUsage extends PricedTokens {
-  /** The part of the output that the model thought with. */
+  /** Part of the output used for reasoning. */
   readonly reasoning?: number;
 }
 
-/** The usage that a provider reports: undefined if it reports none, `implausible` if its counts cannot be true. */
+/** Usage reported by a provider: undefined if there is none, `implausible` if the counts cannot be true. */
 export type ReportedUsage = TokenUsage | 'implausible' | undefined;
 
 const USAGE_COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 const DETAILS = { input: 'prompt_tokens_details', output: 'completion_tokens_details' };
 
-/** Members of `usage` that are read. */
+/** Members of `usage` that the gateway reads. */
 export const USAGE_MEMBERS: readonly string[] = [...USAGE_COUNTS, ...Object.values(DETAILS)];
 
-/** Reads a `usage` object of the common wire format. `tokensMax` bounds the sum of input and output. */
+/** Reads a `usage` object of the common wire format. `tokensMax` limits the sum of input and output. */
 export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   if (!isRecord(value)) return undefined;
   const counts = USAGE_COUNTS.map((name) => value[name]).filter((count) => count !== undefined && count !== null);
@@ -34,13 +34,13 @@ export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   };
 };
 
-/** Returns a part of a count; 0 if the provider reports none, or more than the whole. */
+/** Returns a part of a count; 0 if it is missing or exceeds the whole. */
 const partOf = (details: unknown, name: string, whole: number): number => {
   const part = isRecord(details) ? details[name] : undefined;
   return isCount(part) && part <= whole ? part : 0;
 };
 
-/** Returns the output that the total implies. Embeddings have none. */
+/** Returns the output implied by the total. Embeddings have none. */
 const outputOf = (total: unknown, input: number): number => (isCount(total) ? Math.max(0, total - input) : 0);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

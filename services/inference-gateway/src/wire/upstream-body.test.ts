@@ -8,26 +8,26 @@ const bodyOf = (text: string) => {
   return { bytes, span, streamOptions: readStreamOptions(bytes, span) };
 };
 const COMMON = { model: 'm-1', outputLimitMember: 'max_tokens', memberNames: {} } as const;
-const upstream = (text: string, mustTellUsage: boolean): string =>
-  Buffer.concat(toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage })).toString();
+const upstream = (text: string, requestsUsage: boolean): string =>
+  Buffer.concat(toUpstreamBody(bodyOf(text), { ...COMMON, requestsUsage })).toString();
 
-const asks = (text: string): boolean => {
+const showsUsage = (text: string): boolean => {
   const { bytes, streamOptions } = bodyOf(text);
   return wantsUsage(bytes, streamOptions);
 };
 
 describe('toUpstreamBody', () => {
-  test('adds what is missing in front and leaves the rest as it came', () => {
+  test('adds missing members at the start and changes nothing else', () => {
     expect(upstream('{ "messages":[{"content":"\\u00e9  x"}],"temperature":1.0 }', true)).toBe(
       '{"model":"m-1","stream_options":{"include_usage":true}, "messages":[{"content":"\\u00e9  x"}],"temperature":1.0 }',
     );
     expect(upstream('{}', false)).toBe('{"model":"m-1"}');
   });
 
-  test('limits the output of a request that sets no limit, by the name that it uses or that the provider knows', () => {
+  test("limits the output of a request without a limit, in the request's member or the provider's", () => {
     const limited = (text: string, options: object = {}): string =>
       Buffer.concat(
-        toUpstreamBody(bodyOf(text), { ...COMMON, mustTellUsage: false, outputTokensMax: 300, ...options }),
+        toUpstreamBody(bodyOf(text), { ...COMMON, requestsUsage: false, outputTokensMax: 300, ...options }),
       ).toString();
     expect(limited('{"a":1}')).toBe('{"model":"m-1","max_tokens":300,"a":1}');
     expect(limited('{"a":1}', { outputLimitMember: 'max_completion_tokens' })).toBe(
@@ -43,7 +43,7 @@ describe('toUpstreamBody', () => {
     );
   });
 
-  test('replaces the model where it stands, before or behind other replacements', () => {
+  test('replaces the model in place, before or after other replacements', () => {
     expect(upstream('{"stream_options":null,"model":"x","a":1}', true)).toBe(
       '{"stream_options":{"include_usage":true},"model":"m-1","a":1}',
     );
@@ -52,7 +52,7 @@ describe('toUpstreamBody', () => {
     );
   });
 
-  test('leaves what stands beside the wish for usage as it came', () => {
+  test('keeps the other stream options when it requests usage', () => {
     const others = '"big" : 12345678901234567890, "y":1.0';
     expect(upstream(`{"model":"x","stream_options": { ${others} }}`, true)).toBe(
       `{"model":"m-1","stream_options": {"include_usage":true, ${others} }}`,
@@ -65,7 +65,7 @@ describe('toUpstreamBody', () => {
     );
   });
 
-  test('leaves stream options alone that ask for usage, that make no sense, or where there is no stream', () => {
+  test('keeps stream options that already request usage or are invalid, and adds none without a stream', () => {
     expect(upstream('{"model":"x","stream_options":{ "include_usage" : true }}', true)).toBe(
       '{"model":"m-1","stream_options":{ "include_usage" : true }}',
     );
@@ -74,11 +74,11 @@ describe('toUpstreamBody', () => {
   });
 });
 
-test('usage is shown only where it was asked for', () => {
-  expect(asks('{"stream_options":{"include_usage":true}}')).toBe(true);
-  expect(asks('{"stream_options":{"include_usage":1}}')).toBe(false);
-  expect(asks('{"stream_options":{"include_usage":true,"include_usage":false}}')).toBe(false);
-  expect(asks('{"stream_options":null}')).toBe(false);
-  expect(asks('{"stream_options":["include_usage"]}')).toBe(false);
-  expect(asks('{}')).toBe(false);
+test('shows usage only if the caller requested it', () => {
+  expect(showsUsage('{"stream_options":{"include_usage":true}}')).toBe(true);
+  expect(showsUsage('{"stream_options":{"include_usage":1}}')).toBe(false);
+  expect(showsUsage('{"stream_options":{"include_usage":true,"include_usage":false}}')).toBe(false);
+  expect(showsUsage('{"stream_options":null}')).toBe(false);
+  expect(showsUsage('{"stream_options":["include_usage"]}')).toBe(false);
+  expect(showsUsage('{}')).toBe(false);
 });

@@ -14,37 +14,37 @@ const STREAM_OPTIONS = 'stream_options';
 const USAGE_OPTION = 'include_usage';
 const USAGE_KEYS: ReadonlySet<string> = new Set([USAGE_OPTION]);
 
-/** Limits of the output; providers differ in the one that they know. */
+/** Members for the output limit. Providers differ in which one they support. */
 const OUTPUT_LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** Members of a request that the gateway itself rewrites. */
+/** Members of a request that the gateway rewrites. */
 export const REWRITTEN_MEMBERS: readonly string[] = ['model', STREAM_OPTIONS, ...OUTPUT_LIMITS];
 
-/** A request body as it came, with the offsets of the members that may be rewritten. */
+/** Bytes of a request body, with the offsets of the members that may be rewritten. */
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly span: JsonObjectSpan;
   readonly streamOptions: StreamOptions;
 }
 
-/** The caller's `stream_options`: undefined if absent or null, `unreadable` for values that the provider refuses. */
+/** The caller's `stream_options`: undefined if absent or null, `unreadable` for values that the provider will reject. */
 export type StreamOptions = JsonObjectSpan | 'unreadable' | undefined;
 
 export type OutputLimitMember = (typeof OUTPUT_LIMITS)[number];
 
-/** Changes that the gateway makes to a body that it forwards. */
+/** Changes to a forwarded body. */
 export interface UpstreamBodyOptions {
   readonly model: string;
-  /** The provider is to report the usage at the end of the stream, whether or not the caller wants to see it. */
-  readonly mustTellUsage: boolean;
-  /** Limit of the output, for a request without its own; undefined leaves it so. */
+  /** Requests usage at the end of the stream, even if the caller did not. */
+  readonly requestsUsage: boolean;
+  /** Output limit for a request without its own; undefined adds none. */
   readonly outputTokensMax?: number | undefined;
-  /** The provider's name of that limit. */
+  /** The provider's member for the output limit. */
   readonly outputLimitMember: OutputLimitMember;
   readonly memberNames: MemberNames;
 }
 
-/** Returns the body for the provider, in pieces: the route's model, usage and limit as the options say, every other byte as it came. */
+/** Returns the body for the provider, in pieces. Changes only the model, usage option, output limit and renamed members. */
 export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions): Buffer[] => {
   const { bytes, span, streamOptions } = body;
   const edits = renameMembers(body, options.memberNames);
@@ -56,13 +56,13 @@ export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions):
   };
   replace('model', JSON.stringify(options.model));
   if (options.outputTokensMax !== undefined) {
-    // The request names either limit as null, if at all.
+    // Either member is null if the request contains it.
     const named = OUTPUT_LIMITS.find((name) => findMember(span, name) !== undefined);
     replace(named ?? options.outputLimitMember, String(options.outputTokensMax));
   }
-  if (options.mustTellUsage) {
+  if (options.requestsUsage) {
     if (streamOptions === undefined) replace(STREAM_OPTIONS, '{"include_usage":true}');
-    else if (streamOptions !== 'unreadable') edits.push(...askForUsage(bytes, streamOptions));
+    else if (streamOptions !== 'unreadable') edits.push(...requestUsage(bytes, streamOptions));
   }
   if (added.length > 0) edits.push(insertFirst(span, added));
   return editPieces(
@@ -71,22 +71,22 @@ export const toUpstreamBody = (body: RequestBody, options: UpstreamBodyOptions):
   );
 };
 
-/** Returns true if the caller asks to see the usage of its stream. */
+/** Returns true if the caller requests the usage of its stream. */
 export const wantsUsage = (bytes: Buffer, options: StreamOptions): boolean =>
-  typeof options === 'object' && asksForUsage(bytes, findMember(options, USAGE_OPTION));
+  typeof options === 'object' && isTrue(bytes, findMember(options, USAGE_OPTION));
 
-const asksForUsage = (bytes: Buffer, option: JsonMember | undefined): boolean =>
+const isTrue = (bytes: Buffer, option: JsonMember | undefined): boolean =>
   option !== undefined && bytes.toString('latin1', option.valueStart, option.valueEnd) === 'true';
 
-/** Sets the option to `true` and leaves the members beside it as they came. */
-const askForUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
+/** Returns edits that set the option to `true`, without changing other options. */
+const requestUsage = (bytes: Buffer, nested: JsonObjectSpan): ByteEdit[] => {
   const option = findMember(nested, USAGE_OPTION);
-  if (asksForUsage(bytes, option)) return [];
+  if (isTrue(bytes, option)) return [];
   if (option === undefined) return [insertFirst(nested, [`"${USAGE_OPTION}":true`])];
   return [{ start: option.valueStart, end: option.valueEnd, text: 'true' }];
 };
 
-/** Reads the `stream_options` of a body. `keys` are the members to list, null for all. */
+/** Finds the `stream_options` of a body. `keys` are the members to list; null lists all. */
 export const readStreamOptions = (
   bytes: Buffer,
   span: JsonObjectSpan,

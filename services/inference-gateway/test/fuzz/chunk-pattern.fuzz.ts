@@ -15,7 +15,7 @@ const members = fc.dictionary(
   { maxKeys: 3 },
 );
 
-/** Ways to write the same chunk with one text or another. */
+/** Functions that serialize the same chunk with different texts. */
 const template = fc
   .record({
     outer: members,
@@ -38,12 +38,12 @@ const parsed = (data: Buffer): Chunk | undefined => {
 };
 
 const withText = ({ choices: [choice], ...chunk }: Chunk, content: string): Chunk => {
-  // Only what was learnt gets here, so the choice is one with a delta.
+  // Called only for learnt chunks, whose only choice has a delta.
   const { delta, ...rest } = choice as { delta: object };
   return { ...chunk, choices: [{ ...rest, delta: { ...delta, content } }] };
 };
 
-test('what is known by its bytes is what the parser would have read', () => {
+test('recognises the same chunk by its bytes as the parser reads', () => {
   let known = 0;
   fc.assert(
     fc.property(template, text, text, damages, (write, first, second, changes) => {
@@ -63,7 +63,7 @@ test('what is known by its bytes is what the parser would have read', () => {
   expect(known).toBeGreaterThan(100);
 });
 
-test('a caller sees of chunks that follow each other what it would see of each alone', () => {
+test('rewrites consecutive chunks the same as each chunk alone', () => {
   const options = { id: 'chatcmpl-1', created: 1, showsUsage: true, tokensMax: 1_000_000 };
   const open = () => createChunkRewriter({ ...options, rewriteLarge: async (data) => rewriteEvent(data, options) });
   fc.assert(

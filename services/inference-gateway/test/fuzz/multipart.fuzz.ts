@@ -24,7 +24,7 @@ const form = fc
   .record({ parts: fc.array(part, { maxLength: 4 }), end: fc.constantFrom('--B--\r\n', '--B--', '--B', '') })
   .map(({ parts, end }) => Buffer.from(parts.join('') + end));
 
-/** Everything that a parser tells of a form, and how it ends. */
+/** Returns the parts that a parser yields, and its error. */
 const parse = (pieces: readonly Buffer[]) => {
   const parser = createMultipartParser('B');
   const parts: { headers: PartHeaders; data: string; isWhole: boolean }[] = [];
@@ -46,7 +46,7 @@ const parse = (pieces: readonly Buffer[]) => {
   return { parts, failure };
 };
 
-test('any form, in any pieces, is read alike or refused as damaged', () => {
+test('reads any form the same in any pieces, or rejects it as damaged', () => {
   fc.assert(
     fc.property(form, damages, sizes, (bytes, changes, lengths) => {
       const sent = damaged(bytes, changes);

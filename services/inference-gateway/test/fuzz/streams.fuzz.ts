@@ -14,7 +14,7 @@ import { openTextMemory } from '../../src/large-json/index.ts';
 import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
 import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
 
-// Thousands of streams a second, so without sockets: the conformance tests send some of these through real ones.
+// Runs without sockets, to test thousands of streams per second. The conformance tests use real sockets.
 
 const chunk = (more: object): string =>
   `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], ...more })}`;
@@ -58,7 +58,7 @@ const stream = fc
     return Buffer.from(tail ? text : text.slice(0, -lineEnd.length));
   });
 
-/** A caller that keeps what it is sent. */
+/** A response that collects its bytes. */
 class Caller extends EventEmitter {
   readonly pieces: Buffer[] = [];
   readonly destroyed = false;
@@ -79,7 +79,7 @@ class Caller extends EventEmitter {
 const TOKENS_MAX = 1_000_000;
 const REWRITE = { id: 'chatcmpl-1', created: 1, showsUsage: false, tokensMax: TOKENS_MAX };
 
-/** What a caller sees of a stream that arrives in these pieces, and how it ends. */
+/** Relays a stream that arrives in these pieces. Returns the bytes for the caller, and the failure. */
 const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
   const caller = new Caller();
   let isAborted = false;
@@ -100,8 +100,10 @@ const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
   };
   let arrived = false;
   const ended = await relayEvents({
-    ...{ answer, editor, limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000 } },
-    // The relay uses nothing of a response beyond what this caller has.
+    answer,
+    editor,
+    limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000 },
+    // Caller has every member of a response that the relay uses.
     res: caller as unknown as ServerResponse,
     owner: { memory: openTextMemory(), account: 'usr_1' },
     beforeEnd: () => Promise.resolve(),
@@ -112,8 +114,14 @@ const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
 };
 
 const metadata: ComplianceMetadata = {
-  ...{ schema_version: '2', provider: 'P', model: 'm', data_zone: 'EU', ingress_region: 'local' },
-  ...{ upstream_request_id: 'u', gateway_request_id: 'g', timestamp: 't' },
+  schema_version: '2',
+  provider: 'P',
+  model: 'm',
+  data_zone: 'EU',
+  ingress_region: 'local',
+  upstream_request_id: 'u',
+  gateway_request_id: 'g',
+  timestamp: 't',
 };
 const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
   createChunkStamper({
@@ -123,12 +131,12 @@ const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
     attribution: createAttribution({ namesModelLate: false, attribute: () => metadata, covers: () => true }),
     readLarge: async (data) => readLargeEvent(data, { tokensMax: TOKENS_MAX }),
   });
-/** The lines of a stream. Of a line end that is cut, the first half ends the line, and the second may be missing at the very end. */
+/** Splits a stream into lines. Ignores empty ones, because a CRLF may be split, and its LF missing at the end. */
 const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
 
 const editors: [string, () => StreamEditor][] = [
   ['stamped', stamper('full')],
-  ['as they came', stamper('headers')],
+  ['unchanged', stamper('headers')],
   [
     'delegated',
     () => createChunkRewriter({ ...REWRITE, rewriteLarge: async (data) => rewriteLargeEvent(data, REWRITE) }),
@@ -137,7 +145,7 @@ const editors: [string, () => StreamEditor][] = [
 
 const DONE_LINE = expect.stringMatching(/^data: ?\[DONE\]$/);
 
-test.each(editors)('any stream, in any pieces, passes alike or ends as decided: %s', async (name, editor) => {
+test.each(editors)('relays any stream the same in any pieces, and ends it: %s', async (name, editor) => {
   await fc.assert(
     fc.asyncProperty(stream, damages, sizes, async (bytes, changes, lengths) => {
       const sent = damaged(bytes, changes);
@@ -146,11 +154,11 @@ test.each(editors)('any stream, in any pieces, passes alike or ends as decided: 
       expect({ ...cut, sent: inLines(cut.sent) }).toEqual({ ...whole, sent: inLines(whole.sent) });
       const { failure } = whole;
       if (failure !== undefined && !(failure instanceof AppError)) expect(failure).toBeInstanceOf(UpstreamFailure);
-      // What was opened is ended; what was not is left to be answered as an error.
+      // A started answer is ended; otherwise the error is answered elsewhere.
       expect(whole.isEnded).toBe(failure === undefined || whole.sent !== '');
-      // Lines of other fields may follow in the same event, which readers of events ignore.
-      if (failure === undefined && name !== 'as they came') expect(inLines(whole.sent)).toContainEqual(DONE_LINE);
-      if (failure === undefined && name === 'as they came')
+      // Lines of other fields may follow in the same event, which clients ignore.
+      if (failure === undefined && name !== 'unchanged') expect(inLines(whole.sent)).toContainEqual(DONE_LINE);
+      if (failure === undefined && name === 'unchanged')
         expect(sent.toString('latin1')).toContain(whole.sent.trimEnd());
     }),
     BOUND,

@@ -13,31 +13,31 @@ import {
 import { listen } from '@svc/service-kit';
 import { internalCredential } from '@svc/testing';
 
-/** Speaks billing's internal routes by their contract, and keeps what it was told. */
+/** Stand-in for billing's internal routes, by their contract. Keeps the requests that it receives. */
 export interface BillingStandIn {
   readonly url: string;
   readonly admissions: AdmissionRequest[];
-  /** The last outcome told for each request. */
+  /** Last reported outcome of each request. */
   readonly outcomes: Map<string, RequestOutcome>;
   readonly states: Map<string, ReservationState>;
-  /** Renewals of leases, and holders that ended theirs. */
+  /** Lease renewals, and below the holders that ended their lease. */
   readonly renewals: { readonly holderId: string; readonly estimates: Readonly<Record<string, number>> }[];
   readonly endedHolders: string[];
-  /** How uncertain requests have ended, as nobody but billing knows. */
+  /** Final states of uncertain requests, known only to billing. */
   readonly ended: Map<string, RequestState>;
-  /** Decides about the next admissions; admits unless told otherwise. */
+  /** Decides the next admissions. Default: admits all. */
   decide: (request: AdmissionRequest) => Admission;
-  /** Decides on the standing of a key before its body is read; `admitted` unless set. */
+  /** Decides the standing of a key before its body is read. Default: `admitted`. */
   standing: (userId: string) => Admission;
   /** Spending of keys this month. */
   readonly spent: Map<string, number>;
   services: { chat: boolean; audio_transcription: boolean };
-  /** Answers nothing but this status while set; 0 breaks the connection. */
+  /** If set, every request gets this status; 0 breaks the connection. */
   outage: number | undefined;
   settlementDelayMs: number;
-  /** Delays each decision until it resolves. */
+  /** Delays each decision until the returned promise resolves. */
   hold: (() => Promise<void>) | undefined;
-  /** Decisions that are held. */
+  /** Number of delayed decisions. */
   waiting: number;
   stop: () => Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that a test can shut: what goes through it breaks off, and nothing new gets in. */
+/** TCP proxy to a server. A test can shut it, which breaks its connections and refuses new ones. */
 export interface Door {
-  /** The server's address, through the door. */
+  /** Address of the server through the proxy. */
   readonly url: string;
   readonly shut: () => void;
   readonly open: () => void;
@@ -15,20 +15,20 @@ export const openDoor = async (serverUrl: string): Promise<Door> => {
   const target = { host: url.hostname, port: Number(url.port) };
   const sockets = new Set<Socket>();
   let isOpen = true;
-  const keep = (socket: Socket): Socket => {
+  const track = (socket: Socket): Socket => {
     sockets.add(socket);
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   };
-  const server = createServer((inside) => {
-    keep(inside);
+  const server = createServer((client) => {
+    track(client);
     if (!isOpen) {
-      inside.destroy();
+      client.destroy();
       return;
     }
-    const outside = keep(connect(target));
-    inside.pipe(outside).pipe(inside);
-    inside.on('close', () => outside.destroy());
-    outside.on('close', () => inside.destroy());
+    const upstream = track(connect(target));
+    client.pipe(upstream).pipe(client);
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

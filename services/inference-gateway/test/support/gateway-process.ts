@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort, waitFor } from '@svc/testing';
 
-/** The service as its own process, as it runs in production. */
+/** The service in a separate process, as in production. */
 export interface GatewayProcess {
   readonly url: string;
   readonly internalUrl: string;
   readonly output: () => string;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** The exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Starts `main.ts` with this environment and waits until it is ready; without `waits`, only starts it. */
+/** Starts `main.ts` with this environment. Waits until it is ready unless `waits` is false. */
 export const startProcess = async (
   environment: Readonly<Record<string, string>>,
   { waits = true }: { readonly waits?: boolean } = {},

@@ -7,20 +7,20 @@ const SCRIPT = fileURLToPath(new URL('./journal-script.ts', import.meta.url));
 
 /** A process with a journal. */
 export interface JournalProcess {
-  /** Appends a line; answers whether it was written. */
+  /** Appends a line. Returns true if it was written. */
   readonly append: (line: string) => Promise<boolean>;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Kills it with SIGKILL and waits until it is gone. */
+  /** Sends SIGKILL and waits for the exit. */
   readonly kill: () => Promise<void>;
 }
 
-/** Starts a process that journals the lines that it is sent; no file of it grows beyond `fileBytesMax`. */
+/** Starts a process that journals the lines of its input. Its files cannot grow beyond `fileBytesMax`. */
 export const startJournalProcess = async (
   directory: string,
   owner: string,
   { fileBytesMax }: { readonly fileBytesMax?: number } = {},
 ): Promise<JournalProcess> => {
-  // POSIX: in units of 512 bytes.
+  // POSIX: the unit is 512 bytes.
   const limit = fileBytesMax === undefined ? 'unlimited' : String(fileBytesMax / 512);
   const command = `ulimit -f ${limit}; exec "$@"`;
   const child: ChildProcess = spawn('sh', ['-c', command, 'sh', process.execPath, SCRIPT, directory, owner], {

@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline';
 import { openJournal } from '../../src/usage-journal/open-journal.ts';
 
-// A write beyond the limit of a file's size fails, instead of ending the process.
+// Lets a write beyond the file size limit fail instead of ending the process.
 process.on('SIGXFSZ', () => {});
 
 const [, , directory = '', owner = ''] = process.argv;
 const journal = openJournal({
-  ...{ directory, owner },
+  directory,
+  owner,
   logger: { info: () => {}, warn: () => {}, error: () => {} },
   meters: { failures: { inc: () => {} }, left: { set: () => {} } },
 });

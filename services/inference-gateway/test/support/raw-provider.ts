@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A provider that a test writes byte by byte, for what the sandbox does not play. */
+/** A provider whose answers a test writes byte by byte, for cases that the sandbox does not cover. */
 export interface RawProvider {
   readonly url: string;
   /** Answers the next requests. */
@@ -14,7 +14,7 @@ export interface RawProvider {
 export const startRawProvider = async (): Promise<RawProvider> => {
   const server = createServer(async (req, res) => {
     const body = await readAll(req).catch(() => undefined);
-    // A request that broke off is not answered.
+    // The request was aborted.
     if (body === undefined) return;
     provider.bodies.push(body);
     provider.handle(req, res, body);

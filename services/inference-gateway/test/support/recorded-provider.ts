@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { startRawProvider } from './raw-provider.ts';
 
-/** What a recorded provider was sent. */
+/** Request received by a recorded provider. */
 export interface Sent {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Answers with the recorded answers that lie in the folders of the providers. */
+/** A provider that replays the recorded answers in the folders of the providers. */
 export interface RecordedProvider {
   readonly url: string;
-  /** Plays `src/providers/<name>.http`, such as `mistral/fixtures/chat`, to the next requests. */
+  /** Name of the answer to the next requests: `mistral/fixtures/chat` for `src/providers/mistral/fixtures/chat.http`. */
   play: string;
   readonly sent: () => Sent;
   readonly stop: () => Promise<void>;
 }
 
-/** A recorded answer as the wire had it: status line, headers, an empty line, the body. */
+/** Reads a recorded answer: status line, headers, an empty line, body. */
 const readRecorded = (name: string) => {
   const text = readFileSync(new URL(`../../src/providers/${name}.http`, import.meta.url), 'utf8');
   const end = text.indexOf('\n\n');

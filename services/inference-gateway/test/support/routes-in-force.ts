@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { provider, route, routesYaml, type TestGateway } from './start-gateway.ts';
 
-/** Puts other routes in force: one of every kind to each provider, in the order given. */
+/** Loads other routes: one of every kind to each provider, in the given order. */
 export const useProviders = async (gateway: TestGateway, urls: Readonly<Record<string, string>>): Promise<void> => {
   const names = Object.keys(urls);
   const kinds = [

@@ -23,36 +23,36 @@ const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PROVIDER_KEY = 'the-key-of-the-provider';
 export const PRICE = { input_micros_per_million: 2_000_000, output_micros_per_million: 6_000_000 };
 
-/** The gateway with real database, NATS and provider sockets, and everything around it. */
+/** The gateway with a real database, NATS server and provider sockets. */
 export interface TestGateway {
   readonly url: string;
   readonly internalUrl: string;
   readonly database: TestDatabase;
-  /** Between the gateway and its database, where that can fail. */
+  /** Proxy between the gateway and its database, with `canFail`. */
   readonly databaseDoor: Door | undefined;
   readonly nats: TestNats;
   readonly tokens: TestTokens;
   readonly billing: BillingStandIn;
   readonly provider: SandboxProvider;
   readonly routesFile: string;
-  /** What stood in the routes file at the start. */
+  /** Initial content of the routes file. */
   readonly routesText: string;
-  /** What the service was started with. */
+  /** Environment of the service. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Everything logged so far. */
+  /** Returns everything logged so far. */
   readonly logs: () => string;
   readonly reload: () => Promise<boolean>;
-  /** Stops the gateway alone; answers whether that was clean. */
+  /** Stops only the gateway. Returns true if the shutdown was clean. */
   readonly stopService: () => Promise<boolean>;
   readonly stop: () => Promise<void>;
 }
 
 export interface TestGatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Makes the routes file from the provider's address. */
+  /** Builds the routes file from the provider's address. */
   readonly routes?: (providerUrl: string) => string;
   readonly clock?: () => number;
-  /** A database that can be shut away, and a NATS server of its own. */
+  /** Uses a database behind a proxy and a separate NATS server, so that a test can stop them. */
   readonly canFail?: boolean;
 }
 
@@ -90,7 +90,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     API_KEY_PEPPER: 'pepper'.repeat(8),
     INGRESS_REGION: 'test-region',
     RESPONSE_VALIDATION: 'true',
-    // Tests that let a provider fail again and again want it asked each time.
+    // Disables pauses for tests with many failures of a provider.
     ROUTE_FAILURES_MAX: '1000',
     ...options.environment,
   };

@@ -1,7 +1,7 @@
 import { UpstreamFailure } from '../../upstream-failure/index.ts';
 import { isRecord } from '../../wire/index.ts';
 
-/** A function call, or the piece of one that a chunk brings. */
+/** A function call, or a piece of one from a chunk. */
 export interface CallDelta {
   readonly index: number;
   /** Empty in later pieces. */
@@ -10,19 +10,19 @@ export interface CallDelta {
   readonly arguments: string;
 }
 
-/** The content of a chat's message or delta, as far as a response shows it. */
+/** The parts of a chat message or delta that a response shows. */
 export interface ChatDelta {
   readonly text: string;
   readonly refusal: string;
   readonly calls: readonly CallDelta[];
-  /** Reason of the end; undefined while it goes on. */
+  /** Undefined until the message ends. */
   readonly finishReason: string | undefined;
 }
 
-/** More calls than any model makes in one turn. */
+/** Limit of calls in one turn. No model makes this many. */
 const CALLS_MAX = 1_024;
 
-/** Reads the first choice of a chat's answer or chunk. Throws UpstreamFailure, `garbled`, for calls beyond the bound. */
+/** Reads the first choice of a chat answer or chunk. Throws UpstreamFailure, `garbled`, if it has too many calls. */
 export const readDelta = (choices: readonly unknown[]): ChatDelta => {
   const choice = isRecord(choices[0]) ? choices[0] : {};
   const { delta, message, finish_reason: reason } = choice;
@@ -51,7 +51,7 @@ const toCall = (call: Record<string, unknown>, place: number): CallDelta => {
 /** Some providers send the arguments as an object. */
 const argumentsText = (value: unknown): string => (isRecord(value) ? JSON.stringify(value) : asText(value));
 
-/** Some providers send content in parts, reasoning among them, which is not shown. */
+/** Some providers send content in parts. Only text is shown, not reasoning. */
 const contentText = (content: unknown): string => {
   if (!Array.isArray(content)) return asText(content);
   return content

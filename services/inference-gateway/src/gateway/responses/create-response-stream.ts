@@ -14,19 +14,19 @@ import type { ResponseIdentity, ResponseState } from './response-object.ts';
 export interface ResponseStreamOptions {
   readonly identity: ResponseIdentity;
   readonly attribution: Attribution;
-  /** The response and its last event carry the compliance metadata. */
+  /** True if the response and its last event contain the compliance metadata. */
   readonly showsMetadata: boolean;
-  /** Bounds the usage that is believed. */
+  /** Upper limit of plausible usage. */
   readonly tokensMax: number;
-  /** Bounds the output that is kept until its item ends. */
+  /** Limit of the output that is kept for the last events of items. */
   readonly bytesMax: number;
-  /** Returns the usage that is charged. */
+  /** Returns the charged usage. */
   readonly usageOf: (tally: StreamTally) => TokenUsage;
-  /** Reads a large event off the event loop. */
+  /** Reads a large event in a worker. */
   readonly readLarge: (data: Buffer) => Promise<ChunkReading>;
 }
 
-/** An editor of streams, with the counts of one. */
+/** Editor of one stream, with its tally. */
 export interface ResponseStream extends StreamEditor {
   readonly tally: StreamTally;
   readonly metadata: () => ComplianceMetadata | undefined;
@@ -35,7 +35,7 @@ export interface ResponseStream extends StreamEditor {
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** Turns a provider's chat stream into the semantic events of the Responses format. */
+/** Creates an editor that turns a provider's chat stream into the events of the Responses format. */
 export const createResponseStream = (options: ResponseStreamOptions): ResponseStream => {
   const { identity, attribution, tokensMax } = options;
   const tally = emptyTally();
@@ -44,7 +44,7 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
   const output = new OutputEvents({ write: events.write, tail: identity.tail, bytesMax: options.bytesMax });
   let finishReason: string | undefined;
   let hasBegun = false;
-  /** The event that the answer opens with, until it is passed on. */
+  /** The event that opened the answer, until it is passed on. */
   let opening: { readonly data: Buffer; readonly reading: ChunkReading } | undefined;
 
   const model = (): string => attribution.metadata()?.model ?? '';
@@ -84,7 +84,7 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
         tally.outputBytes += text.length;
         return begin() + output.text(text.toString());
       }
-      // The first chunk is waited for, and seldom like the others: no pattern is learnt from it.
+      // No pattern is learnt from the first chunk: it seldom matches the others, and learning would delay the first byte.
       const first = opening?.data === data ? opening.reading : undefined;
       opening = undefined;
       return show(first ?? readChatChunk(data, { tokensMax }, (chunk) => void pattern.learn(data, chunk)));
@@ -103,9 +103,12 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
     fail: (failure) => {
       const error = attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM_ERROR : BROKEN_STREAM_ERROR;
       const { type: _type, ...shown } = error;
-      // Stock clients throw on the nested error, and others on the flat one or on the failed response.
-      const told = begin() + events.write('error', { ...shown, error });
-      return told + finish({ status: 'failed', usage: undefined, error: { code: error.code, message: error.message } });
+      // Common SDKs throw on the nested error, other clients on the flat one or on the failed response.
+      const errorEvents = begin() + events.write('error', { ...shown, error });
+      return (
+        errorEvents +
+        finish({ status: 'failed', usage: undefined, error: { code: error.code, message: error.message } })
+      );
     },
   };
 };

@@ -7,13 +7,13 @@ import { echoOf, type ResponseEcho } from './response-echo.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { Unsupported } from './unsupported.ts';
 
-/** A request of the Responses format as a chat request, or its faults. */
+/** A request of the Responses format translated to a chat request, or its faults. */
 export type ResponseRequestReading =
   | { readonly ok: true; readonly digest: RequestDigest; readonly body: Buffer; readonly echo: ResponseEcho }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] }
   | { readonly ok: false; readonly unsupported: { readonly param: string; readonly message: string } };
 
-/** Translates a request of the Responses format to a chat request, and digests that. */
+/** Translates a request of the Responses format to a chat request and digests it. */
 export const digestResponseRequest = (
   bytes: Buffer,
   { members }: { readonly members: ReadonlySet<string> },
@@ -35,7 +35,7 @@ export const digestResponseRequest = (
   }
 };
 
-/** Returns undefined for text that is not JSON in UTF-8. The error would quote the text, so it is dropped. */
+/** Returns undefined for text that is not JSON in UTF-8. Drops the error because it would quote the text. */
 const parseJson = (bytes: Buffer): unknown => {
   try {
     return isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;

@@ -2,14 +2,14 @@ import { UpstreamFailure } from '../../upstream-failure/index.ts';
 import type { CallDelta, ChatDelta } from './chat-delta.ts';
 import { callItem, type ItemStatus, messageItem, refusalPart, textPart } from './output-items.ts';
 
-/** Writes an event of the stream, and numbers it. */
+/** Formats the next event of the stream, with its sequence number. */
 export type WriteEvent = (type: string, members: object) => string;
 
 export interface OutputEventsOptions {
   readonly write: WriteEvent;
   /** Random part of the items' ids. */
   readonly tail: string;
-  /** Bounds the output that is kept for the events at the end of items. */
+  /** Limit of the output that is kept for the last events of items. */
   readonly bytesMax: number;
 }
 
@@ -31,7 +31,7 @@ interface OpenCall {
 
 const PARTS = { output_text: textPart, refusal: refusalPart } as const;
 
-/** Turns the pieces of a chat into the events of output items, one item after the other, and collects the items. */
+/** Turns chat deltas into the events of consecutive output items, and collects the items. */
 export class OutputEvents {
   readonly #write: WriteEvent;
   readonly #tail: string;
@@ -46,7 +46,7 @@ export class OutputEvents {
     this.#bytesMax = bytesMax;
   }
 
-  /** Returns the events of a chunk. Throws UpstreamFailure, `garbled`, for more output than may be kept. */
+  /** Returns the events of a chunk. Throws UpstreamFailure, `garbled`, if the output exceeds the limit. */
   take({ text, refusal, calls }: ChatDelta): string {
     let events = text === '' ? '' : this.text(text);
     if (refusal !== '') events += this.#addText('refusal', refusal);
@@ -54,18 +54,17 @@ export class OutputEvents {
     return events;
   }
 
-  /** Returns the events of a piece of text. */
   text(text: string): string {
     return this.#addText('output_text', text);
   }
 
-  /** Returns the events that end what is open. A response has at least one item: an empty answer is an empty message. */
+  /** Returns the events that end the open item. An empty answer becomes an empty message: a response needs an item. */
   end(status: Exclude<ItemStatus, 'in_progress'>): string {
     const isEmpty = this.#open === undefined && this.#ended.length === 0;
     return (isEmpty ? this.text('') : '') + this.#endItem(status);
   }
 
-  /** The items that have ended, as a JSON array. */
+  /** Returns the ended items as a JSON array. */
   json(): string {
     return `[${this.#ended.join(',')}]`;
   }

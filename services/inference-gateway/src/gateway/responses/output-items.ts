@@ -1,9 +1,7 @@
 import type { CallDelta } from './chat-delta.ts';
 
-/** States of an output item. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** A part of a message. */
 export const textPart = (text: string): object => ({ type: 'output_text', annotations: [], logprobs: [], text });
 
 export const refusalPart = (refusal: string): object => ({ type: 'refusal', refusal });
@@ -25,7 +23,7 @@ export const callItem = (id: string, status: ItemStatus, call: Omit<CallDelta, '
   name: call.name,
 });
 
-/** Reason for which a response is incomplete; undefined for a complete one. */
+/** Returns why a response is incomplete; undefined for a complete one. */
 export const incompleteReason = (finishReason: string | undefined): string | undefined => {
   if (finishReason === 'length' || finishReason === 'model_length') return 'max_output_tokens';
   return finishReason === 'content_filter' ? 'content_filter' : undefined;

@@ -1,4 +1,4 @@
-/** Writes a text into memory of its own, which a worker can transfer: small buffers usually share a pool. */
+/** Copies a text to an unpooled buffer, which a worker can transfer. */
 export const toOwnBuffer = (text: string): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -12,12 +12,12 @@ import { type ChatDelta, readDelta } from './chat-delta.ts';
 import { callItem, incompleteReason, messageItem, refusalPart, textPart } from './output-items.ts';
 import { toOwnBuffer } from './own-buffer.ts';
 
-/** A chat completion as the output of a response. */
+/** A chat completion translated to the output of a response. */
 export interface ChatAnswerReading {
   /** The output items, as JSON. */
   readonly body: Buffer;
   readonly incompleteReason: string | undefined;
-  /** Null for anything but a short printable text. */
+  /** Null unless it is a short printable string. */
   readonly id: string | null;
   readonly model: string | null;
   readonly usage: ReportedUsage;
@@ -25,7 +25,7 @@ export interface ChatAnswerReading {
 }
 
 /**
- * Reads a provider's chat completion. Throws UpstreamFailure for text that is none: `failed` if it reports an error, else
+ * Reads a provider's chat completion. Throws UpstreamFailure if it is not one: `failed` if it reports an error, else
  * `garbled`.
  */
 export const readChatAnswer = (

@@ -3,15 +3,15 @@ import { UpstreamFailure } from '../../upstream-failure/index.ts';
 import { type Chunk, type ChunkDigest, digestChunk, readChunk } from '../../wire/index.ts';
 import { type ChatDelta, readDelta } from './chat-delta.ts';
 
-/** A chunk of a chat stream; undefined for an event of the provider's own, such as a sign of life. */
+/** A chunk of a chat stream; undefined for an event outside the wire format, such as a heartbeat. */
 export type ChunkReading = { readonly digest: ChunkDigest; readonly delta: ChatDelta } | undefined;
 
 interface ReadChunkOptions {
-  /** Bounds the usage that is believed. */
+  /** Upper limit of plausible usage. */
   readonly tokensMax: number;
 }
 
-/** Reads an event, and calls `onChunk` with the chunk in it. Throws as `readChunk` does. */
+/** Reads an event and calls `onChunk` with its chunk. Throws the errors of `readChunk`. */
 export const readChatChunk = (
   data: Buffer,
   { tokensMax }: ReadChunkOptions,
@@ -23,7 +23,7 @@ export const readChatChunk = (
   return { digest: digestChunk(chunk, tokensMax), delta: readDelta(chunk.choices) };
 };
 
-/** Reads a large event in a worker. Throws `too_complex` beyond the bounds of its shape. */
+/** Reads a large event in a worker. Throws `too_complex` if it exceeds the limits of its shape. */
 export const readLargeChatChunk = (data: Buffer, options: ReadChunkOptions): { readonly reading: ChunkReading } => {
   if (!new JsonShape().push(data)) throw new UpstreamFailure('too_complex');
   return { reading: readChatChunk(data, options) };

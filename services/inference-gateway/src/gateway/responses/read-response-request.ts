@@ -4,13 +4,13 @@ import type { InferenceDeps } from '../../inference-deps.ts';
 import { FORWARDED_MEMBERS } from '../../providers/index.ts';
 import type { ResponseEcho } from './response-echo.ts';
 
-/** A request of the Responses format, as the chat request that it is served as. */
+/** A request of the Responses format, translated to a chat request. */
 export interface HeldResponseRequest {
   readonly request: CompletionRequest;
   readonly echo: ResponseEcho;
 }
 
-/** Reads a request of the Responses format. Throws `unsupported_parameter`, or as `readRequest` does. */
+/** Reads a request of the Responses format. Throws `unsupported_parameter`, or the errors of `readRequest`. */
 export const readResponseRequest = async (
   deps: Pick<InferenceDeps, 'json' | 'requestMemory'>,
   source: RequestSource,

@@ -1,12 +1,12 @@
 import type { ResponseRequest } from '@svc/contracts';
 
-/** Members of a request that its response repeats. */
+/** Members of a request that its response echoes. */
 export type ResponseEcho = Readonly<Record<string, unknown>>;
 
-/** Longer instructions or tools are not repeated: each response and three events of a stream would carry them. */
+/** Longer instructions or tools are not echoed: each response, and three events of a stream, would repeat them. */
 const ECHO_BYTES_MAX = 64 * 1024;
 
-/** Collects the members that a response repeats of its request. */
+/** Collects the members of a request that its response echoes. */
 export const echoOf = (request: ResponseRequest): ResponseEcho => ({
   instructions: short(request.instructions, null),
   max_output_tokens: request.max_output_tokens ?? null,
@@ -27,5 +27,5 @@ export const echoOf = (request: ResponseRequest): ResponseEcho => ({
   user: short(request['user'], null),
 });
 
-const short = (value: unknown, otherwise: unknown): unknown =>
-  value === undefined || value === null || JSON.stringify(value).length > ECHO_BYTES_MAX ? otherwise : value;
+const short = (value: unknown, fallback: unknown): unknown =>
+  value === undefined || value === null || JSON.stringify(value).length > ECHO_BYTES_MAX ? fallback : value;

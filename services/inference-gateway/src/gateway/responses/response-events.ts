@@ -1,14 +1,14 @@
 import type { WriteEvent } from './output-events.ts';
 import { type ResponseIdentity, type ResponseState, responseAround } from './response-object.ts';
 
-/** Writes the events of one stream, numbered. */
+/** Formatter of one stream's events. */
 export interface ResponseEvents {
   readonly write: WriteEvent;
-  /** Writes an event with the whole response. `items` is a JSON array. */
+  /** Formats an event with the whole response. `items` is a JSON array. */
   readonly writeResponse: (type: string, state: ResponseState, items: string) => string;
 }
 
-/** Creates the writer of one stream. */
+/** Creates a formatter that numbers the events. */
 export const createResponseEvents = (identity: ResponseIdentity): ResponseEvents => {
   let sequence = 0;
   const frame = (type: string, members: string): string => {

@@ -2,7 +2,7 @@ import type { ComplianceMetadata } from '@svc/contracts';
 import type { TokenUsage } from '../../wire/index.ts';
 import type { ResponseEcho } from './response-echo.ts';
 
-/** The members of a response that are known before its output. */
+/** Members of a response that are known before its output. */
 export interface ResponseIdentity {
   /** Random part of the ids of the response and its items. */
   readonly tail: string;
@@ -18,11 +18,11 @@ export interface ResponseState {
   readonly usage: TokenUsage | undefined;
   readonly incompleteReason?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Left out if the caller wants the standard body. */
+  /** Undefined if the caller wants the standard body. */
   readonly metadata?: ComplianceMetadata | undefined;
 }
 
-/** Writes a response around its output, an array in JSON. */
+/** Formats a response as the JSON before and after its output array. */
 export const responseAround = (
   { tail, createdAt, echo }: ResponseIdentity,
   state: ResponseState,

@@ -15,7 +15,7 @@ export interface ResponseShapeOptions {
   readonly echo: ResponseEcho;
 }
 
-/** Shapes answers of chat routes as responses, with proof of who served them. */
+/** Shapes answers of chat routes as responses, with proof of provider and model. */
 export const responseShape = (
   deps: ProofDeps & Pick<InferenceDeps, 'json' | 'streamLimits'>,
   { mode, requestId, request, echo }: ResponseShapeOptions,
@@ -50,7 +50,9 @@ export const responseShape = (
       const { route } = routed;
       const tokensMax = route.contextTokensMax;
       const editor = createResponseStream({
-        ...{ identity, showsMetadata, tokensMax },
+        identity,
+        showsMetadata,
+        tokensMax,
         attribution: routeAttribution(deps, requestId, routed),
         bytesMax: deps.streamLimits.eventBytesMax,
         usageOf: ({ usage: reported, outputBytes }) => usageSoFar(request, { route, reported, outputBytes }),

@@ -4,7 +4,7 @@ import { type ChatMessage, translateInput } from './translate-input.ts';
 import { translateFormat, translateTools } from './translate-tools.ts';
 import { Unsupported } from './unsupported.ts';
 
-/** Members with the same meaning and name in a chat. */
+/** Members with the same name and meaning in a chat request. */
 const KEPT = [
   'temperature',
   'top_p',
@@ -17,7 +17,7 @@ const KEPT = [
 
 const STORES_NOTHING = 'the gateway stores nothing.';
 
-/** Parameters that are refused, except for values that mean the same as their absence. */
+/** Refused parameters. `harmless` values mean the same as omitting the parameter. */
 const REFUSED: Readonly<Record<string, { readonly harmless: readonly unknown[]; readonly reason: string }>> = {
   store: { harmless: [false], reason: STORES_NOTHING },
   previous_response_id: { harmless: [], reason: `${STORES_NOTHING} Send the earlier turns as items of \`input\`.` },

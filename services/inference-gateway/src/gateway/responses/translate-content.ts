@@ -5,7 +5,7 @@ type Part = Readonly<Record<string, unknown>>;
 
 const UPLOAD_REASON = 'the gateway stores no files. Send the content itself.';
 
-/** Translates the content of a message to parts of the chat format; a text stays one. Throws Unsupported. */
+/** Translates the content of a message to parts of the chat format. A string stays a string. Throws Unsupported. */
 export const translateContent = (content: unknown): unknown =>
   Array.isArray(content) ? content.filter(isRecord).map(toPart) : content;
 
@@ -36,7 +36,7 @@ const toFile = (part: Part): object => {
   return { type: 'file', file: { ...defined('filename', filename), file_data } };
 };
 
-/** Joins the texts of a content. Throws Unsupported for a part that is neither text nor refusal. */
+/** Joins the text parts of a content. Throws Unsupported for a part that is neither text nor refusal. */
 export const textOf = (content: unknown, param: string): string => {
   if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
   return content

@@ -36,7 +36,7 @@ const addItem = (messages: ChatMessage[], item: Item): void => {
       messages.push({ role: 'tool', tool_call_id: item['call_id'], content: textOf(item['output'], 'input') });
       return;
     case 'reasoning':
-      // Of the caller's earlier turns. A chat keeps no reasoning.
+      // Reasoning of earlier turns. The chat format has no place for it.
       return;
     case 'item_reference':
       throw new Unsupported('input', `item_reference: ${REFERENCE_REASON}`);
@@ -47,7 +47,7 @@ const addItem = (messages: ChatMessage[], item: Item): void => {
 
 const toMessage = ({ role, content }: Item): ChatMessage => {
   if (role === 'assistant') return { role, content: textOf(content, 'input'), ...refusalIn(content) };
-  // Few providers know the role `developer`, which means the same.
+  // Few providers know the role `developer`, a synonym of `system`.
   const chatRole = role === 'developer' ? 'system' : String(role ?? 'user');
   return { role: chatRole, content: translateContent(content) };
 };
@@ -58,7 +58,7 @@ const refusalIn = (content: unknown): { readonly refusal?: string } => {
   return refusals.length === 0 ? {} : { refusal: refusals.map(({ refusal }) => String(refusal)).join('') };
 };
 
-/** Calls of one turn are one message, together with the text before them. */
+/** Merges the calls of one turn, and the text before them, into one message. */
 const addCall = (messages: ChatMessage[], { call_id: id, name, arguments: args }: Item): void => {
   const call = { id, type: 'function', function: { name, arguments: args } };
   const last = messages.at(-1);

@@ -5,7 +5,7 @@ import { Unsupported } from './unsupported.ts';
 
 const CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none', 'required']);
 
-/** Translates functions and the choice among them. Throws Unsupported for built-in tools. */
+/** Translates functions and the tool choice. Throws Unsupported for built-in tools. */
 export const translateTools = ({ tools, tool_choice: choice }: ResponseRequest): Readonly<Record<string, unknown>> => ({
   ...(Array.isArray(tools) && tools.length > 0 ? { tools: tools.map(toFunction) } : {}),
   ...(choice === null || choice === undefined ? {} : { tool_choice: toChoice(choice) }),
@@ -28,7 +28,7 @@ const toChoice = (choice: NonNullable<ResponseRequest['tool_choice']>): unknown 
   throw new Unsupported('tool_choice', 'it must be auto, none, required or a function.');
 };
 
-/** Translates the format of the text. Throws Unsupported for an unknown one. */
+/** Translates the format of the text. Throws Unsupported for an unknown format. */
 export const translateFormat = ({ text }: ResponseRequest): Readonly<Record<string, unknown>> => {
   const format = text?.format;
   if (format === null || format === undefined || format.type === 'text') return {};

@@ -1,4 +1,4 @@
-/** Thrown for a valid parameter of the Responses format that the gateway does not serve. */
+/** Thrown for a valid parameter of the Responses format that the gateway does not support. */
 export class Unsupported extends Error {
   override readonly name = 'Unsupported';
   readonly param: string;

@@ -1,7 +1,7 @@
 import { UpstreamFailure } from '../../upstream-failure/index.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
 
-/** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` where it has more than `bytesMax` bytes. */
+/** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` if it exceeds `bytesMax`. */
 export const collectBody = (answer: UpstreamAnswer, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

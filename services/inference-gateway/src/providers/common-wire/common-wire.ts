@@ -2,16 +2,16 @@ import { IMAGE_TOKENS_MAX } from '../../wire/index.ts';
 import type { ProviderKind } from '../provider-kind.ts';
 import { readWireError } from './read-refusal.ts';
 
-/** The common wire format as such: what every kind starts from. */
+/** The common wire format, the base of every kind. */
 export const commonWire: ProviderKind = {
   keyHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   pathOf: (endpoint) => endpoint,
   requestIdHeaders: {
     primary: ['x-request-id', 'request-id'],
-    // Of gateways in front of a provider that sends none itself.
+    // Set by gateways in front of providers without request ids.
     secondary: ['apim-request-id', 'x-ms-request-id', 'x-correlation-id'],
   },
-  tellsUsageUnasked: false,
+  alwaysReportsUsage: false,
   namesModelLate: false,
   memberNames: {},
   outputLimitMember: 'max_tokens',

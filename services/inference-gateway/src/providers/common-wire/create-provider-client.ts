@@ -1,10 +1,10 @@
 import { createHttpClient, type HttpClient } from '@svc/http-client';
 
-/** Shorter than what servers commonly keep (5 s and more), so that a request rarely meets a closing connection. */
+/** Shorter than the usual keep-alive of servers (5 s and more), so that requests rarely hit a closing connection. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MS_MAX = 60_000;
 
-/** Connections to providers: as many as there are requests in flight, kept for the next ones. */
+/** Creates the HTTP client for providers. It reuses connections and does not limit their number. */
 export const createProviderClient = (options: { readonly connectTimeoutMs: number }): HttpClient =>
   createHttpClient({
     connectTimeoutMs: options.connectTimeoutMs,

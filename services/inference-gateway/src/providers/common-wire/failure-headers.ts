@@ -1,12 +1,12 @@
 import type { UpstreamFailure } from '../../upstream-failure/index.ts';
 
-/** What the answer to a failed request says of repeating it: the common SDKs repeat every 5xx, unless told otherwise. */
+/** Returns the headers that control retries of a failed request. Common SDKs retry every 5xx by default. */
 export const failureHeaders = ({
   retryAfter,
-  mayTryNext,
+  allowsFallback,
   isUncertain,
 }: UpstreamFailure): Readonly<Record<string, string>> => ({
-  // When to repeat is told only where repeating is right.
-  ...(mayTryNext && retryAfter !== undefined ? { 'retry-after': retryAfter } : {}),
+  // Retry-After is passed on only if a retry is safe.
+  ...(allowsFallback && retryAfter !== undefined ? { 'retry-after': retryAfter } : {}),
   ...(isUncertain ? { 'x-should-retry': 'false' } : {}),
 });

@@ -9,38 +9,38 @@ const limits: UpstreamLimits = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000
 const request = { path: '/', headers: {}, body: 'x' } satisfies Partial<UpstreamRequest>;
 
 describe('a request to a provider', () => {
-  test('that cannot be written is unreachable, and over at once', async () => {
+  test('is unreachable, and ends immediately, if it cannot be written', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const onOver = vi.fn();
+    const onClosed = vi.fn();
     const opened = openUpstream(
       createClient(),
-      { ...request, origin: 'http://127.0.0.1', headers: { 'x-a': 'b\r\n' }, onOver },
+      { ...request, origin: 'http://127.0.0.1', headers: { 'x-a': 'b\r\n' }, onClosed },
       limits,
     );
     await expect(opened).rejects.toMatchObject({ reason: 'unreachable', cause: expect.any(TypeError) });
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('that finds nobody is unreachable', async () => {
+  test('is unreachable if the connection is refused', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     await expect(openUpstream(createClient(), { ...request, origin }, limits)).rejects.toMatchObject({
       reason: 'unreachable',
     });
   });
 
-  test('whose body was given up before there is a connection is lost, and holds nothing', async () => {
+  test('is lost, and frees its resources, if its body is destroyed before it is connected', async () => {
     const server = await start({ onRequest: () => answerOf('ok') });
     const body = new PassThrough();
-    const onOver = vi.fn();
-    const opened = openUpstream(createClient(), { ...request, origin: server.origin, body, onOver }, limits);
+    const onClosed = vi.fn();
+    const opened = openUpstream(createClient(), { ...request, origin: server.origin, body, onClosed }, limits);
     body.destroy();
     await expect(opened).rejects.toMatchObject({ reason: 'lost' });
-    expect(onOver).toHaveBeenCalledTimes(1);
+    expect(onClosed).toHaveBeenCalledTimes(1);
   });
 
-  test('that is under way when the client is closed is settled, wherever it is', async () => {
+  test('is rejected in any state when the client is closed', async () => {
     const server = await start();
     const client = createClient({ connectionsMax: 2 });
     const sent = openUpstream(client, { ...request, origin: server.origin }, limits);
@@ -53,10 +53,10 @@ describe('a request to a provider', () => {
   });
 
   test.each([
-    ['the head', undefined, { firstByteTimeoutMs: 20 }],
-    ['all of it', undefined, { totalTimeoutMs: 20 }],
-    ['more of it', 'HTTP/1.1 200 OK\r\n\r\nsome', { idleTimeoutMs: 20 }],
-  ])('does not wait for %s for ever', async (_name, answer, changes) => {
+    ['the headers', undefined, { firstByteTimeoutMs: 20 }],
+    ['the whole answer', undefined, { totalTimeoutMs: 20 }],
+    ['more of the body', 'HTTP/1.1 200 OK\r\n\r\nsome', { idleTimeoutMs: 20 }],
+  ])('times out while it waits for %s', async (_name, answer, changes) => {
     const server = await start({ onRequest: () => answer });
     const opened = openUpstream(createClient(), { ...request, origin: server.origin }, { ...limits, ...changes });
     await expect(opened.then((head) => collectBody(head, 1_000))).rejects.toMatchObject({ reason: 'timeout' });
@@ -64,7 +64,7 @@ describe('a request to a provider', () => {
   });
 });
 
-test('an answer that nobody reads yet keeps the provider waiting, and is read whole later', async () => {
+test('applies backpressure to the provider until the answer is read', async () => {
   const body = 'x'.repeat(16 * 1024 * 1024);
   const server = await start({ onRequest: () => answerOf(body) });
   const answer = await openUpstream(createClient(), { ...request, origin: server.origin }, limits);

@@ -2,25 +2,23 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '@svc/http-client';
 import { UpstreamFailure } from '../../upstream-failure/index.ts';
 
-/** One request to a provider. */
 export interface UpstreamRequest {
   readonly origin: string;
-  /** POST unless said otherwise. */
+  /** Default: POST. */
   readonly method?: HttpRequest['method'];
   readonly path: string;
   readonly headers: HttpRequest['headers'];
   readonly body: HttpRequest['body'];
-  /** Gives up waiting for the head of the answer, as a `timeout`. */
+  /** Aborts waiting for the headers of the answer; the request fails with `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
-  /** Called once, when nothing more is sent or received. */
-  readonly onOver?: () => void;
-  /** Called when the connection has let go of a body in pieces. */
+  /** Called once, when nothing more will be sent or received. */
+  readonly onClosed?: () => void;
+  /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: (() => void) | undefined;
 }
 
-/** How long a provider may take, in milliseconds. */
 export interface UpstreamLimits {
-  /** Until the head of the answer. */
+  /** Until the headers of the answer. */
   readonly firstByteTimeoutMs: number;
   /** Between two pieces of the body. */
   readonly idleTimeoutMs: number;
@@ -28,28 +26,28 @@ export interface UpstreamLimits {
   readonly totalTimeoutMs: number;
 }
 
-/** Who reads a body. After `onEnd` or `onFailure` nothing more is called. */
+/** Reader of a body. Nothing is called after `onEnd` or `onFailure`. */
 export interface UpstreamSink {
   readonly onData: (chunk: Buffer) => void;
   readonly onEnd: () => void;
   readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
-/** The head of a provider's answer, and the means to read its body. */
+/** Status and headers of a provider's answer, with control over reading its body. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Starts reading; what came before is delivered at once. */
+  /** Starts reading. Buffered pieces are delivered immediately. */
   readonly read: (sink: UpstreamSink) => void;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends the connection; no sink is called any more. */
+  /** Closes the connection. No sink is called afterwards. */
   readonly abort: () => void;
 }
 
 /**
- * Sends a request and resolves with the head of the answer, whatever its status. Rejects with UpstreamFailure:
- * `unreachable` where nothing was sent, `timeout` or `lost` where something was.
+ * Sends a request and resolves with the answer when its headers arrive, regardless of the status. Rejects with
+ * UpstreamFailure: `unreachable` if nothing was sent, else `timeout` or `lost`.
  */
 export const openUpstream = (
   client: HttpClient,
@@ -57,7 +55,10 @@ export const openUpstream = (
   limits: UpstreamLimits,
 ): Promise<UpstreamAnswer> =>
   new Promise((resolve, reject) => {
-    const exchange = new Exchange({ resolve, reject, onOver: request.onOver, onFlushed: request.onFlushed }, limits);
+    const exchange = new Exchange(
+      { resolve, reject, onClosed: request.onClosed, onFlushed: request.onFlushed },
+      limits,
+    );
     request.giveUp?.addEventListener('abort', exchange.giveUp);
     const { origin, path, method = 'POST', headers, body } = request;
     try {
@@ -67,8 +68,8 @@ export const openUpstream = (
     }
   });
 
-/** What is held of a body that nobody reads yet; then the provider has to wait. */
-const EARLY_BYTES_MAX = 256 * 1024;
+/** Limit of the body buffered before it is read. Beyond it, the provider is paused. */
+const BUFFERED_BYTES_MAX = 256 * 1024;
 
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
@@ -78,31 +79,30 @@ class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
 
-/** Who is told of an exchange. */
-interface Told {
+interface ExchangeCallbacks {
   readonly resolve: (answer: UpstreamAnswer) => void;
   readonly reject: (failure: UpstreamFailure) => void;
-  readonly onOver: (() => void) | undefined;
+  readonly onClosed: (() => void) | undefined;
   readonly onFlushed: (() => void) | undefined;
 }
 
-/** One exchange, as the HTTP client drives it. */
+/** One exchange with a provider, driven by the HTTP client. */
 class Exchange implements HttpHandler, UpstreamAnswer {
   status = 0;
   headers: IncomingHttpHeaders = {};
-  readonly #told: Told;
+  readonly #callbacks: ExchangeCallbacks;
   readonly #limits: UpstreamLimits;
   readonly #timer: NodeJS.Timeout;
-  #silence: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
   #control: HttpControl | undefined;
   #sink: UpstreamSink | undefined;
-  #early: Buffer[] = [];
-  #earlyBytes = 0;
+  #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
   #isPaused = false;
   #end: UpstreamFailure | 'whole' | undefined;
 
-  constructor(told: Told, limits: UpstreamLimits) {
-    this.#told = told;
+  constructor(callbacks: ExchangeCallbacks, limits: UpstreamLimits) {
+    this.#callbacks = callbacks;
     this.#limits = limits;
     this.#timer = setTimeout(this.giveUp, limits.totalTimeoutMs);
   }
@@ -116,23 +116,23 @@ class Exchange implements HttpHandler, UpstreamAnswer {
   }
 
   onSent(): void {
-    if (this.status === 0 && this.#end === undefined) this.#limitSilence(this.#limits.firstByteTimeoutMs);
+    if (this.status === 0 && this.#end === undefined) this.#restartIdleTimer(this.#limits.firstByteTimeoutMs);
   }
 
   onFlushed(): void {
-    this.#told.onFlushed?.();
+    this.#callbacks.onFlushed?.();
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.status = status;
     this.headers = headers;
-    this.#limitSilence(this.#limits.idleTimeoutMs);
-    this.#told.resolve(this);
+    this.#restartIdleTimer(this.#limits.idleTimeoutMs);
+    this.#callbacks.resolve(this);
   }
 
   onData(piece: Buffer): void {
-    this.#silence?.refresh();
-    if (this.#sink === undefined) this.#hold(piece);
+    this.#idleTimer?.refresh();
+    if (this.#sink === undefined) this.#buffer(piece);
     else this.#sink.onData(piece);
   }
 
@@ -146,10 +146,10 @@ class Exchange implements HttpHandler, UpstreamAnswer {
 
   read = (sink: UpstreamSink): void => {
     this.#sink = sink;
-    if (this.#earlyBytes > EARLY_BYTES_MAX) this.resume();
-    this.#earlyBytes = 0;
-    const early = this.#early;
-    this.#early = [];
+    if (this.#bufferedBytes > BUFFERED_BYTES_MAX) this.resume();
+    this.#bufferedBytes = 0;
+    const early = this.#buffered;
+    this.#buffered = [];
     for (const chunk of early) if (this.#sink === sink) sink.onData(chunk);
     if (this.#end !== undefined) this.#deliverEnd(this.#end);
   };
@@ -163,7 +163,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
   resume = (): void => {
     if (!this.#isPaused || this.#end !== undefined) return;
     this.#isPaused = false;
-    this.#silence?.refresh();
+    this.#idleTimer?.refresh();
     this.#control?.resume();
   };
 
@@ -172,21 +172,21 @@ class Exchange implements HttpHandler, UpstreamAnswer {
     this.#breakOff(new AbandonedError('the answer is no longer wanted'));
   };
 
-  #hold(piece: Buffer): void {
-    this.#early.push(piece);
-    this.#earlyBytes += piece.length;
-    if (this.#earlyBytes > EARLY_BYTES_MAX) this.pause();
+  #buffer(piece: Buffer): void {
+    this.#buffered.push(piece);
+    this.#bufferedBytes += piece.length;
+    if (this.#bufferedBytes > BUFFERED_BYTES_MAX) this.pause();
   }
 
-  /** Ends the exchange where nothing comes for so long; 0 waits for ever. */
-  #limitSilence(timeoutMs: number): void {
-    clearTimeout(this.#silence);
-    this.#silence = timeoutMs > 0 ? setTimeout(this.#onSilence, timeoutMs) : undefined;
+  /** Restarts the timeout of silence; 0 disables it. */
+  #restartIdleTimer(timeoutMs: number): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = timeoutMs > 0 ? setTimeout(this.#onIdle, timeoutMs) : undefined;
   }
 
-  readonly #onSilence = (): void => {
-    // Who has paused the answer cannot blame the provider.
-    if (this.#isPaused) this.#silence?.refresh();
+  readonly #onIdle = (): void => {
+    // The silence of a paused provider is not its fault.
+    if (this.#isPaused) this.#idleTimer?.refresh();
     else this.#breakOff(new TimeoutError('nothing came for too long'));
   };
 
@@ -200,10 +200,10 @@ class Exchange implements HttpHandler, UpstreamAnswer {
     if (this.#end !== undefined) return;
     this.#end = end;
     clearTimeout(this.#timer);
-    clearTimeout(this.#silence);
-    this.#told.onOver?.();
-    // Without a head nobody has been given this exchange to read.
-    if (end !== 'whole' && this.status === 0) this.#told.reject(end);
+    clearTimeout(this.#idleTimer);
+    this.#callbacks.onClosed?.();
+    // Without headers, the promise is still pending.
+    if (end !== 'whole' && this.status === 0) this.#callbacks.reject(end);
     else if (this.#sink !== undefined) this.#deliverEnd(end);
   }
 

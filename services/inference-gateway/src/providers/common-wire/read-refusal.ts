@@ -5,22 +5,22 @@ import type { UpstreamAnswer } from './open-upstream.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const MESSAGE_CHARACTERS_MAX = 4_000;
-/** Statuses by which a provider says that the request itself is at fault. */
+/** Statuses that mean that the request itself is invalid. */
 const REQUEST_AT_FAULT: ReadonlySet<number> = new Set([400, 404, 413, 415, 422]);
-/** RFC 9110 section 15.4: what was asked for is elsewhere, and nothing was done. A 303 may tell where the outcome of something done is. */
+/** RFC 9110 section 15.4: redirects without any effect. A 303 may point to the result of a completed request. */
 const REDIRECTED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 /** RFC 9110 section 10.2.3: seconds or a date. */
 const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
 const PLAIN_TEXT = /^text\/plain\b/i;
 
-/** Finds the error that the body of a refusal tells of; undefined where it tells of none. */
+/** Parses the error in a response body; undefined if it contains none. */
 export type ReadWireError = (body: unknown) => WireError | undefined;
 
 /**
- * Reads an answer that is not the one that was asked for and says what it means: one with another status than 200, or a 200 that is
- * no stream where one was. A 5xx counts as certain only with an error body, or as a
- * 503 that says when to come back: the page of some proxy on the way tells nothing of what the provider did.
+ * Reads an answer with another status than 200, or without the requested stream, and classifies the failure. A 5xx is
+ * definite only with an error body, or as a 503 with Retry-After. Otherwise it may be the page of a proxy, which does not
+ * know if the provider served the request.
  */
 export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireError): Promise<UpstreamFailure> => {
   const { status } = answer;
@@ -32,25 +32,25 @@ export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireErr
   const wireError = body === undefined ? undefined : readError(parseJson(body));
   const reason = reasonOf(status, { hasErrorBody: wireError !== undefined, hasRetryAfter: retryAfter !== undefined });
   if (reason !== 'rejected') return new UpstreamFailure(reason, { status, retryAfter });
-  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainWords(answer, body) });
+  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainTextError(answer, body) });
 };
 
-/** What is wrong with the request, where the provider says it in plain text. */
-const plainWords = ({ headers }: UpstreamAnswer, body: Buffer | undefined): WireError | undefined => {
+/** Returns an error message in plain text. */
+const plainTextError = ({ headers }: UpstreamAnswer, body: Buffer | undefined): WireError | undefined => {
   const message = PLAIN_TEXT.test(String(headers['content-type'])) ? body?.toString().trim() : undefined;
   return message
     ? { message: message.slice(0, MESSAGE_CHARACTERS_MAX), type: null, param: null, code: null }
     : undefined;
 };
 
-const reasonOf = (status: number, told: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
-  if (status === 200) return told.hasErrorBody ? 'failed' : 'garbled';
+const reasonOf = (status: number, answer: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
+  if (status === 200) return answer.hasErrorBody ? 'failed' : 'garbled';
   if (status === 429) return 'busy';
-  // RFC 9110 section 15.6.4: it could not handle the request, and says when it will.
-  if (status === 503 && (told.hasErrorBody || told.hasRetryAfter)) return 'busy';
-  if (status >= 500) return told.hasErrorBody ? 'failed' : 'lost';
+  // RFC 9110 section 15.6.4: the provider could not handle the request, and states when it can.
+  if (status === 503 && (answer.hasErrorBody || answer.hasRetryAfter)) return 'busy';
+  if (status >= 500) return answer.hasErrorBody ? 'failed' : 'lost';
   if (REQUEST_AT_FAULT.has(status)) return 'rejected';
-  // A 2xx that is not 200 is no answer to a completion, and does not say that there was none.
+  // Another 2xx is no valid answer to a completion, but does not rule out that one was generated.
   return status < 400 && !REDIRECTED.has(status) ? 'garbled' : 'unauthorized';
 };
 
@@ -69,7 +69,7 @@ const errorObject = z.object({
 });
 const detailItem = z.object({ msg: z.string() });
 
-/** The shapes in which errors are commonly told: OpenAI's, a flat one (older vLLM, Mistral), FastAPI's. */
+/** Common shapes of errors: OpenAI's, a flat one (older vLLM, Mistral), FastAPI's. */
 const errorBody = z.union([
   z.object({ error: errorObject }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ message: error })),
@@ -80,7 +80,7 @@ const errorBody = z.union([
   })),
 ]);
 
-/** Reads an error in one of the common shapes. */
+/** Parses an error in one of the common shapes. */
 export const readWireError: ReadWireError = (body) => {
   const parsed = errorBody.safeParse(body);
   if (!parsed.success) return undefined;

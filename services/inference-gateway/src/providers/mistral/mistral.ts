@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { commonWire, readWireError } from '../common-wire/index.ts';
 import type { FormFields, ProviderKind } from '../provider-kind.ts';
 
-/** Mistral's La Plateforme; see the README of this folder. */
+/** Mistral's La Plateforme. See the README of this folder. */
 export const mistral: ProviderKind = {
   ...commonWire,
   requestIdHeaders: { primary: ['mistral-correlation-id'], secondary: ['x-request-id', 'x-kong-request-id'] },
-  tellsUsageUnasked: true,
+  alwaysReportsUsage: true,
   memberNames: { seed: 'random_seed', max_completion_tokens: 'max_tokens', stream_options: null },
-  // Pixtral cuts an image of at most 1024 by 1024 pixels into patches of 16, with a token behind each of the 64 rows.
+  // Pixtral: one token per patch of 16 by 16 pixels, at most 1024 by 1024 pixels, plus one for each of the 64 rows.
   imageTokensMax: 4_160,
   formFields: (fields) => toMistralFields(fields),
   readError: (body) => readWireError(body) ?? readFieldErrors(body),
 };
 
-/** There is no prompt and no choice of format: segments come where timestamps are asked for. */
+/** Drops the prompt and the format, which Mistral does not support. It returns segments if timestamps are requested. */
 const toMistralFields = (fields: FormFields): FormFields => {
   const kept = new Map([...fields].filter(([name]) => name !== 'prompt' && name !== 'response_format'));
   if (fields.get('response_format') === 'verbose_json') kept.set('timestamp_granularities', 'segment');
@@ -28,7 +28,7 @@ const fieldErrors = z.object({
   type: z.string().nullish().catch(null),
 });
 
-/** Faults of single fields stand as FastAPI's list within Mistral's own error object. */
+/** Parses validation errors, which are FastAPI's list inside Mistral's error object. */
 const readFieldErrors: ProviderKind['readError'] = (body) => {
   const parsed = fieldErrors.safeParse(body);
   if (!parsed.success) return undefined;

@@ -1,5 +1,5 @@
 import { commonWire } from '../common-wire/index.ts';
 import type { ProviderKind } from '../provider-kind.ts';
 
-/** Scaleway Generative APIs; see the README of this folder. */
+/** Scaleway Generative APIs. See the README of this folder. */
 export const scaleway: ProviderKind = { ...commonWire };

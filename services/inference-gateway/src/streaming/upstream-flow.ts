@@ -1,0 +1,26 @@
+import type { UpstreamAnswer } from '../providers/index.ts';
+
+/** Reasons to pause a provider, as bits. */
+export const PAUSE = { slowClient: 1, largeEvent: 2, memory: 4 } as const;
+type PauseReason = (typeof PAUSE)[keyof typeof PAUSE];
+
+/** Pauses a provider's answer while at least one reason applies. */
+export class UpstreamFlow {
+  readonly #answer: Pick<UpstreamAnswer, 'pause' | 'resume'>;
+  #reasons = 0;
+
+  constructor(answer: Pick<UpstreamAnswer, 'pause' | 'resume'>) {
+    this.#answer = answer;
+  }
+
+  pause(reason: PauseReason): void {
+    this.#reasons |= reason;
+    this.#answer.pause();
+  }
+
+  /** Resumes the answer if no other reason applies. */
+  resume(reason: PauseReason): void {
+    this.#reasons &= ~reason;
+    if (this.#reasons === 0) this.#answer.resume();
+  }
+}
