@@ -13,7 +13,7 @@ export const routes = {
   ...webhookDispatcherRoutes,
 } as const;
 
-/** Routes between services. The ingress exposes none of them. */
+/** Every route between services. None is reachable through the ingress. */
 export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes } as const;
 
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);

@@ -64,8 +64,9 @@ export interface RouteDefinition {
   readonly caller: CallerKind;
   /** Allowed callers of an internal route. */
   readonly callers?: readonly InternalCaller[];
-  /** Requires a business account. */
+  /** Only business accounts may call it. */
   readonly business?: true;
+  /** Required scopes. */
   readonly scopes?: readonly Scope[];
   /** Allows cross-origin requests from any page, without credentials (CORS). */
   readonly crossOrigin?: true;
