@@ -88,8 +88,8 @@ const consuming = (service: ServiceName): BrokerRequest[] =>
     ]);
 
 /**
- * Every service watches the bucket through an ephemeral consumer; few write to it. When a client restarts a broken watch,
- * the subject of its request names neither consumer nor filter.
+ * Every service watches the bucket through an ephemeral consumer; few write to it. When a client restarts a broken
+ * watch, the subject of its request names neither consumer nor filter.
  */
 const revocations = (service: ServiceName): BrokerRequest[] => {
   const prefixes = revocationPrefixes(service);

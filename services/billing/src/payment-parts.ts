@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { CheckoutDeps, PaymentProvider, SettleCheckoutDeps } from './payments/index.ts';
 import type { PlanOffer } from './plans/index.ts';
 
-/** The parts of the application that payments are wired from. */
+/** Parts of the application that payments depend on. */
 export interface PaymentParts {
   readonly config: Config;
   readonly database: Knex;
@@ -22,7 +22,7 @@ export interface Payments {
   /** Catches up with the provider. Called every `tickIntervalMs`. */
   readonly tick: () => Promise<void>;
   readonly tickIntervalMs: number;
-  /** Takes over purchases and changes since this moment, to which the database was restored. Returns their number. */
+  /** Imports purchases and changes since the moment to which the database was restored. Returns their number. */
   readonly reconcile: (since: Date) => Promise<number>;
 }
 

@@ -35,7 +35,9 @@ const migrate = async (file: string): Promise<void> => {
   const { up } = await import(new URL(file, MIGRATIONS).href);
   await db.transaction((trx) => up(trx));
 };
-/** The calls of the release that this upgrade was made for: several requests, one that comes alone, one that may wait. */
+/**
+ * The calls of the release that this upgrade was made for: several requests, one that comes alone, one that may wait.
+ */
 const admit = async (requestIds: readonly string[], on = db): Promise<string[]> => {
   const ids = `{${requestIds.map((id) => `"${id}"`).join()}}`;
   const each = (text: string) => `array_fill(${text}, ARRAY[${requestIds.length}])`;

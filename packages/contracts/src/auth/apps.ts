@@ -7,8 +7,8 @@ import { linkSchema } from '../core/url.ts';
 export const clientTypeSchema = z.enum(['public', 'confidential']);
 
 /**
- * Fields of an app that its owner sets and changes. The auth service stores each one in the column of the same name. A new
- * field here breaks compilation until the registration and record schemas name it too.
+ * Fields of an app that its owner sets and changes. The auth service stores each one in the column of the same name. A
+ * new field here breaks compilation until the registration and record schemas name it too.
  */
 export const appFieldsSchema = z.object({
   name: z.string().trim().min(1).max(80),

@@ -16,7 +16,9 @@ const AUTHORIZATION_DETAILS_CHARACTERS_MAX = 1_024;
 /** Thumbprint of the key that the code will be bound to (RFC 9449 section 10). */
 const dpopThumbprintSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 
-/** JSON of RFC 9396 section 2. Accepts any text, because the server reports malformed details to the app as an error. */
+/**
+ * JSON of RFC 9396 section 2. Accepts any text, because the server reports malformed details to the app as an error.
+ */
 const authorizationDetailsTextSchema = z
   .string()
   .max(AUTHORIZATION_DETAILS_CHARACTERS_MAX)

@@ -16,8 +16,8 @@ export const walletSchema = z
 export const keyWalletSchema = z.object({ available_micros: microsSchema, currency: currencySchema });
 
 /**
- * Purchase of wallet balance, at most 10,000 units of the currency. A real payment provider may require whole cents and a
- * minimum.
+ * Purchase of wallet balance, at most 10,000 units of the currency. A real payment provider may require whole cents and
+ * a minimum.
  */
 export const topUpRequestSchema = z
   .strictObject({

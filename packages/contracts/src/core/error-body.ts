@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** Errors other than 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message", ...}}`. */
+/**
+ * Errors other than 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message", ...}}`.
+ */
 export const errorBodySchema = z
   .object({
     detail: z.looseObject({

@@ -21,8 +21,8 @@ export type Scope = (typeof scopes)[number];
 export const DEFAULT_SCOPE = 'inference usage:read';
 
 /**
- * Kind of credential that a route requires. `client_credentials`: an app's id and secret by HTTP Basic. `service`: internal
- * routes, which list their `callers`.
+ * Kind of credential that a route requires. `client_credentials`: an app's id and secret by HTTP Basic. `service`:
+ * internal routes, which list their `callers`.
  */
 export type CallerKind =
   | 'public'

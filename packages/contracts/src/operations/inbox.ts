@@ -36,8 +36,8 @@ export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 /**
  * Outcome for a dead letter. `handled`: the effect is committed. `duplicate`, `stale`: its effect, or that of a newer
- * version, was already committed. `discarded`: dropped. `already_resolved`: an earlier command resolved it. `failed`: nothing
- * changed.
+ * version, was already committed. `discarded`: dropped. `already_resolved`: an earlier command resolved it. `failed`:
+ * nothing changed.
  */
 export const deadLetterOutcomeSchema = z.object({
   id: z.string(),

@@ -16,7 +16,8 @@ export interface StripeCall {
 /**
  * Speaks the part of Stripe's wire format that billing uses: form-encoded requests, whole JSON objects of API version
  * 2026-09-30 (Stripe's published fixtures with what matters here put in), idempotency keys that hold for one set of
- * parameters, lists in pages, signed events. Its state is changed by `pay` and `update`, as people and time do at Stripe.
+ * parameters, lists in pages, signed events. Its state is changed by `pay` and `update`, as people and time do at
+ * Stripe.
  */
 export class StripeStandIn {
   readonly calls: StripeCall[] = [];
