@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Discrepancy, listDiscrepancies } from './queries.ts';
 
-/** Listed discrepancies. A larger number has a common cause. */
+/** Maximum number of listed discrepancies. So many would have a common cause. */
 const DISCREPANCIES_MAX = 100;
 
 /**
