@@ -8,7 +8,7 @@ export const configSchema = z
   .object({
     ...commonSettings,
     DATABASE_POOL_MAX: setting.integer({
-      description: 'Maximum database connections per process.',
+      description: 'Connections to the database that one process keeps at most.',
       min: 2,
       max: 200,
       default: 20,

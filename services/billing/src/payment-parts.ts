@@ -22,7 +22,7 @@ export interface Payments {
   /** Catches up with the provider. Called every `tickIntervalMs`. */
   readonly tick: () => Promise<void>;
   readonly tickIntervalMs: number;
-  /** Imports purchases and changes since the moment to which the database was restored. Returns their number. */
+  /** Takes over purchases and changes since this moment, to which the database was restored. Returns their number. */
   readonly reconcile: (since: Date) => Promise<number>;
 }
 

@@ -1,5 +1,5 @@
--- Ends delegated reservations as reported, for distinct requests only; see settle_requests. Writes the places and
--- windows of accounts, the app budgets and the ledger. A trigger updates the days of use from the reservations.
+-- Ends delegated reservations as reported, different requests only; see settle_requests. Writes the accounts' places and
+-- windows, the apps' budgets and the ledger. The days of use follow the reservations by a trigger.
 CREATE OR REPLACE FUNCTION settle_delegated_requests(
   p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text
 ) RETURNS TABLE (place bigint, request_id text, state text, effect text)

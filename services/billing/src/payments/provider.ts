@@ -30,7 +30,7 @@ export interface Payment {
   readonly currency: string;
 }
 
-/** State of a hosted checkout as reported by the provider. */
+/** Progress of a hosted checkout as the provider reports it. */
 export type CheckoutState =
   | { readonly status: 'open' | 'expired' }
   | {
@@ -52,7 +52,7 @@ export interface ProviderRefund {
   readonly amountMicros: number;
 }
 
-/** Amounts that a provider accepts: multiples of a step, from a minimum. */
+/** Limits of the amounts that a provider accepts: a minimum, and multiples of a step. */
 export interface Payable {
   readonly minMicros: number;
   readonly stepMicros: number;

@@ -52,6 +52,7 @@ export const updateProviderSession = async (database: Knex, id: string, provider
     .update({ provider_session_id: providerSessionId });
 };
 
+/** Finds a session by its id. */
 export const findCheckoutSession = async (database: Knex, id: string): Promise<CheckoutSession | undefined> => {
   const row = await database('checkout_sessions').where({ id }).first();
   return row === undefined ? undefined : toSession(row);

@@ -192,7 +192,7 @@ export class StripeStandIn {
     return read;
   }
 
-  /** Creates a refund. Without an amount, it is for the rest of the payment. */
+  /** Without an amount, what is left of the payment. */
   #refund(params: Fields): Fields | Error {
     if (this.refuseRefunds) return new Error('charge_disputed');
     const earlier = this.list('refund').filter(({ payment_intent }) => payment_intent === params['payment_intent']);
