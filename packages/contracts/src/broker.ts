@@ -9,7 +9,7 @@ import {
 } from './core/index.ts';
 import { allEvents } from './events.ts';
 
-/** A durable consumer: the place of one service in the stream of another. */
+/** A durable consumer of one service on the stream of another. */
 export interface Durable {
   readonly name: DurableName;
   readonly service: ServiceName;
@@ -23,13 +23,13 @@ export interface BrokerRequest {
   readonly replies: 'one' | 'many';
 }
 
-/** Everything that a service may do at the broker. It refuses all else. */
+/** Broker permissions of a service. The broker refuses everything else. */
 export interface BrokerAccess {
-  /** Facts, revocations and JetStream requests: none creates, changes or deletes a stream or a durable consumer. */
+  /** Facts, revocations and JetStream requests. None creates, changes or deletes a stream or a durable consumer. */
   readonly requests: readonly BrokerRequest[];
-  /** Subjects that only the replicas of the service share. */
+  /** Subjects shared only by the replicas of the service. */
   readonly signals: readonly string[];
-  /** Subjects on which it receives replies and the entries that it watches. */
+  /** Subjects on which the service receives replies and watched entries. */
   readonly inbox: string;
 }
 
@@ -39,10 +39,10 @@ export const REVOCATIONS_STREAM = `KV_${REVOCATIONS_BUCKET}`;
 /** Prefix of the subjects that the bucket's entries have in that stream. */
 export const REVOCATION_SUBJECT_PREFIX = `$KV.${REVOCATIONS_BUCKET}.`;
 
-/** Prefix of the subjects on which a service receives replies. */
+/** Returns the prefix of the subjects on which a service receives replies. */
 export const brokerInboxPrefix = (service: string): string => `_INBOX_${service}`;
 
-/** Stream of the facts that a service publishes; undefined if it publishes none. */
+/** Returns the stream of the facts that a service publishes; undefined if it publishes none. */
 export const streamOfPublisher = (service: ServiceName): string | undefined =>
   Object.entries(streams).find(([publisher]) => publisher === service)?.[1].name;
 
@@ -60,7 +60,7 @@ export const durables: readonly Durable[] = serviceNames.flatMap((service) =>
   }),
 );
 
-/** Derives what a service may do at the broker from the event table. */
+/** Derives a service's broker permissions from the event table. */
 export const brokerAccess = (service: ServiceName): BrokerAccess => ({
   requests: [...publishing(service), ...consuming(service), ...revocations(service)],
   signals: replicaSignals[service],
@@ -69,7 +69,7 @@ export const brokerAccess = (service: ServiceName): BrokerAccess => ({
 
 const one = (subject: string): BrokerRequest => ({ subject, replies: 'one' });
 
-/** A publisher sends its own facts, and compares its own stream with its outbox. */
+/** A publisher sends its own facts, and reads its own stream to compare it with its outbox. */
 const publishing = (service: ServiceName): BrokerRequest[] => {
   const stream = streamOfPublisher(service);
   if (stream === undefined) return [];
@@ -77,7 +77,7 @@ const publishing = (service: ServiceName): BrokerRequest[] => {
   return [...subjects, ...reading(stream)].map(one);
 };
 
-/** A consumer pulls from its own durables and acknowledges what it got. */
+/** A consumer pulls from its own durables and acknowledges their messages. */
 const consuming = (service: ServiceName): BrokerRequest[] =>
   durables
     .filter((durable) => durable.service === service)
@@ -88,8 +88,8 @@ const consuming = (service: ServiceName): BrokerRequest[] =>
     ]);
 
 /**
- * Every service watches the bucket, through a consumer that lives as long as its watch; few write to it. A client that begins
- * a broken watch again names neither consumer nor filter in the subject.
+ * Every service watches the bucket through an ephemeral consumer; few write to it. When a client restarts a broken
+ * watch, the subject of its request names neither consumer nor filter.
  */
 const revocations = (service: ServiceName): BrokerRequest[] => {
   const prefixes = revocationPrefixes(service);
@@ -105,6 +105,6 @@ const revocations = (service: ServiceName): BrokerRequest[] => {
 
 const reading = (stream: string): string[] => ['INFO', 'MSG.GET'].map((call) => `${API}.STREAM.${call}.${stream}`);
 
-/** First parts of the keys of revocations that a service writes; none for most. */
+/** Returns the key prefixes of the revocations that a service writes; empty for most services. */
 export const revocationPrefixes = (service: ServiceName): readonly string[] =>
   Object.entries(revocationWriters).find(([writer]) => writer === service)?.[1] ?? [];

@@ -5,7 +5,7 @@ import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import { inboxOperations, outboxOperations, restoreOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
-/** Every public route by operation id. Binding, ingress, documents and clients are derived from it. */
+/** Public routes by operation id. Bindings, ingress, documents and clients are derived from this table. */
 export const routes = {
   ...authRoutes,
   ...billingRoutes,
@@ -18,7 +18,7 @@ export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes 
 
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 
-/** All routes of the internal ports: those between services, and the operator's. */
+/** All routes of the internal ports: between services, and for the operator. */
 export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),

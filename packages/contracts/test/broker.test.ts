@@ -5,7 +5,7 @@ const subjectsOf = (service: (typeof serviceNames)[number]): string[] =>
   brokerAccess(service).requests.map(({ subject }) => subject);
 
 describe('the event table at the broker', () => {
-  test('each fact has one publisher, whose stream keeps its subject', () => {
+  test('gives each fact one publisher, whose stream holds its subject', () => {
     for (const { subject, service } of allEvents) {
       const publishers = serviceNames.filter((name) => subjectsOf(name).includes(subject));
       expect(publishers, subject).toEqual([service]);
@@ -17,7 +17,7 @@ describe('the event table at the broker', () => {
     }
   });
 
-  test('each consumer that it names is a durable of the service after which it is named', () => {
+  test('names each durable consumer after the service that it belongs to', () => {
     const named = new Set(allEvents.flatMap(({ consumers }) => consumers));
     expect(durables.map(({ name }) => name).toSorted()).toEqual([...named].toSorted());
     for (const { name, service, subjects } of durables) {
@@ -26,14 +26,14 @@ describe('the event table at the broker', () => {
     }
   });
 
-  test('no service may create, change, purge or delete a stream or a durable consumer', () => {
+  test('allows no service to create, change, purge or delete a stream or a durable consumer', () => {
     const changes = /STREAM\.(?!INFO|MSG\.GET)|CONSUMER\.DURABLE|CONSUMER\.(CREATE|DELETE)\.(?!KV_revocations)/;
     for (const service of serviceNames) {
       expect(subjectsOf(service).filter((subject) => changes.test(subject))).toEqual([]);
     }
   });
 
-  test('the dispatcher may do this, and nothing else', () => {
+  test('grants the dispatcher exactly its permissions', () => {
     const pulled = [
       'AUTH.webhook-dispatcher_connections',
       'AUTH.webhook-dispatcher_disconnections',

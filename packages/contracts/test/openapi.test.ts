@@ -5,7 +5,7 @@ import { allRoutes } from '../src/index.ts';
 import { openapiDocument } from '../src/openapi/index.ts';
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1 and has no dangling reference', async () => {
+  test('is valid OpenAPI 3.1 without dangling references', async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(openapiDocument()));
     expect(result.errors ?? []).toEqual([]);
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('lists the content types of an answer and the errors of the token endpoint', () => {
+  test('lists the content types of responses and the errors of the token endpoint', () => {
     const { paths } = openapiDocument() as {
       paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, object> }> }>>;
     };

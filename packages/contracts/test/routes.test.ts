@@ -11,7 +11,7 @@ import {
 const everyRoute = [...allRoutes, ...allInternalRoutes];
 const signature = (route: RouteDefinition) => `${route.method} ${route.path.replace(/\{[^}]+\}/g, '{}')}`;
 
-/** Every endpoint of the specification's section 4 and of the decisions on it. */
+/** Endpoints required by section 4 of the specification and by the decisions on it. */
 const specified = `
 GET /v1/integrations/oauth/authorize
 POST /v1/integrations/oauth/authorize
@@ -116,7 +116,7 @@ describe('the route table', () => {
   });
 });
 
-test('pages of any origin may call the OAuth endpoints without a session, inference and usage, and nothing of the console', () => {
+test('allows cross-origin calls of the sessionless OAuth endpoints, inference and usage, but not of the console', () => {
   const isForPages = ({ path }: RouteDefinition): boolean =>
     /^\/v1\/integrations\/(inference|usage)(\/|$)/.test(path) ||
     /^\/v1\/integrations\/oauth\/(token|par|revoke|jwks)$/.test(path) ||

@@ -22,34 +22,34 @@ import { wirePayments } from './wire-payments.ts';
 
 const SERVICE = 'billing';
 const SECONDS_PER_HOUR = 3600;
-/** Paths of the other payment provider, which answer 404. */
+/** Path prefix of the payment provider that is not configured; its routes answer 404. */
 const FOREIGN_PATHS = { sandbox: '/v1/payments/stripe/', stripe: '/sandbox/payments/' } as const;
 
-/** The parts of the application. Tests pass other ones. */
+/** Parts from which the application is assembled. Tests replace some of them. */
 export interface AppParts extends PaymentParts {
   readonly authenticate: Authenticators;
-  /** Routes of the operator over outbox and inbox. */
+  /** Operator routes of outbox and inbox. */
   readonly operatorBindings: readonly Binding[];
   readonly lifecycle?: { readonly isStopping: boolean };
-  /** Milliseconds of a monotonic clock; the machine's unless given. */
+  /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
 }
 
 export interface App {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
-  /** Dependencies of the consumer of usage. */
+  /** Dependencies of the usage consumer. */
   readonly settlement: SettlementDeps;
-  /** Turns old reservations uncertain and settles old uncertain ones. Called periodically. */
+  /** Marks overdue reservations uncertain, and settles overdue uncertain ones. Called periodically. */
   readonly sweep: () => Promise<void>;
-  /** Ends what dead gateway processes had under way. Called every `HOLDER_SWEEP_INTERVAL_MS`. */
+  /** Marks the requests of dead gateway processes uncertain. Called every `HOLDER_SWEEP_INTERVAL_MS`. */
   readonly sweepHolders: () => Promise<void>;
   /** Catches up with the payment provider. Called every `paymentsIntervalMs`. */
   readonly tickPayments: () => Promise<void>;
   readonly paymentsIntervalMs: number;
 }
 
-/** Wires the service together. Starts no work in the background. */
+/** Creates the application without starting background work. */
 export const createApp = async (parts: AppParts): Promise<App> => {
   const { config, database, logger } = parts;
   const common = {
@@ -139,7 +139,7 @@ const createInternal = (
     tokens: config.INTERNAL_API_TOKENS,
     responseValidation: config.RESPONSE_VALIDATION,
     ...(lifecycle === undefined ? {} : { lifecycle }),
-    // Without NATS billing still admits, settles by call and takes payments. Facts wait in the outbox.
+    // Without NATS, billing still admits requests, settles by call and takes payments. Facts wait in the outbox.
     ready: async () => ({
       database: await database.raw('SELECT 1').then(
         () => true,

@@ -13,7 +13,7 @@ const ENVIRONMENT = {
 };
 
 describe('the configuration', () => {
-  test('needs only what has no default', () => {
+  test('loads with only the variables that have no default', () => {
     const config = loadConfig(configSchema, ENVIRONMENT);
     expect(config).toMatchObject({ PAYMENTS: undefined, BILLING_CURRENCY: 'EUR', PAST_DUE_GRACE_DAYS: 7 });
     expect(jwksUrlOf(config)).toBe('http://127.0.0.1:3101/v1/integrations/oauth/jwks');
@@ -26,7 +26,7 @@ describe('the configuration', () => {
     const environment: NodeJS.ProcessEnv = { ...ENVIRONMENT, NODE_ENV, PAYMENTS };
     expect(() => loadConfig(configSchema, environment)).toThrow(fault);
   });
-  test('names everything that Stripe needs, and refuses a currency that is none', () => {
+  test('lists every missing Stripe variable, and refuses an invalid currency code', () => {
     const load = (more: object) => loadConfig(configSchema, { ...ENVIRONMENT, ...more });
     expect(() => load({ PAYMENTS: 'stripe' })).toThrow(
       /STRIPE_SECRET_KEY: must be set.*\n.*STRIPE_WEBHOOK_SECRET: must be set/s,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
 
-/** The environment of the billing service. */
+/** Environment of the billing service. */
 export const configSchema = z
   .object({
     ...commonSettings,
@@ -13,21 +13,21 @@ export const configSchema = z
       max: 200,
       default: 20,
     }),
-    AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, where the signing keys are read." }),
+    AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, from which the signing keys are read." }),
     JWKS_URL: setting.url({
-      description: 'Where the signing keys are read instead, such as a public address.',
+      description: 'Overrides the address of the signing keys, for example with a public one.',
       optional: true,
     }),
-    PLANS_FILE: setting.string({ description: 'YAML file of the plans on offer, checked at start.' }),
+    PLANS_FILE: setting.string({ description: 'YAML file with the plans on offer, validated at start.' }),
     BILLING_CURRENCY: setting.string({
-      description: 'The one currency of this deployment: of all plans, wallets and ledger postings.',
+      description: 'Currency of this deployment, used by all plans, wallets and ledger postings.',
       pattern: /^[A-Z]{3}$/,
       expected: 'an ISO 4217 code in upper case',
       default: 'EUR',
     }),
     RECEIPT_KEY_SECRET: setting.string({
       description:
-        'Makes the keys that sign receipts, a new one every 90 days. The same for all replicas; another one makes issued receipts unverifiable.',
+        'Secret from which the receipt keys are derived, a new key every 90 days. Must be the same on all replicas. Changing it makes issued receipts unverifiable.',
       pattern: /^[A-Za-z0-9+/]{43}=$/,
       expected: '32 random bytes in base64',
       secret: true,
@@ -38,7 +38,7 @@ export const configSchema = z
     }),
     PAYMENTS: setting.choice({
       description:
-        'Payment provider; `sandbox` unless set. The sandbox has its own checkout and portal pages and takes no money.',
+        'Payment provider. Default: `sandbox`, which hosts its own checkout and portal pages and takes no money.',
       values: ['sandbox', 'stripe'],
       optional: true,
     }),
@@ -48,35 +48,36 @@ export const configSchema = z
       optional: true,
     }),
     STRIPE_WEBHOOK_SECRET: setting.list({
-      description: 'Signing secrets of the Stripe event endpoint; each is accepted, so that they can be rotated.',
+      description:
+        'Signing secrets of the Stripe event endpoint. All of them are accepted, so that they can be rotated.',
       secret: true,
       optional: true,
     }),
     STRIPE_API_BASE: setting.url({ description: 'Address of the Stripe API.', default: 'https://api.stripe.com' }),
     PAST_DUE_GRACE_DAYS: setting.integer({
-      description: 'Days for which a subscription whose payment failed still admits requests.',
+      description: 'Days for which a past-due subscription still admits requests.',
       min: 0,
       max: 90,
       default: 7,
     }),
     RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
       description:
-        'Seconds after which a reservation without an outcome becomes uncertain if it names no holder, as those of the release ' +
-        'before; others become uncertain when their holder dies. True usage settles them whenever it comes.',
+        'Seconds after which a reservation without an outcome and without a holder becomes uncertain. Only gateways of the ' +
+        'previous release omit the holder. Other reservations become uncertain when their holder dies.',
       min: 1,
       max: 86_400,
       default: 120,
     }),
     UNCERTAIN_SETTLE_AFTER_HOURS: setting.integer({
       description:
-        'Hours after which an uncertain reservation is settled at its estimate, with an alert. Longer than any outage over ' +
-        'which a gateway keeps usage that it could not tell; usage that comes even later corrects the estimate.',
+        'Hours after which an uncertain reservation is settled at its estimate, with an alert. Should exceed the longest ' +
+        'outage during which a gateway buffers usage. Usage that arrives later still corrects the estimate.',
       min: 1,
       max: 720,
       default: 24,
     }),
     SWEEP_INTERVAL_MS: setting.integer({
-      description: 'Milliseconds between looks for reservations to sweep and for sandbox subscriptions to renew.',
+      description: 'Milliseconds between sweeps of reservations and between renewals of sandbox subscriptions.',
       min: 50,
       max: 600_000,
       default: 2_000,
@@ -93,13 +94,12 @@ export const configSchema = z
     }
   });
 
-/** The configuration of the billing service. */
 export type Config = z.infer<typeof configSchema>;
 
-/** Where the signing keys are read from. */
+/** Returns the URL of the signing keys. */
 export const jwksUrlOf = (config: Config): string => config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${JWKS_PATH}`;
 
-/** What the configured plans must fit. */
+/** Returns the rules that the configured plans must satisfy. */
 export const planRulesOf = (config: Config) => ({
   currency: config.BILLING_CURRENCY,
   needsStripePrice: config.PAYMENTS === 'stripe',

@@ -30,9 +30,9 @@ import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 
 const NAME = 'billing';
-/** Shorter than callers wait for an answer. Admission and settlement have a limit of their own, in the database. */
+/** Below the timeout of callers. The SQL functions of admission and settlement set their own, lower limit. */
 const LOCK_TIMEOUT_MS = 3_500;
-/** The proof reads all reservations and entries. */
+/** The check reads all reservations and entries. */
 const CHECK_TIMEOUT_MS = 3_600_000;
 
 const start = async (life: Lifecycle): Promise<void> => {
@@ -111,7 +111,10 @@ const startPeriodicWork = (
   life.onStop('payments', () => ticking.stop());
 };
 
-/** Runs `main.ts check-balances`: proves every running total. Exits with code 1 and a list if one is wrong. */
+/**
+ * Runs `main.ts check-balances`: recomputes every running total. Lists discrepancies, and exits with code 1 if there
+ * are any.
+ */
 const checkTotals = async (): Promise<void> => {
   const config = loadConfig(z.object(databaseSettings), process.env);
   const database = createDatabase(config.DATABASE_URL, {

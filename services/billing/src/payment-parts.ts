@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { CheckoutDeps, PaymentProvider, SettleCheckoutDeps } from './payments/index.ts';
 import type { PlanOffer } from './plans/index.ts';
 
-/** The parts of the application that payments are wired from. */
+/** Parts of the application that payments depend on. */
 export interface PaymentParts {
   readonly config: Config;
   readonly database: Knex;

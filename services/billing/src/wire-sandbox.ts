@@ -11,7 +11,7 @@ import {
 } from './payments/index.ts';
 import { findSubscriptionById } from './subscriptions/index.ts';
 
-/** Wires sandbox payments, which the service hosts itself. */
+/** Wires the sandbox payment provider, which runs inside this service. */
 export const wireSandbox = (parts: PaymentParts): Payments => {
   const { config, database, offer } = parts;
   const publicBaseUrl = config.PUBLIC_BASE_URL;
@@ -32,7 +32,7 @@ export const wireSandbox = (parts: PaymentParts): Payments => {
   return {
     bindings: [...paymentRoutes(deps), ...sandboxPaymentRoutes(sandbox)],
     internalBindings: paymentInternalRoutes(deps),
-    // Its tables were restored with those of billing.
+    // The sandbox's tables were restored together with those of billing.
     reconcile: async () => 0,
     tickIntervalMs: config.SWEEP_INTERVAL_MS,
     async tick() {

@@ -23,7 +23,7 @@ import {
 import { listSilentSubscriptions } from './subscriptions/index.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Subscriptions without news that one tick asks for. */
+/** Silent subscriptions refreshed per tick. */
 const SILENT_MAX = 50;
 
 export const wireStripe = (parts: PaymentParts): Payments => {

@@ -21,11 +21,11 @@ const play = (subscriptionId: string, status: string) =>
 const walPosition = async () => (await billing.db.raw('SELECT pg_current_wal_insert_lsn()::text AS at')).rows[0].at;
 
 describe('the internal endpoint', () => {
-  test('refuses whoever has no service credential', async () => {
+  test('is not served on the public port', async () => {
     const { userId } = await billing.subscribe();
     expect((await billing.call('POST', '/internal/admissions', { json: delegatedRequest(userId) })).status).toBe(404);
   });
-  test('answers 422 to a request that is not as agreed', async () => {
+  test('returns 422 for a request that breaks the contract', async () => {
     const answer = await billing.internal('POST', '/internal/admissions', { kind: 'delegated' });
     expect(answer.status).toBe(422);
   });
@@ -63,7 +63,7 @@ describe('the order of decisions', () => {
       expect(await verdictOf(userId)).toBe('subscription_inactive');
     },
   );
-  test('admits while trialing, and past_due within the grace, counted from when it was first seen so', async () => {
+  test('admits while trialing, and while past_due within the grace period, which starts when billing first sees that status', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'trialing');
     expect(await verdictOf(userId)).toBe('admitted');
@@ -76,7 +76,7 @@ describe('the order of decisions', () => {
 });
 
 describe('caps', () => {
-  test('let a request below the cap overrun it, then refuse until the window ends', async () => {
+  test('admit a request that overruns the cap, then refuse until the window ends', async () => {
     const { userId } = await billing.subscribe();
     await use(userId, 999);
     await use(userId, 500);
@@ -87,7 +87,7 @@ describe('caps', () => {
     await billing.setClock('2026-10-08T12:00:00Z');
     expect(await verdictOf(userId)).toBe('admitted');
   });
-  test('do not add live reservations, but add the estimates of uncertain requests', async () => {
+  test('ignore reserved requests, but count uncertain requests at their estimate', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId, { estimate_micros: 1000 });
     const second = await billing.admit(userId);
@@ -98,7 +98,7 @@ describe('caps', () => {
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 10 });
     expect(await verdictOf(userId)).toBe('admitted');
   });
-  test('of the month hold over weeks, and end with the paid month without waiting for the renewal notice', async () => {
+  test('of the month span weeks, and reset with the paid month even before the renewal is reported', async () => {
     await billing.setClock('2026-01-31T08:00:00Z');
     const { userId } = await billing.subscribe();
     for (const at of ['2026-01-31T08:00:00Z', '2026-02-07T08:00:00Z', '2026-02-14T08:00:00Z']) {
@@ -116,7 +116,7 @@ describe('caps', () => {
     expect(account.month_start).toEqual(new Date('2026-02-28T08:00:00Z'));
     expect(account.month_end).toEqual(new Date('2026-03-31T08:00:00Z'));
   });
-  test('count use in the window of its admission, not of its settlement', async () => {
+  test('count use in the window of its admission, not in that of its settlement', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.setClock('2026-10-08T12:00:00Z');
@@ -125,7 +125,7 @@ describe('caps', () => {
     const account = await billing.db('accounts').where({ svc_user_id: userId }).first();
     expect([account.week_used_micros, account.month_used_micros]).toEqual([1, 701]);
   });
-  test('survive clock steps: a window that has begun does not end early or begin again', async () => {
+  test('keep the current window when the clock steps back', async () => {
     const { userId } = await billing.subscribe();
     await billing.setClock('2026-10-08T12:00:00Z');
     await use(userId, 1000);
@@ -135,7 +135,7 @@ describe('caps', () => {
     expect(await verdictOf(userId)).toBe('weekly_limit_exceeded');
     expect(await checkBalances(billing.db)).toEqual([]);
   });
-  test('follow a change of plan at once, with the use that there was', async () => {
+  test('change with the plan at once, and keep the use so far', async () => {
     const { userId, token } = await billing.subscribe();
     await use(userId, 1000);
     expect(await verdictOf(userId)).toBe('weekly_limit_exceeded');
@@ -154,21 +154,21 @@ describe('caps', () => {
 });
 
 describe('concurrency', () => {
-  test('200 admissions at once on an account with none pending: exactly two are admitted', async () => {
+  test('admits exactly two of 200 concurrent requests of one account', async () => {
     const { userId } = await billing.subscribe();
     const answers = await Promise.all(Array.from({ length: 200 }, () => verdictOf(userId)));
     expect(answers.filter((verdict) => verdict === 'admitted')).toHaveLength(2);
     expect(answers.filter((verdict) => verdict === 'subscription_requests_pending')).toHaveLength(198);
     expect((await billing.db('accounts').where({ svc_user_id: userId }).first()).pending).toBe(2);
   });
-  test('one request asked for 50 times at once takes one place and is admitted every time', async () => {
+  test('admits a request every time and takes one place when it is sent 50 times concurrently', async () => {
     const { userId } = await billing.subscribe();
     const request_id = newId('req');
     const answers = await Promise.all(Array.from({ length: 50 }, () => verdictOf(userId, { request_id })));
     expect(new Set(answers)).toEqual(new Set(['admitted']));
     expect((await billing.db('accounts').where({ svc_user_id: userId }).first()).pending).toBe(1);
   });
-  test('one idempotency key used 30 times at once lets one request through, and the others learn which', async () => {
+  test('admits one of 30 concurrent requests with the same idempotency key, and names it to the others', async () => {
     const { userId } = await billing.subscribe();
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => billing.admit(userId, { idempotency_key: 'order 7' })),
@@ -184,7 +184,7 @@ describe('concurrency', () => {
 });
 
 describe('replay', () => {
-  test('of an admitted request is admitted even when the account is full, capped or ended, and after settlement', async () => {
+  test('of an admitted request is admitted even if it is settled, or the account is full, capped or inactive', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     const first = await billing.admit(userId);
     await billing.admit(userId);
@@ -195,12 +195,12 @@ describe('replay', () => {
     await play(subscriptionId, 'canceled');
     expect(await verdictOf(userId, again)).toBe('admitted');
   });
-  test('under the id of another account is refused as invalid', async () => {
+  test('of a request id of another account returns 422', async () => {
     const [one, other] = [await billing.subscribe(), await billing.subscribe()];
     const { requestId } = await billing.admit(one.userId);
     expect((await billing.admit(other.userId, { request_id: requestId })).answer.status).toBe(422);
   });
-  test('of an idempotency key tells the state of the first request, per app, and stores no key in clear', async () => {
+  test('of an idempotency key returns the state of the first request of that app; the key is not stored in plain text', async () => {
     const { userId } = await billing.subscribe();
     const idempotency_key = 'canary-idempotency-key';
     const { requestId } = await billing.admit(userId, { idempotency_key });
@@ -222,7 +222,7 @@ describe('a refusal', () => {
     await billing.admit(userId);
     await billing.admit(userId);
     const refuse = () => verdictOf(userId, { idempotency_key: 'again' });
-    // The first one may still set hint bits of rows that were just written.
+    // The first refusal may still set hint bits on freshly written rows.
     expect(await refuse()).toBe('subscription_requests_pending');
     const before = await walPosition();
     for (let round = 0; round < 20; round += 1) expect(await refuse()).toBe('subscription_requests_pending');
@@ -231,18 +231,18 @@ describe('a refusal', () => {
   });
 });
 
-describe('accounts whose rows somebody else holds for long', () => {
-  test('hold up nobody else, and are decided and settled in their order once they are let go', async () => {
+describe('accounts whose rows stay locked', () => {
+  test('do not delay other accounts, and are decided and settled in order once unlocked', async () => {
     const subscribers = await Promise.all(Array.from({ length: 8 }, () => billing.subscribe()));
-    const [held, free] = [subscribers.slice(0, 2), subscribers.slice(2)];
-    const open = await Promise.all(held.map(async ({ userId }) => (await billing.admit(userId)).requestId));
+    const [locked, free] = [subscribers.slice(0, 2), subscribers.slice(2)];
+    const open = await Promise.all(locked.map(async ({ userId }) => (await billing.admit(userId)).requestId));
     const settle = (requestId: string) => billing.settle(requestId, { outcome: 'settled', cost_micros: 7 });
-    const asked = await billing.db.transaction(async (trx) => {
-      const userIds = held.map(({ userId }) => userId);
+    const waiting = await billing.db.transaction(async (trx) => {
+      const userIds = locked.map(({ userId }) => userId);
       await trx('accounts').whereIn('svc_user_id', userIds).select('svc_user_id').forNoKeyUpdate();
-      const admitted = [...held, ...held].map(({ userId }) => verdictOf(userId));
+      const admitted = [...locked, ...locked].map(({ userId }) => verdictOf(userId));
       const settled = open.map(settle);
-      // Once beside those that wait in a group, once while they wait alone.
+      // First while the locked ones wait in a batch, then while they wait one by one.
       for (let time = 0; time < 2; time += 1) {
         const others = await Promise.all(free.map(({ userId }) => billing.admit(userId)));
         expect(others.map(({ answer }) => answer.body.verdict)).toEqual(free.map(() => 'admitted'));
@@ -251,8 +251,8 @@ describe('accounts whose rows somebody else holds for long', () => {
       }
       return { admitted, settled };
     });
-    expect(await Promise.all(asked.settled)).toEqual(['settled', 'settled']);
-    const [first, second, third, fourth] = await Promise.all(asked.admitted);
+    expect(await Promise.all(waiting.settled)).toEqual(['settled', 'settled']);
+    const [first, second, third, fourth] = await Promise.all(waiting.admitted);
     expect([first, second]).toEqual(['admitted', 'admitted']);
     for (const verdict of [third, fourth]) expect(['admitted', 'subscription_requests_pending']).toContain(verdict);
     expect(await checkBalances(billing.db)).toEqual([]);

@@ -36,7 +36,7 @@ const use = async (userId: string, cost_micros: number, hold_micros = cost_micro
 };
 
 describe('an app budget', () => {
-  test('refuses a request whose highest cost the rest does not cover, until the window resets', async () => {
+  test('refuses a request whose maximum cost exceeds the rest of the budget, until the window resets', async () => {
     const { userId } = await billing.subscribe();
     expect(await setTerms(userId, { budget: week(300) })).toEqual({
       paused: false,
@@ -57,7 +57,7 @@ describe('an app budget', () => {
     expect((await admit(userId, 300)).verdict).toBe('admitted');
   });
 
-  test('answers that requests are pending if only running holds stand in the way', async () => {
+  test('returns app_requests_pending if the request would fit without the holds of running requests', async () => {
     const { userId } = await billing.subscribe();
     await setTerms(userId, { budget: week(300) });
     const { requestId } = await admit(userId, 200);
@@ -77,7 +77,7 @@ describe('an app budget', () => {
     expect(await readApp(userId)).toMatchObject({ used_micros: 150, held_micros: 0 });
   });
 
-  test('counts no usage beyond the hold, which counts for the shared caps', async () => {
+  test('counts usage beyond the hold against the shared caps only', async () => {
     const { userId, token } = await billing.subscribe();
     await setTerms(userId, { budget: week(100) });
     await use(userId, 170, 100);
@@ -86,7 +86,7 @@ describe('an app budget', () => {
     expect(usage.body.weekly.used_micros).toBe(170);
   });
 
-  test('holds what is left if the request takes less, and says so', async () => {
+  test('holds the rest of the budget if the request accepts less, and returns that hold', async () => {
     const { userId } = await billing.subscribe();
     await setTerms(userId, { budget: week(300) });
     await use(userId, 100);
@@ -99,28 +99,25 @@ describe('an app budget', () => {
     expect((await admit(userId, 500, { hold_min_micros: 10 })).verdict).toBe('app_limit_exceeded');
   });
 
-  test.each(['week', 'month', 'total'])(
-    'finds what the app has used before when it is changed (%s)',
-    async (period) => {
-      const { userId } = await billing.subscribe();
-      await use(userId, 120);
-      const { requestId } = await admit(userId, 60);
-      await setTerms(userId, { budget: week(500) });
-      expect(await readApp(userId)).toMatchObject({ used_micros: 120, held_micros: 60 });
-      await billing.settle(requestId, { outcome: 'settled', cost_micros: 50 });
-      await billing.setClock('2026-10-01T13:00:00Z');
-      await use(userId, 30);
-      const { budget } = await setTerms(userId, { budget: { limit_micros: 400, period } });
-      // The total counts requests that came after the first limit.
-      expect(budget.used_micros).toBe(period === 'total' ? 30 : 200);
-      await setTerms(userId, { budget: null });
-      await use(userId, 40);
-      const renewed = await setTerms(userId, { budget: { limit_micros: 900, period } });
-      expect(renewed.budget.used_micros).toBe(period === 'total' ? 0 : 240);
-    },
-  );
+  test.each(['week', 'month', 'total'])('includes earlier use when it is changed (%s)', async (period) => {
+    const { userId } = await billing.subscribe();
+    await use(userId, 120);
+    const { requestId } = await admit(userId, 60);
+    await setTerms(userId, { budget: week(500) });
+    expect(await readApp(userId)).toMatchObject({ used_micros: 120, held_micros: 60 });
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 50 });
+    await billing.setClock('2026-10-01T13:00:00Z');
+    await use(userId, 30);
+    const { budget } = await setTerms(userId, { budget: { limit_micros: 400, period } });
+    // The total counts requests made after the first limit was set.
+    expect(budget.used_micros).toBe(period === 'total' ? 30 : 200);
+    await setTerms(userId, { budget: null });
+    await use(userId, 40);
+    const renewed = await setTerms(userId, { budget: { limit_micros: 900, period } });
+    expect(renewed.budget.used_micros).toBe(period === 'total' ? 0 : 240);
+  });
 
-  test('counts only the current window of a day on which windows change', async () => {
+  test('counts only the current window on a day on which a window ends', async () => {
     const { userId } = await billing.subscribe();
     await billing.setClock('2026-10-08T11:00:00Z');
     await use(userId, 70);
@@ -140,7 +137,7 @@ describe('an app budget', () => {
     expect(await readApp(userId)).toMatchObject({ used_micros: 150, period: 'total', resets_at: null });
   });
 
-  test('expires', async () => {
+  test('refuses requests after it has expired', async () => {
     const { userId } = await billing.subscribe();
     await setTerms(userId, { budget: week(500, { expires_at: '2026-10-02T00:00:00Z' }) });
     expect((await admit(userId, 1)).verdict).toBe('admitted');
@@ -148,7 +145,7 @@ describe('an app budget', () => {
     expect((await admit(userId, 1)).verdict).toBe('app_budget_expired');
   });
 
-  test('that was set before the first subscription holds from its first request on', async () => {
+  test('set before the first subscription applies to its first request', async () => {
     const userId = newId('usr');
     const { budget } = await setTerms(userId, { budget: week(50) });
     expect(budget).toMatchObject({ used_micros: 0, resets_at: null });
@@ -156,7 +153,7 @@ describe('an app budget', () => {
     expect((await admit(userId, 51)).verdict).toBe('app_limit_exceeded');
   });
 
-  test('limits one app and leaves others alone', async () => {
+  test('limits one app and no other', async () => {
     const { userId } = await billing.subscribe();
     const other = newId('app');
     await setTerms(userId, { budget: week(50) });
@@ -216,10 +213,10 @@ describe('the order of refusals', () => {
   });
 });
 
-describe('never exceeded', () => {
+describe('an app budget is never exceeded', () => {
   const PARALLEL = 40;
 
-  test('by forty requests at once that settle at any cost up to their hold', async () => {
+  test('by forty concurrent requests that settle at any cost up to their hold', async () => {
     const { userId } = await billing.subscribe();
     await setTerms(userId, { budget: week(250) });
     let admitted = 0;
@@ -235,14 +232,14 @@ describe('never exceeded', () => {
         }),
       );
     }
-    // The two places of the account refuse a varying number of the requests above.
+    // The limit of two pending requests refuses a varying number of the requests above.
     for (let last = await admit(userId, 30); last.verdict === 'admitted'; last = await admit(userId, 30)) {
       await billing.settle(last.requestId, { outcome: 'settled', cost_micros: 15 });
     }
     const { used_micros } = await readApp(userId);
     expect(admitted).toBeGreaterThan(5);
     expect(used_micros).toBeLessThanOrEqual(250);
-    // Nothing smaller than the hold is left over without need.
+    // What is left is less than one hold.
     expect(used_micros).toBeGreaterThan(250 - 30);
   });
 
@@ -257,7 +254,7 @@ describe('never exceeded', () => {
     },
   );
 
-  test('by any story of admissions, outcomes, delays and changes of the period, with every counter proven', async () => {
+  test('by any sequence of admissions, outcomes, delays and period changes, and every counter matches its source', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (story) => {
         let now = new Date('2026-10-01T12:00:00Z');
@@ -287,7 +284,7 @@ describe('never exceeded', () => {
             if (requestId !== undefined) await billing.settle(requestId, result);
           }
           const { used_micros: used, held_micros: held } = await readApp(userId);
-          // A longer period finds use that a shorter one allowed, but nothing is added to it.
+          // A change of the period may reveal earlier use above the limit.
           if (period === 'week' && !story.some(({ do: what }) => what === 'period'))
             expect(used + held).toBeLessThanOrEqual(200);
           expect(await checkBalances(billing.db)).toEqual([]);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await testDatabase();
   db = database.knex;
   for (const file of FILES.filter((file) => file < UPGRADE)) await migrate(file);
-  // As they were, but patient: how long a busy machine takes decides nothing.
+  // Longer lock timeouts than released, so that a slow machine does not affect the result.
   await db.raw(`
     ALTER FUNCTION admit_one_keyed SET lock_timeout = '5s';
     ALTER FUNCTION settle_one SET lock_timeout = '5s';
@@ -35,7 +35,9 @@ const migrate = async (file: string): Promise<void> => {
   const { up } = await import(new URL(file, MIGRATIONS).href);
   await db.transaction((trx) => up(trx));
 };
-/** The calls of the release that this upgrade was made for: several requests, one that comes alone, one that may wait. */
+/**
+ * The calls of the release that this upgrade was made for: several requests, one that comes alone, one that may wait.
+ */
 const admit = async (requestIds: readonly string[], on = db): Promise<string[]> => {
   const ids = `{${requestIds.map((id) => `"${id}"`).join()}}`;
   const each = (text: string) => `array_fill(${text}, ARRAY[${requestIds.length}])`;
@@ -51,10 +53,10 @@ const admitPatiently = async (requestId: string, holdMicros = HOLD_MICROS): Prom
   return (await db.raw("SELECT verdict FROM admit_keyed(?, 'usr', 'key', ?, NULL, NULL)", values)).rows[0].verdict;
 };
 type Outcome = number | 'released' | 'uncertain' | 'estimate';
-const tell = async (requestId: string, outcome: Outcome, mayWait = false): Promise<string> => {
-  const told = typeof outcome === 'number' ? ['settled', outcome] : [outcome, null];
+const settle = async (requestId: string, outcome: Outcome, mayWait = false): Promise<string> => {
+  const values = typeof outcome === 'number' ? ['settled', outcome] : [outcome, null];
   const call = mayWait ? "settle_many(ARRAY[?], ARRAY[?], ARRAY[?::bigint], 'EUR')" : "settle_one(?, ?, ?, 'EUR')";
-  return (await db.raw(`SELECT effect FROM ${call}`, [requestId, ...told])).rows[0].effect;
+  return (await db.raw(`SELECT effect FROM ${call}`, [requestId, ...values])).rows[0].effect;
 };
 const wallet = () => db('wallets').where({ svc_user_id: 'usr' }).first('balance_micros', 'held_micros');
 const heldInLedger = async (): Promise<number> => {
@@ -72,19 +74,19 @@ const countWaiting = async (): Promise<number> => {
   return rows[0].waiting;
 };
 
-describe('an upgrade while requests hold', () => {
+describe('an upgrade with holds in flight', () => {
   const calls: Record<string, PromiseSettledResult<unknown>> = {};
   beforeAll(async () => {
     await admit(['settled', 'released', 'estimated', 'uncertain', 'grouped']);
-    for (const id of ['alone', 'to settle', 'to release', 'to tell']) await admit([id]);
+    for (const id of ['alone', 'to settle', 'to release', 'to settle patiently']) await admit([id]);
     await admitPatiently('free', 0);
-    await tell('settled', 100_000);
-    await tell('released', 'released');
-    for (const id of ['estimated', 'uncertain']) await tell(id, 'uncertain');
-    await tell('estimated', 'estimate');
+    await settle('settled', 100_000);
+    await settle('released', 'released');
+    for (const id of ['estimated', 'uncertain']) await settle(id, 'uncertain');
+    await settle('estimated', 'estimate');
     expect(await heldInLedger()).toBe(6 * HOLD_MICROS);
 
-    // One admission has not committed yet; the upgrade waits for it, and calls wait for the upgrade.
+    // The upgrade waits for an uncommitted admission, and calls wait for the upgrade.
     const uncommitted = await db.transaction();
     await admit(['uncommitted'], uncommitted);
     const upgrade = migrate(UPGRADE);
@@ -92,9 +94,9 @@ describe('an upgrade while requests hold', () => {
     const begun = {
       'admit alone': admit(['late']),
       'admit patiently': admitPatiently('late and patient'),
-      'settle alone': tell('to settle', 200_000),
-      'release alone': tell('to release', 'released'),
-      'tell patiently': tell('to tell', 300_000, true),
+      'settle alone': settle('to settle', 200_000),
+      'release alone': settle('to release', 'released'),
+      'settle patiently': settle('to settle patiently', 300_000, true),
     };
     const ended = Promise.allSettled(Object.values(begun));
     await waitFor(async () => (await countWaiting()) === 6 || undefined);
@@ -108,7 +110,7 @@ describe('an upgrade while requests hold', () => {
     });
   });
 
-  test('leaves nothing held in the ledger, and every total proven, while requests go on holding', async () => {
+  test('moves all holds out of the ledger and keeps every balance proven', async () => {
     expect(await heldInLedger()).toBe(0);
     expect(await checkBalances(db)).toEqual([]);
     expect(await wallet()).toEqual({
@@ -123,23 +125,23 @@ describe('an upgrade while requests hold', () => {
     expect(await postingsOf('free')).toEqual([]);
   });
 
-  test('refuses calls that go on as the functions were, as if they had waited too long, and takes them when made again', async () => {
+  test('fails calls that still run the old functions with a lock timeout, and accepts them when retried', async () => {
     const isRefused = { reason: expect.toSatisfy(isLockTimeout) };
     expect(calls['admit alone']).toMatchObject(isRefused);
     expect(calls['admit patiently']).toMatchObject(isRefused);
     expect(calls['settle alone']).toMatchObject(isRefused);
-    // The upgrade has posted this release, and there is one.
+    // The upgrade has already posted this release.
     expect(calls['release alone']).toMatchObject({ reason: expect.toSatisfy((error) => isUniqueViolation(error)) });
-    expect(calls['tell patiently']).toMatchObject({ value: 'settled' });
+    expect(calls['settle patiently']).toMatchObject({ value: 'settled' });
     expect(await admit(['late'])).toEqual(['admitted']);
     expect(await admitPatiently('late and patient')).toBe('admitted');
-    expect(await tell('to settle', 200_000)).toBe('settled');
-    expect(await tell('to release', 'released')).toBe('released');
+    expect(await settle('to settle', 200_000)).toBe('settled');
+    expect(await settle('to release', 'released')).toBe('released');
     expect(await checkBalances(db)).toEqual([]);
     expect(await wallet()).toMatchObject({ held_micros: 6 * HOLD_MICROS });
   });
 
-  test('settles what held before it at its cost, once', async () => {
+  test('settles requests admitted before it at their cost, once', async () => {
     const before = await wallet();
     const ends: [string, Outcome, string, string[]][] = [
       ['alone', 400_000, 'settled', ['hold', 'release', 'settlement']],
@@ -152,7 +154,7 @@ describe('an upgrade while requests hold', () => {
       ['late and patient', 'released', 'released', []],
     ];
     for (const [id, outcome, effect, postings] of ends) {
-      expect([id, await tell(id, outcome), await tell(id, outcome)]).toEqual([id, effect, 'none']);
+      expect([id, await settle(id, outcome), await settle(id, outcome)]).toEqual([id, effect, 'none']);
       expect(await postingsOf(id), id).toEqual(postings);
     }
     const cost = 400_000 + HOLD_MICROS + 50_000 + (250_000 - HOLD_MICROS) + 7 + 500_000;

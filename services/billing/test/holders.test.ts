@@ -27,13 +27,13 @@ beforeEach(async () => {
 });
 afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
 
-/** Lets time pass, for the database and for the process. */
+/** Advances the clocks of the database and the process. */
 const pass = async (seconds: number): Promise<void> => {
   nowMs += seconds * 1_000;
   billing.monotonic.ms += seconds * 1_000;
   await billing.setClock(new Date(nowMs));
 };
-/** Lets time pass while billing sweeps and these holders renew. */
+/** Advances the clocks while billing sweeps and the given holders renew. */
 const watch = async (seconds: number, ...alive: readonly string[]): Promise<void> => {
   for (let second = 0; second < seconds; second += SWEEP_MS / 1_000) {
     await pass(SWEEP_MS / 1_000);
@@ -74,7 +74,7 @@ const pendingOf = async (userId: string): Promise<number> =>
   (await billing.db('accounts').where({ svc_user_id: userId }).first('pending')).pending;
 
 describe('a holder that stops renewing', () => {
-  test('has its places freed 15 s after its death at the latest, and those of live holders stay', async () => {
+  test('loses its places at most 15 s after its death, while live holders keep theirs', async () => {
     const [dead, live] = [await newHolder(), await newHolder()];
     const [one, other] = [await billing.subscribe('full'), await billing.subscribe('full')];
     const requests = [await admitApp(one.userId, dead), await admitApp(one.userId, dead)];
@@ -89,7 +89,7 @@ describe('a holder that stops renewing', () => {
     expect(await stateOf(kept)).toBe('reserved');
   });
 
-  test('leaves the reported estimate of a hold, else the one of the admission, else the hold', async () => {
+  test('leaves a hold at the reported estimate, or else at the estimate of the admission, or else in full', async () => {
     const [owner, holder] = [await fund(), await newHolder()];
     const reported = await admitKey(owner, holder, { estimate_micros: 200 });
     await admitKey(owner, holder, { estimate_micros: 30 });
@@ -102,14 +102,14 @@ describe('a holder that stops renewing', () => {
     expect(await held(owner)).toBe(1_005_030);
   });
 
-  test('keeps a hold that is lower than what was reported', async () => {
+  test('keeps a hold that is lower than the reported cost', async () => {
     const [owner, holder] = [await fund(), await newHolder()];
     await renew(holder, { [await admitKey(owner, holder)]: 3_000_000 });
     await watch(12);
     expect(await held(owner)).toBe(1_000_000);
   });
 
-  test('has its requests settled at their true cost, once, when that arrives, and at the estimate when it does not', async () => {
+  test('has its requests settled once: at their true cost if it arrives, otherwise at the estimate', async () => {
     const [owner, holder] = [await fund(), await newHolder()];
     const known = await admitKey(owner, holder, { estimate_micros: 200 });
     const lost = await admitKey(owner, holder, { estimate_micros: 30 });
@@ -124,7 +124,7 @@ describe('a holder that stops renewing', () => {
     expect(await stateOf(lost)).toBe('settled');
   });
 
-  test('may leave thousands of requests, which end oldest first', async () => {
+  test('may leave thousands of requests, which become uncertain oldest first', async () => {
     const [owner, holder] = [await fund(), randomUUID()];
     await billing.db.raw(
       `INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, reported_micros, month_start, created_at, holder_id)
@@ -144,7 +144,7 @@ describe('a holder that stops renewing', () => {
   });
 });
 
-test('sweeps, renewals, settlements and admissions at the same time leave every balance proven', async () => {
+test('keeps every balance proven under concurrent sweeps, renewals, settlements and admissions', async () => {
   const [owners, dead, live] = [await Promise.all([fund(), fund(), fund()]), await newHolder(), await newHolder()];
   const subscriber = await billing.subscribe('full');
   const requests: string[] = [];
@@ -167,13 +167,13 @@ test('sweeps, renewals, settlements and admissions at the same time leave every 
   expect(new Set(await Promise.all(requests.map(stateOf)))).toEqual(new Set(['settled']));
   const spent = requests.map((_, place) => 10 + place).reduce((sum, cost) => sum + cost, 0);
   const balances = await Promise.all(owners.map(balance));
-  const ofApp = 10 + requests.length - 1;
-  expect(balances.reduce((sum, micros) => sum + micros, 0)).toBe(30_000_000 - spent + ofApp);
+  const delegatedCost = 10 + requests.length - 1;
+  expect(balances.reduce((sum, micros) => sum + micros, 0)).toBe(30_000_000 - spent + delegatedCost);
   expect(await Promise.all(owners.map(held))).toEqual(owners.map(() => 1_000_000));
 });
 
-describe('a holder that was taken for dead', () => {
-  test('goes on under a renewed lease: what became uncertain settles at its true cost, later requests stay', async () => {
+describe('a holder that was wrongly declared dead', () => {
+  test('continues after it renews its lease: uncertain requests settle at their true cost, and later ones stay reserved', async () => {
     const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
     const before = await admitApp(userId, holder);
     await watch(12);
@@ -188,7 +188,7 @@ describe('a holder that was taken for dead', () => {
     expect(await pendingOf(userId)).toBe(1);
   });
 
-  test('loses a request that it was admitted under an expired lease and never renewed', async () => {
+  test('loses a request admitted under an expired lease that it never renews', async () => {
     const { userId } = await billing.subscribe('full');
     const request = await admitApp(userId, randomUUID());
     await watch(9);
@@ -198,11 +198,11 @@ describe('a holder that was taken for dead', () => {
   });
 });
 
-describe('billing that missed renewals', () => {
+describe('a sweep that missed renewals', () => {
   test.each([
-    ['was away for a minute', 60],
-    ['was away for six seconds', 6],
-  ])('gives every holder a full lease when it %s', async (_name, secondsAway) => {
+    ['a minute', 60],
+    ['six seconds', 6],
+  ])('gives every holder a full lease after a pause of %s', async (_pause, secondsAway) => {
     const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
     const request = await admitApp(userId, holder);
     await pass(secondsAway);
@@ -216,7 +216,7 @@ describe('billing that missed renewals', () => {
     expect(await stateOf(request)).toBe('uncertain');
   });
 
-  test('gives every holder a full lease after its start', async () => {
+  test('gives every holder a full lease after a start', async () => {
     const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
     const request = await admitApp(userId, holder);
     await pass(60);
@@ -235,7 +235,7 @@ describe('billing that missed renewals', () => {
     expect(await stateOf(request)).toBe('uncertain');
   });
 
-  test('does so after its database was away', async () => {
+  test('gives every holder a full lease after an outage of the database', async () => {
     const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
     const request = await admitApp(userId, holder);
     await billing.db.raw('ALTER TABLE holders RENAME TO holders_away');
@@ -250,7 +250,7 @@ describe('billing that missed renewals', () => {
     expect(await stateOf(request)).toBe('uncertain');
   });
 
-  test('leaves the sweep to one replica at a time', async () => {
+  test('does nothing while another replica sweeps', async () => {
     const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
     const request = await admitApp(userId, holder);
     await watch(9);
@@ -265,7 +265,7 @@ describe('billing that missed renewals', () => {
 });
 
 describe('reports of estimates', () => {
-  test('count for reserved API-key requests of the same holder alone', async () => {
+  test('apply only to reserved API-key requests of the same holder', async () => {
     const [owner, holder, stranger] = [await fund(), await newHolder(), await newHolder()];
     const request = await admitKey(owner, holder, { estimate_micros: 200 });
     const ended = await admitKey(owner, holder);
@@ -277,7 +277,7 @@ describe('reports of estimates', () => {
     expect(await balance(owner)).toBe(10_000_000 - 10);
   });
 
-  test('wait for nothing: a request that is being settled is skipped', async () => {
+  test('skip a request that is being settled, without waiting for it', async () => {
     const [owner, holder] = [await fund(), await newHolder()];
     const [busy, free] = [await admitKey(owner, holder), await admitKey(owner, holder)];
     const settling = await billing.db.transaction();
@@ -288,14 +288,14 @@ describe('reports of estimates', () => {
     expect(new Set(rows.map((row) => row.reported_micros))).toEqual(new Set([null, 7]));
   });
 
-  test('are refused beyond a thousand in one renewal, and under a malformed holder id', async () => {
+  test('return 422 for more than a thousand estimates in one renewal, and for a malformed holder id', async () => {
     const in_flight = Array.from({ length: 1_001 }, () => ({ request_id: newId('req'), estimate_micros: 1 }));
     expect((await billing.internal('PUT', `/internal/holders/${randomUUID()}`, { in_flight })).status).toBe(422);
     expect((await billing.internal('PUT', '/internal/holders/me', { in_flight: [] })).status).toBe(422);
   });
 });
 
-test('a holder that ends its lease is not counted as expired', async () => {
+test('does not count a holder that ends its lease as expired', async () => {
   const metric = async (name: string): Promise<number> => {
     const text = await (await fetch(`${billing.internalUrl}/metrics`)).text();
     return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1]);
@@ -312,7 +312,7 @@ test('a holder that ends its lease is not counted as expired', async () => {
   expect((await metric('billing_holders_expired_total')) - before).toBe(1);
 });
 
-test('a reservation without a holder becomes uncertain by its age alone', async () => {
+test('marks a reservation without a holder uncertain by its age alone', async () => {
   const { userId } = await billing.subscribe('full');
   const { requestId } = await billing.admit(userId);
   await watch(30);

@@ -16,7 +16,7 @@ interface Owner {
 
 const NO_LIMITS = { requests_per_minute: null, monthly_limit_micros: null };
 
-const own = async (balanceMicros: number): Promise<Owner> => {
+const createOwner = async (balanceMicros: number): Promise<Owner> => {
   const userId = newId('usr');
   if (balanceMicros > 0) await billing.db.raw("SELECT wallet_credit(?, ?, 'EUR', ?)", [userId, balanceMicros, userId]);
   return { userId, keyId: newId('key') };
@@ -25,9 +25,9 @@ const standing = async ({ userId, keyId }: Owner, limits: object = NO_LIMITS) =>
   (await billing.internal('POST', `/internal/accounts/${userId}/key-standing`, { key_id: keyId, ...limits })).body;
 const admit = async ({ userId, keyId }: Owner, holdMicros: number, limits: object = NO_LIMITS) => {
   const requestId = newId('req');
-  const question = { kind: 'api_key', request_id: requestId, svc_user_id: userId, key_id: keyId };
+  const request = { kind: 'api_key', request_id: requestId, svc_user_id: userId, key_id: keyId };
   const { body } = await billing.internal('POST', '/internal/admissions', {
-    ...question,
+    ...request,
     hold_micros: holdMicros,
     ...limits,
   });
@@ -36,9 +36,9 @@ const admit = async ({ userId, keyId }: Owner, holdMicros: number, limits: objec
 };
 
 describe('the standing of a key', () => {
-  test('is insufficient_balance without a wallet, and while all of it is held', async () => {
-    expect(await standing(await own(0))).toEqual({ verdict: 'insufficient_balance' });
-    const owner = await own(100);
+  test('is insufficient_balance without a wallet, and while the whole balance is held', async () => {
+    expect(await standing(await createOwner(0))).toEqual({ verdict: 'insufficient_balance' });
+    const owner = await createOwner(100);
     expect(await standing(owner)).toEqual({ verdict: 'admitted' });
     const requestId = await admit(owner, 100);
     expect(await standing(owner)).toEqual({ verdict: 'insufficient_balance' });
@@ -47,7 +47,7 @@ describe('the standing of a key', () => {
   });
 
   test('is rate_limit_exceeded until the minute ends', async () => {
-    const owner = await own(100);
+    const owner = await createOwner(100);
     const limits = { ...NO_LIMITS, requests_per_minute: 1 };
     await admit(owner, 1, limits);
     await billing.setClock('2026-10-01T12:00:20Z');
@@ -60,7 +60,7 @@ describe('the standing of a key', () => {
   });
 
   test('is key_monthly_limit_exceeded until the calendar month ends', async () => {
-    const owner = await own(100);
+    const owner = await createOwner(100);
     const limits = { ...NO_LIMITS, monthly_limit_micros: 10 };
     await billing.settle(await admit(owner, 10, limits), { outcome: 'settled', cost_micros: 10 });
     expect(await standing(owner, limits)).toEqual({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { admitKeyRequests } from '../src/reservations/admission-queries.ts';
 import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { type GatewayAccount, gatewayAccounts } from './support/gateway-accounts.ts';
+import { type GatewayAccount, gatewayAccounts, NO_LIMITS } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -25,7 +25,7 @@ const settle = (requestId: string, outcome: 'settled' | 'released' | 'uncertain'
 const remaining = async () => (await ask(0)).body.token_limit.remaining;
 
 describe('tokens per minute', () => {
-  test('reserves the estimate, refuses a request beyond the limit, and starts anew with the next minute', async () => {
+  test('reserves the estimate, refuses a request beyond the limit, and resets with the next minute', async () => {
     expect((await ask(60)).body).toMatchObject({
       verdict: 'admitted',
       token_limit: { limit: 100, remaining: 40, reset_ms: 60_000 },
@@ -49,7 +49,7 @@ describe('tokens per minute', () => {
     expect(await remaining()).toBe(left);
   });
 
-  test('does not credit a minute with what a request of an earlier minute gives back', async () => {
+  test('does not credit the current minute with tokens returned by a request of an earlier minute', async () => {
     const { requestId } = await ask(60);
     await billing.setClock('2026-10-15T12:01:00Z');
     await ask(50);
@@ -57,7 +57,7 @@ describe('tokens per minute', () => {
     expect(await remaining()).toBe(50);
   });
 
-  test('gives a request without its own output limit what is left, if that covers its input', async () => {
+  test('gives a request without an output limit the remaining tokens, if they cover its input', async () => {
     await ask(70);
     expect((await ask(4_000, { tokens_least: 31 })).body.verdict).toBe('rate_limit_exceeded');
     expect((await ask(4_000, { tokens_least: 30 })).body).toMatchObject({
@@ -66,29 +66,25 @@ describe('tokens per minute', () => {
     });
   });
 
-  test('never lets 200 parallel requests of two connections reserve more than the limit', async () => {
-    const questions = Array.from({ length: 200 }, () => ({
+  test('never lets 200 parallel requests on several connections reserve more than the limit', async () => {
+    const inputs = Array.from({ length: 200 }, () => ({
+      ...NO_LIMITS,
       requestId: newId('req'),
       userId: owner.userId,
       keyId: owner.keyId,
       holdMicros: 1,
-      requestsPerMinute: null,
-      monthlyLimitMicros: null,
-      holderId: null,
-      estimateMicros: null,
-      idempotencyKey: null,
       tokensPerMinute: 1_000,
       tokens: 30,
       tokensLeast: 30,
     }));
-    const groups = Array.from({ length: 20 }, (_, index) => questions.slice(index * 10, index * 10 + 10));
+    const groups = Array.from({ length: 20 }, (_, index) => inputs.slice(index * 10, index * 10 + 10));
     const decisions = (await Promise.all(groups.map((group) => admitKeyRequests(billing.db, group)))).flat();
     expect(decisions.filter(({ verdict }) => verdict === 'admitted')).toHaveLength(33);
   });
 });
 
 describe('idempotency keys', () => {
-  test('name the first request and its state, for this API key only', async () => {
+  test('return the first request and its state, per API key', async () => {
     const first = await accounts.ask(owner, { idempotency_key: 'once' });
     const second = await accounts.ask(owner, { idempotency_key: 'once' });
     expect(second.body).toMatchObject({
@@ -111,7 +107,7 @@ describe('idempotency keys', () => {
   });
 });
 
-test('answers the spending of keys in this month and the available balance', async () => {
+test('returns the spending of keys this month and the available balance', async () => {
   const { requestId } = await accounts.ask(owner);
   await settleReservations(billing.db, [{ requestId, outcome: 'settled', costMicros: 250 }], 'EUR');
   await accounts.ask(owner, { hold_micros: 1_000 });

@@ -15,8 +15,8 @@ const DIFFERENCES: [string, Record<string, unknown>][] = [
   ['a smaller amount', { amount_total: 1 }],
   ['a larger amount', { amount_total: 999_999 }],
   ['another currency', { currency: 'usd' }],
-  ['nothing, because of a coupon', { amount_total: 0, payment_status: 'no_payment_required' }],
-  ['no amount', { amount_total: null, currency: null }],
+  ['zero, because of a coupon', { amount_total: 0, payment_status: 'no_payment_required' }],
+  ['a missing amount', { amount_total: null, currency: null }],
 ];
 
 const startTopUp = async (token: string): Promise<string> => {
@@ -42,7 +42,7 @@ const readGauge = async ({ app, internalUrl }: TestBilling = billing) => {
   return Number(/^billing_mismatched_payments\{[^}]*\} (\S+)$/m.exec(await response.text())?.[1]);
 };
 
-describe('a top-up that was paid with another sum', () => {
+describe('a top-up whose payment differs from the price', () => {
   test.each(DIFFERENCES)('credits nothing: %s', async (_difference, changes) => {
     const { token, userId } = await signIn();
     const id = await startTopUp(token);
@@ -63,7 +63,7 @@ describe('a top-up that was paid with another sum', () => {
     expect(await readGauge()).toBe(before + 1);
   });
 
-  test('stays without effect when the session later shows the right sum', async () => {
+  test('stays without effect if the session later shows the right amount', async () => {
     const { token } = await signIn();
     const id = await startTopUp(token);
     payDifferently(id, { amount_total: 1 });
@@ -74,7 +74,7 @@ describe('a top-up that was paid with another sum', () => {
     expect(await stored(id)).toMatchObject({ paid_micros: 10_000, paid_currency: 'EUR' });
   });
 
-  test('credits once when confirmations and events of a right payment race', async () => {
+  test('credits a correct payment once when confirmations and events race', async () => {
     const { token } = await signIn();
     const id = await startTopUp(token);
     pay(id);
@@ -84,8 +84,8 @@ describe('a top-up that was paid with another sum', () => {
   });
 });
 
-describe('a subscription that was paid with another sum', () => {
-  test.each(DIFFERENCES)('is not activated by any order of events: %s', async (_difference, changes) => {
+describe('a subscription whose payment differs from the price', () => {
+  test.each(DIFFERENCES)('is not activated by any event: %s', async (_difference, changes) => {
     const { token, userId } = await signIn();
     const id = (await checkout(token)).body.session_id;
     const stripeId = String(payDifferently(id, changes)['subscription']);
@@ -106,7 +106,7 @@ describe('a subscription that was paid with another sum', () => {
     });
   });
 
-  test('is not activated when it names no checkout session', async () => {
+  test('is not activated if it names no checkout session', async () => {
     const { token } = await signIn();
     const id = (await checkout(token)).body.session_id;
     const stripeId = String(payDifferently(id, { amount_total: 1 })['subscription']);
@@ -116,7 +116,7 @@ describe('a subscription that was paid with another sum', () => {
     expect(await current(token)).toBeNull();
   });
 
-  test('does not keep the customer from buying again', async () => {
+  test('does not prevent the customer from buying again', async () => {
     const { token } = await signIn();
     const first = (await checkout(token)).body.session_id;
     payDifferently(first, { amount_total: 1 });
@@ -138,7 +138,7 @@ describe('a subscription that was paid with another sum', () => {
   });
 });
 
-test('a subscription that an operator creates at Stripe is applied beside an open checkout', async () => {
+test('applies a subscription created by an operator at Stripe despite an open checkout', async () => {
   const { token } = await signIn();
   const bought = (await checkout(token)).body.session_id;
   const other = await signIn();
@@ -150,7 +150,7 @@ test('a subscription that an operator creates at Stripe is applied beside an ope
   expect(await current(token)).toMatchObject({ status: 'active', plan: { id: 'basic' } });
 });
 
-describe('a checkout that the previous release started', () => {
+describe('a checkout started by the previous release', () => {
   const forgetPrice = (id: string) =>
     billing.db('checkout_sessions').where({ id }).update({ asked_micros: null, asked_currency: null });
 
@@ -165,7 +165,7 @@ describe('a checkout that the previous release started', () => {
     expect(await balance(token)).toBe(AMOUNT_MICROS);
   });
 
-  test('is compared with the present price of the plan', async () => {
+  test('is compared with the current price of the plan', async () => {
     for (const [difference, status] of [
       [{}, 200],
       [{ amount_total: 1 }, 409],
@@ -179,7 +179,7 @@ describe('a checkout that the previous release started', () => {
   });
 });
 
-test('a mismatch of the sandbox credits nothing and ends its alert after a day', async () => {
+test('credits nothing for a mismatch in the sandbox, and clears the alert after a day', async () => {
   const sandbox = await testBilling();
   try {
     const token = await sandbox.tokens.consoleSession({ userId: newId('usr') });

@@ -10,7 +10,7 @@ import { settleRequests } from '../src/reservations/settle-requests.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { ReferenceModel } from './support/reference-model.ts';
 
-/** Requests and accounts of one story; few, so that stories repeat and collide. */
+/** Requests and accounts per run. Few, so that steps repeat and collide. */
 const REQUESTS = 8;
 const ACCOUNTS = 2;
 
@@ -38,7 +38,7 @@ const step = fc.oneof(
   },
 );
 
-/** What was decided; a taken id is refused as invalid. */
+/** Returns the verdict; `request_id_taken` for a 422. */
 const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
   try {
     return (await admission).verdict;
@@ -48,7 +48,7 @@ const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
   }
 };
 
-test('any story of admissions, outcomes, repetitions and time ends as the reference model says, with every balance proven', async () => {
+test('matches the reference model, with every balance proven, after any sequence of admissions, outcomes and delays', async () => {
   const deps = {
     database: billing.db,
     currency: 'EUR',
@@ -73,18 +73,18 @@ test('any story of admissions, outcomes, repetitions and time ends as the refere
           await billing.app.sweep();
           model.sweep(now);
         } else if (act.do === 'admit') {
-          const asked = admitRequest({
+          const admission = admitRequest({
             ...{ kind: 'delegated', request_id: ids[act.request] ?? '', svc_user_id: ownerOf(act.request) },
             ...{ client_id: 'app_of_the_model', service: 'chat', estimate_micros: act.estimate },
           });
-          expect(await verdictOf(asked)).toBe(model.admit(act.request, ownerOf(act.request), act.estimate, now));
+          expect(await verdictOf(admission)).toBe(model.admit(act.request, ownerOf(act.request), act.estimate, now));
         } else {
           const result =
             act.do === 'settle'
               ? { outcome: 'settled' as const, cost_micros: act.cost }
               : { outcome: act.do === 'release' ? ('released' as const) : ('uncertain' as const) };
-          const [told] = await settleRequests(deps, [{ request_id: ids[act.request] ?? '', result }], 'call');
-          expect(told?.state).toBe(model.tell(act.request, result, now));
+          const [settled] = await settleRequests(deps, [{ request_id: ids[act.request] ?? '', result }], 'call');
+          expect(settled?.state).toBe(model.settle(act.request, result, now));
         }
         for (const { userId } of users) {
           const standing = await readStanding(billing.db, userId, 7);

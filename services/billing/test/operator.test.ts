@@ -25,8 +25,8 @@ const usedBy = async (userId: string) => {
   return [account.week_used_micros, account.pending];
 };
 
-describe('uncertain requests, by the operator', () => {
-  test('are listed oldest first and page by page', async () => {
+describe('the operator routes of uncertain requests', () => {
+  test('list them oldest first, in pages', async () => {
     const { userId } = await subscriber();
     const ids = [await admitUncertain(userId), await admitUncertain(userId), await admitUncertain(userId)];
     const first = (await billing.internal('GET', `${PATH}?limit=2`)).body;
@@ -39,7 +39,7 @@ describe('uncertain requests, by the operator', () => {
     for (const id of ids) await settle(id, null);
   });
 
-  test('are settled at a proven cost, or at their estimate, each once', async () => {
+  test('settle each one once, at a proven cost or at its estimate', async () => {
     const { userId } = await subscriber();
     const [proven, estimated] = [await admitUncertain(userId), await admitUncertain(userId)];
     expect(await settle(proven, 7)).toEqual({ request_id: proven, state: 'settled', settled: true });
@@ -49,7 +49,7 @@ describe('uncertain requests, by the operator', () => {
     expect(await usedBy(userId)).toEqual([107, 0]);
   });
 
-  test('a request under way is left alone, and one that is unknown is not found', async () => {
+  test('leave a reserved request unchanged, and return 404 for an unknown one', async () => {
     const { userId } = await subscriber();
     const { requestId } = await billing.admit(userId);
     expect(await settle(requestId, 5)).toEqual({ request_id: requestId, state: 'reserved', settled: false });

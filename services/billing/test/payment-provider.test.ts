@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const WIRING = new URL('../src/wire-payments.ts', import.meta.url).href;
 const CONFIG = { STRIPE_SECRET_KEY: 'sk_test', STRIPE_API_BASE: 'http://127.0.0.1:1', SWEEP_INTERVAL_MS: 1000 };
 
-/** Wires the provider in a process of its own and returns the URLs of the modules that it loads. */
+/** Wires the provider in a separate process and returns the URLs of the modules that it loads. */
 const modulesOf = async (payments: 'sandbox' | 'stripe'): Promise<string[]> => {
   const script = `
     import { registerHooks } from 'node:module';
@@ -22,7 +22,7 @@ const modulesOf = async (payments: 'sandbox' | 'stripe'): Promise<string[]> => {
 test.each([
   ['stripe', '/payments/stripe/', '/sandbox-payments/'],
   ['sandbox', '/sandbox-payments/', '/payments/stripe/'],
-] as const)('loads the code of %s only', async (payments, own, other) => {
+] as const)('loads only the code of %s', async (payments, own, other) => {
   const urls = await modulesOf(payments);
   expect(urls.some((url) => url.includes(own))).toBe(true);
   expect(urls.filter((url) => url.includes(other))).toEqual([]);

@@ -45,7 +45,7 @@ const verify = async (receipt: string) => {
 };
 
 describe('the receipt of a delegated request', () => {
-  test('says what it cost, and verifies against the published keys; asked again it says the same', async () => {
+  test('states the cost and verifies against the published keys, with the same claims each time', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     expect((await receiptOf(userId, requestId)).body.detail.code).toBe('not_settled');
@@ -64,7 +64,7 @@ describe('the receipt of a delegated request', () => {
     expect((await verify((await receiptOf(userId, requestId)).body.receipt)).payload).toEqual(payload);
   });
 
-  test('of audio has its seconds', async () => {
+  test('of an audio request states its seconds', async () => {
     const { userId } = await billing.subscribe('full');
     const { requestId } = await billing.admit(userId, { service: 'audio_transcription' });
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 5 });
@@ -74,7 +74,7 @@ describe('the receipt of a delegated request', () => {
     expect(payload).toMatchObject({ service: 'audio_transcription', audio_seconds: 1.5, input_tokens: null });
   });
 
-  test('of a released request costs nothing; of one settled at its estimate says so', async () => {
+  test('states a cost of zero for a released request, and `estimated` for one settled at its estimate', async () => {
     const { userId } = await billing.subscribe();
     const released = await billing.admit(userId);
     await billing.settle(released.requestId, { outcome: 'released' });
@@ -89,7 +89,7 @@ describe('the receipt of a delegated request', () => {
     expect(estimated.payload).toMatchObject({ outcome: 'estimated', cost_micros: 100, output_tokens: null });
   });
 
-  test('is of no other user and no other app: 404', async () => {
+  test('is 404 for another user and for another app', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'released' });
@@ -100,7 +100,7 @@ describe('the receipt of a delegated request', () => {
 });
 
 describe('the receipt of an API-key request', () => {
-  test('names provider, model and certification, for its account and its key', async () => {
+  test('names provider, model and certification, and is readable by its account and its key only', async () => {
     const userId = newId('usr');
     const [keyId, requestId] = [newId('key'), newId('req')];
     await billing.db.raw(`SELECT wallet_credit(?, 1000000, 'EUR', ?)`, [userId, newId('cs')]);
@@ -124,11 +124,11 @@ describe('the receipt of an API-key request', () => {
   });
 });
 
-describe('the keys of receipts', () => {
+describe('receipt keys', () => {
   const secret = Buffer.alloc(32, 3).toString('base64');
   const at = (day: string) => openReceiptKeys(secret, () => Date.parse(day));
 
-  test('are rotated every 90 days, and stay published, the next one in advance', async () => {
+  test('rotate every 90 days, stay published, and are published one period in advance', async () => {
     const [first, later] = [at('2026-10-02'), at('2027-03-31')];
     expect(await first.published()).toHaveLength(2);
     const published = await later.published();

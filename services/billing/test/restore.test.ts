@@ -14,7 +14,7 @@ const afterRestore = async (restored_to: string) => {
   return body;
 };
 
-/** Brings an account back to a moment before its first purchase, as a restore of the database does. */
+/** Resets an account to the state before its first purchase, as a restore of the database does. */
 const forget = async (userId: string): Promise<void> => {
   await billing.db('customers').where({ svc_user_id: userId }).update({ current_subscription_id: null });
   for (const table of ['checkout_sessions', 'subscriptions', 'stripe_customers', 'customers']) {
@@ -22,7 +22,7 @@ const forget = async (userId: string): Promise<void> => {
   }
 };
 
-test('a subscription bought after the restored moment is taken over from Stripe, and cannot be bought twice', async () => {
+test('imports a subscription bought after the restored moment from Stripe, so that it cannot be bought twice', async () => {
   const owner = await subscribe('full');
   await forget(owner.userId);
   expect(await current(owner.token)).toBeNull();
@@ -33,7 +33,7 @@ test('a subscription bought after the restored moment is taken over from Stripe,
   expect(stripe.object(owner.stripeId)['status']).toBe('active');
 });
 
-test('a top-up paid after the restored moment is credited once, however often the command runs', async () => {
+test('credits a top-up paid after the restored moment once, even if the command is repeated', async () => {
   const { userId, token } = await signIn();
   const { body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
     token,
@@ -46,7 +46,7 @@ test('a top-up paid after the restored moment is credited once, however often th
   expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(5_000_000);
 });
 
-test('the present state is announced once, in the new epoch and above every revision that receivers saw', async () => {
+test('announces the current state once, in the new epoch and with a higher revision than receivers have seen', async () => {
   const owner = await subscribe();
   const [before] = await factsOf(owner.userId);
   const { epoch } = await afterRestore('2026-11-03T00:00:00Z');

@@ -30,7 +30,7 @@ const publishedOf = async (userId: string) => {
 };
 const on = (day: string) => `${day}T12:00:00.000Z`;
 
-test('publishes each renewal that the clock of a subscription passes', async () => {
+test('publishes each renewal passed by the clock of a subscription', async () => {
   const { userId, token, subscriptionId: id } = await billing.subscribe();
   await advance(id, 92);
   expect(await current(token)).toMatchObject({ current_period_end: on('2027-02-01'), revision: 4 });
@@ -56,7 +56,7 @@ test('keeps windows, caps and other subscriptions on the real clock', async () =
 test.each([
   ['canceled', 'declines_renewals'],
   ['unpaid', 'asks_to_confirm'],
-])('admits during the retries of a failed renewal, and no more once the subscription is %s', async (end, card) => {
+])('admits during the retries of a failed renewal, and refuses once the subscription is %s', async (end, card) => {
   const { userId, token, subscriptionId: id } = await billing.subscribe();
   await billing.call('PATCH', control(id), { json: { card, when_unpaid: end } });
   await advance(id, 39);
@@ -79,7 +79,7 @@ test('admits during a trial', async () => {
   expect(await current(token)).toMatchObject({ status: 'active', current_period_start: on('2026-11-01') });
 });
 
-test('publishes each renewal once while the periodic work runs at the same time', async () => {
+test('publishes each renewal once while the periodic work runs concurrently', async () => {
   const { userId, subscriptionId: id } = await billing.subscribe();
   await Promise.all([advance(id, 62), ...Array.from({ length: 4 }, () => billing.app.tickPayments())]);
   await billing.app.tickPayments();
@@ -89,7 +89,7 @@ test('publishes each renewal once while the periodic work runs at the same time'
   expect(ends.at(-1)).toBe(on('2027-01-01'));
 });
 
-test('redirects to the success URL with the session id, and otherwise byte for byte', async () => {
+test('redirects to the success URL with the session id added and every other byte unchanged', async () => {
   const token = await billing.tokens.consoleSession({ userId: newId('usr') });
   const json = { plan_id: 'basic', success_url: 'http://127.0.0.1:9/done?a=1#x', cancel_url: 'https://shop.example/' };
   const { body } = await billing.call('POST', '/v1/subscriptions/checkout', { token, json });
@@ -110,7 +110,7 @@ test('opens the portal for customers only', async () => {
   expect(await current(token)).toMatchObject({ id, cancel_at_period_end: true });
 });
 
-test('answers 404 for an unknown subscription, and for the events of the other provider', async () => {
+test('returns 404 for an unknown subscription, and for events of the other provider', async () => {
   const unknown = await billing.call('POST', `${control(newId('sub'))}/advance`, { json: { seconds: 1 } });
   expect(unknown.status).toBe(404);
   const foreign = await billing.call('POST', '/v1/payments/stripe/events', { json: {} });

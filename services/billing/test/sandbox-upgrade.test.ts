@@ -24,7 +24,7 @@ const migrate = async (file: string): Promise<void> => {
   await db.transaction((trx) => up(trx));
 };
 
-/** The statements of the previous release, which names no schema. */
+/** Runs the statement of the previous release, which does not qualify table names. */
 const saveAsBefore = async (id: string, status: string): Promise<void> => {
   await db('sandbox_subscriptions')
     .insert({
@@ -61,7 +61,7 @@ const startAsBefore = async (id: string): Promise<void> => {
     .ignore();
 };
 
-test('keeps the rows, and lets the previous release go on with them', async () => {
+test('keeps all rows, and lets the previous release keep working with them', async () => {
   await saveAsBefore('kept', 'active');
   await startAsBefore('cs_kept');
   await db('sandbox_sessions').where({ id: 'cs_kept' }).update({ status: 'complete', subscription_id: 'kept' });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('schema.sql is what the migrations make', async () => {
+test('matches schema.sql after all migrations', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await dumpSchema(database.url)).toMatchFileSnapshot(file);
 });
@@ -18,7 +18,7 @@ test.each([
   ['reserved', 'holder_id IS NULL AND created_at', 'created_at', 'reservations_by_holder'],
   ['reserved', "holder_id IN ('gw_1', 'gw_2') AND created_at", 'created_at', 'reservations_by_holder'],
   ['uncertain', 'uncertain_at', 'uncertain_at', 'reservations_uncertain'],
-])('a sweep finds %s requests by %s with an index of open ones alone', async (state, condition, column, index) => {
+])('finds %s requests by %s through a partial index of open requests', async (state, condition, column, index) => {
   await database.knex.raw(`
     INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros, settled_by,
       week_start, month_start, created_at, ended_at)
@@ -33,7 +33,7 @@ test.each([
   expect(plan).not.toContain('Seq Scan');
 });
 
-test('the history of an account is read by its own rows alone, whatever others and the past hold', async () => {
+test('reads the usage history of an account by primary key, without scanning other accounts or days', async () => {
   await database.knex.raw(`
     INSERT INTO usage_days SELECT 'usr_' || n % 200, '2026-01-01'::date + n / 200, 'app', 'chat', 1, 1 FROM generate_series(0, 39999) n`);
   await database.knex.raw('ANALYZE usage_days');
@@ -45,7 +45,7 @@ test('the history of an account is read by its own rows alone, whatever others a
   expect(plan).not.toContain('Seq Scan');
 });
 
-/** What the server says to a change after this, nothing of which stays. */
+/** Runs a change after `before` and rolls both back. Returns the SQLSTATE of the failure, or `done`. */
 const codeOf = async (before: string, change: string): Promise<string> => {
   const transaction = await database.knex.transaction();
   try {
@@ -76,7 +76,7 @@ test.each([
   [DELEGATED, '23514', ['client_id = NULL', 'service = NULL', 'week_start = NULL', "key_id = 'key'"]],
   [SETTLED, '23514', ['ended_at = NULL', 'cost_micros = NULL', 'settled_by = NULL']],
   [SETTLED, '23514', ['cost_micros = -1', "settled_by = 'other'"]],
-])('a reservation keeps its rules: after %s, %s for %j', async (first, code, sets) => {
+])('checks a reservation: after %s, %s for %j', async (first, code, sets) => {
   const update = (set: string) => `UPDATE reservations SET ${set} WHERE request_id = 'sound'`;
   for (const set of sets) expect(await codeOf(`${OPEN}; ${update(first)}`, update(set)), set).toBe(code);
 });
@@ -89,7 +89,7 @@ test.each([
   ['done', ['pending = 2', `"interval" = 'year', week_used_micros = 5, month_used_micros = 5`]],
   ['23514', ['pending = -1', 'pending = 3', 'week_used_micros = -1', 'month_used_micros = -1']],
   ['23514', [`"interval" = 'week'`, 'period_end = period_start', "anchor = anchor + interval '1 microsecond'"]],
-])('an account keeps its rules (%s): %j', async (code, sets) => {
+])('checks an account (%s): %j', async (code, sets) => {
   for (const set of sets) {
     expect(await codeOf(ACCOUNT, `UPDATE accounts SET ${set} WHERE svc_user_id = 'sound'`), set).toBe(code);
   }
@@ -103,6 +103,6 @@ test.each([
   `${POSTING} 'top_up', 'r', 'eur')`,
   `${ENTRY} (1, 'other', 1), (1, 'usage', -1)`,
   `${ENTRY} (1, 'usage', 0)`,
-])('the ledger keeps its rules: %s', async (insert) => {
+])('refuses an invalid ledger row: %s', async (insert) => {
   expect(await codeOf('SELECT 1', insert)).toBe('23514');
 });

@@ -21,29 +21,29 @@ const entriesOf = async (requestId: string) =>
     .orderBy('posting_id')
     .select('kind', 'amount_micros');
 
-type Told = RequestOutcome | 'sweep_uncertain' | 'sweep_estimate';
+type Report = RequestOutcome | 'sweep_uncertain' | 'sweep_estimate';
 const settled = (cost_micros: number): RequestOutcome => ({ outcome: 'settled', cost_micros });
 const released: RequestOutcome = { outcome: 'released' };
 const uncertain: RequestOutcome = { outcome: 'uncertain' };
 
-const tell = async (requestId: string, told: Told) => {
-  if (typeof told === 'object') {
-    await billing.settle(requestId, told);
+const report = async (requestId: string, outcome: Report) => {
+  if (typeof outcome === 'object') {
+    await billing.settle(requestId, outcome);
     return;
   }
-  const column = told === 'sweep_uncertain' ? 'created_at' : 'uncertain_at';
+  const column = outcome === 'sweep_uncertain' ? 'created_at' : 'uncertain_at';
   const row = await billing.db('reservations').where({ request_id: requestId }).first(column);
-  const hours = told === 'sweep_uncertain' ? 0.1 : 24.01;
+  const hours = outcome === 'sweep_uncertain' ? 0.1 : 24.01;
   if (row[column] !== null) await billing.setClock(new Date(row[column].getTime() + hours * 3_600_000));
   await billing.app.sweep();
 };
 
 describe('a reservation with an estimate of 100 ends once', () => {
-  test.each<[string, Told[], { state: string; used: number; pending: number; entries: unknown[] }]>([
+  test.each<[string, Report[], { state: string; used: number; pending: number; entries: unknown[] }]>([
     ['settled', [settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
     ['settled twice', [settled(7), settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
     [
-      'settled in two ways',
+      'settled at two costs',
       [settled(7), settled(9)],
       { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
     ],
@@ -69,20 +69,20 @@ describe('a reservation with an estimate of 100 ends once', () => {
       [uncertain, settled(7)],
       { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
     ],
-    ['uncertain, then proven free', [uncertain, released], { state: 'settled', used: 0, pending: 0, entries: [] }],
-    ['forgotten', ['sweep_uncertain'], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+    ['uncertain, then released', [uncertain, released], { state: 'settled', used: 0, pending: 0, entries: [] }],
+    ['never reported', ['sweep_uncertain'], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
     [
-      'forgotten, then settled late',
+      'never reported, then settled late',
       ['sweep_uncertain', settled(230)],
       { state: 'settled', used: 230, pending: 0, entries: [['usage', 230]] },
     ],
     [
-      'forgotten for good',
+      'never reported, then settled at its estimate',
       ['sweep_uncertain', 'sweep_estimate'],
       { state: 'settled', used: 100, pending: 0, entries: [['usage', 100]] },
     ],
     [
-      'forgotten for good, then corrected, once',
+      'settled at its estimate, then corrected once',
       ['sweep_uncertain', 'sweep_estimate', settled(30), settled(30), settled(40), released],
       {
         state: 'settled',
@@ -95,7 +95,7 @@ describe('a reservation with an estimate of 100 ends once', () => {
       },
     ],
     [
-      'forgotten for good, then proven free',
+      'settled at its estimate, then released',
       ['sweep_uncertain', 'sweep_estimate', released],
       {
         state: 'settled',
@@ -112,10 +112,10 @@ describe('a reservation with an estimate of 100 ends once', () => {
       [settled(7), 'sweep_uncertain', 'sweep_estimate'],
       { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
     ],
-  ])('%s', async (_name, story, expected) => {
+  ])('%s', async (_name, reports, expected) => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId, { estimate_micros: 100 });
-    for (const told of story) await tell(requestId, told);
+    for (const outcome of reports) await report(requestId, outcome);
     const row = await billing.db('reservations').where({ request_id: requestId }).first();
     const account = await accountOf(userId);
     expect({
@@ -128,12 +128,12 @@ describe('a reservation with an estimate of 100 ends once', () => {
 });
 
 describe('the settlements endpoint', () => {
-  test('answers null for a request that was never admitted, and records nothing', async () => {
+  test('returns null for a request that was never admitted, and stores nothing', async () => {
     const requestId = newId('req');
     expect(await billing.settle(requestId, settled(5))).toBeNull();
     expect(await billing.db('reservations').where({ request_id: requestId })).toEqual([]);
   });
-  test('takes many at once, repeated ones too, and answers each in its place', async () => {
+  test('accepts a batch with repetitions, and returns the states in input order', async () => {
     const { userId } = await billing.subscribe('full');
     const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
     const unknown = newId('req');
@@ -162,7 +162,7 @@ describe('the settlements endpoint', () => {
       expect((await billing.internal('POST', '/internal/settlements', { settlements })).status).toBe(422);
     }
   });
-  test('counts once what 20 callers tell at the same time, in batches that overlap in every order', async () => {
+  test('counts each outcome once when 20 callers report overlapping batches in different orders concurrently', async () => {
     const accounts = await Promise.all(Array.from({ length: 6 }, () => billing.subscribe('full')));
     const requests = await Promise.all(
       accounts.flatMap(({ userId }) => [billing.admit(userId), billing.admit(userId)]),
@@ -182,9 +182,9 @@ describe('the settlements endpoint', () => {
   });
 });
 
-describe('a release that overtakes its own admission', () => {
+describe('a release that overtakes its admission', () => {
   const rowsOf = (requestId: string) => billing.db('reservations').where({ request_id: requestId });
-  test('leaves no place taken and nothing to charge, for a subscription and for a wallet', async () => {
+  test('takes no place and charges nothing, for a subscription and for a wallet', async () => {
     const { userId } = await billing.subscribe();
     const request_id = newId('req');
     expect(await billing.settle(request_id, released)).toBeNull();
@@ -201,7 +201,7 @@ describe('a release that overtakes its own admission', () => {
     expect(await rowsOf(request_id)).toMatchObject([{ kind: 'given_up', state: 'released' }]);
     expect(await billing.settle(request_id, released)).toBe('released');
   });
-  test('races it without taking a place for good, whichever comes first', async () => {
+  test('leaves no place taken when both race', async () => {
     const { userId } = await billing.subscribe('full');
     for (let round = 0; round < 25; round += 1) {
       const request_id = newId('req');
@@ -225,7 +225,7 @@ describe('the ledger', () => {
        INSERT INTO ledger_entries SELECT posting.id, t.* FROM posting, unnest(?::text[], ?::bigint[]) AS t`,
       [newId('req'), amounts.map(([book]) => book), amounts.map(([, amount]) => amount)],
     );
-  test('takes no posting that does not sum to zero, and none without entries', async () => {
+  test('refuses a posting that does not sum to zero, and one without entries', async () => {
     await expect(post([['usage', 5]])).rejects.toThrow(/sum to 5/);
     await expect(
       post([
@@ -235,7 +235,7 @@ describe('the ledger', () => {
     ).rejects.toThrow(/sum to 1/);
     await expect(post([])).rejects.toThrow(/has no entries/);
   });
-  test('takes no entry that is added to a posting later, and none without a posting', async () => {
+  test('refuses an entry that is added to a posting later, and one without a posting', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, settled(5));
@@ -256,7 +256,7 @@ describe('the ledger', () => {
     'UPDATE ledger_postings SET kind = kind',
     'DELETE FROM ledger_postings',
     'TRUNCATE ledger_postings, ledger_entries',
-  ])('is append-only: %s is refused', async (statement) => {
+  ])('is append-only: refuses %s', async (statement) => {
     await expect(billing.db.raw(statement)).rejects.toThrow(/append-only/);
   });
 });

@@ -21,7 +21,7 @@ const liveAtStripe = (userId: string) =>
     .filter(({ metadata, status }) => Object(metadata)['svc_user_id'] === userId && status !== 'canceled');
 
 describe('bursts of events', () => {
-  test('duplicated, shuffled and dropped publish each state that was applied once, with revisions without gaps', async () => {
+  test('publish each applied state once, with gapless revisions, when duplicated, reordered and dropped', async () => {
     const status = fc.constantFrom('active', 'past_due', 'unpaid', 'paused', 'trialing');
     const burst = fc.array(
       fc.record({ status, deliveries: fc.array(fc.nat(5), { maxLength: 4 }), together: fc.boolean() }),
@@ -37,7 +37,7 @@ describe('bursts of events', () => {
         for (const step of steps) {
           stripe.update(stripeId, { status: step.status, ended_at: step.status === 'unpaid' ? 1_790_000_000 : null });
           sent.push(updated(stripeId));
-          // Old and new events, some twice, some never, one after the other or all at once.
+          // Old and new events, some twice, some never, sequentially or concurrently.
           const chosen = step.deliveries.map((back) => sent.at(-1 - back) ?? updated(stripeId));
           if (step.together) await Promise.all(chosen.map((event) => deliver(event)));
           else for (const event of chosen) await deliver(event);
@@ -54,7 +54,7 @@ describe('bursts of events', () => {
     );
   }, 120_000);
 
-  test('about a subscription that billing has not heard of yet make it, before its checkout is told', async () => {
+  test('create a subscription that billing does not know yet, even before the event of its checkout', async () => {
     const { token, userId } = await signIn();
     const id = (await checkout(token)).body.session_id;
     const stripeId = String(pay(id)['subscription']);
@@ -70,7 +70,7 @@ describe('bursts of events', () => {
 });
 
 describe('a double checkout', () => {
-  test('never ends in two live subscriptions, whoever is told of which payment first', async () => {
+  test('never leaves two live subscriptions, in any order of payments and events', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { token, userId } = await signIn();
       const ids = (await Promise.all([checkout(token), checkout(token, 'full'), checkout(token)])).map(
@@ -89,15 +89,15 @@ describe('a double checkout', () => {
     }
   });
 
-  test('of an account that buys for the first time has one customer at Stripe', async () => {
+  test('stores one Stripe customer for an account that buys for the first time', async () => {
     for (let round = 0; round < 200; round += 1) {
       const [userId, customerId] = [newId('usr'), `cus_${round}`];
-      const remembered = await Promise.all([1, 2, 3, 4].map(() => insertCustomer(billing.db, userId, customerId)));
-      expect(new Set(remembered)).toEqual(new Set([customerId]));
+      const stored = await Promise.all([1, 2, 3, 4].map(() => insertCustomer(billing.db, userId, customerId)));
+      expect(new Set(stored)).toEqual(new Set([customerId]));
     }
   }, 30_000);
 
-  test('that cannot be reverted for now is reverted by whoever asks next, and refunded once', async () => {
+  test('is reverted by the next confirmation if the first revert fails, and refunded once', async () => {
     const { token, userId } = await signIn();
     const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token)).body.session_id];
     pay(one);
@@ -117,7 +117,7 @@ describe('a double checkout', () => {
 });
 
 describe('the sweep', () => {
-  test('reads every page of what was never delivered, each event once', async () => {
+  test('reads every page of undelivered events, and handles each event once', async () => {
     const { token, stripeId } = await subscribe();
     stripe.update(stripeId, { status: 'past_due' });
     const noise = Array.from({ length: 230 }, () => stripe.event('customer.subscription.trial_will_end', stripeId));
@@ -133,8 +133,8 @@ describe('the sweep', () => {
   }, 30_000);
 });
 
-describe('prices and products', () => {
-  test('lead to their plan after the plan has got another price, and a price made at Stripe does by its product', async () => {
+describe('Stripe prices and products', () => {
+  test('identify the plan by a former price, and by product if the price was created at Stripe', async () => {
     const { token, stripeId } = await subscribe();
     const plans = loadPlans(billing.config.PLANS_FILE, { currency: 'EUR', needsStripePrice: true });
     await openPlanOffer(
@@ -149,17 +149,17 @@ describe('prices and products', () => {
     stripe.update(stripeId, { items, status: 'active' });
     expect((await deliver(updated(stripeId))).status).toBe(200);
     expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
-    items.data[0].price.product = 'prod_of_nobody';
+    items.data[0].price.product = 'prod_unknown';
     stripe.update(stripeId, { items });
     expect((await deliver(updated(stripeId))).status).toBe(500);
     await openPlanOffer(billing.db, plans);
   });
   test.each(['past_due', 'unpaid', 'paused', 'canceled'] as const)(
-    'of which nothing is known hide no end of payment: %s',
+    'keep the previous plan if they are unknown and the status is %s',
     async (status) => {
       const { token, stripeId } = await subscribe();
       const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
-      Object.assign(items.data[0].price, { id: 'price_of_nobody', product: 'prod_of_nobody' });
+      Object.assign(items.data[0].price, { id: 'price_unknown', product: 'prod_unknown' });
       stripe.update(stripeId, { items });
       expect((await deliver(updated(stripeId))).status).toBe(500);
       stripe.update(stripeId, { status });
@@ -167,7 +167,7 @@ describe('prices and products', () => {
       expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status });
     },
   );
-  test('of a product that is sold as several plans stand for none', async () => {
+  test('identify no plan if one product is sold as several plans', async () => {
     const [one, two] = [await subscribe('basic'), await subscribe('full')];
     for (const { stripeId } of [one, two]) {
       const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
@@ -205,7 +205,7 @@ describe('a refund of a top-up', () => {
         );
     return { ...owner, refund, balance, paidBack };
   };
-  test('is paid back by Stripe, in its smallest unit, once per id', async () => {
+  test('is refunded by Stripe once per id, in minor units', async () => {
     const { refund, balance, paidBack } = await fund();
     const id = newId('req');
     const answers = await Promise.all([refund(id, 2_500_000), refund(id, 2_500_000), refund(id, 2_500_000)]);
@@ -215,7 +215,7 @@ describe('a refund of a top-up', () => {
     expect(await balance()).toBe(7_500_000);
     expect(paidBack()).toMatchObject([{ amount: '250', metadata: { svc_refund_id: id } }]);
   });
-  test('stays pending while Stripe is down, is told again by itself, and is paid back once though the first was', async () => {
+  test('stays pending while Stripe is down, is retried by the periodic work, and is refunded once', async () => {
     const { refund, balance, paidBack } = await fund();
     const id = newId('req');
     stripe.faults.push(500, 500, 500);
@@ -223,14 +223,14 @@ describe('a refund of a top-up', () => {
     expect(await balance()).toBe(9_000_000);
     await billing.app.tickPayments();
     expect((await refund(id, 1_000_000)).body.state).toBe('refunded');
-    // As if the answer had been lost, and the key of the request had been forgotten since.
+    // Simulates a lost answer after the expiry of the idempotency key.
     await billing.db('wallet_refunds').where({ id }).update({ state: 'pending', ended_at: null });
     stripe.forgetKeys();
     await billing.app.tickPayments();
     expect(paidBack()).toHaveLength(1);
     expect(await balance()).toBe(9_000_000);
   }, 30_000);
-  test('that Stripe refuses for good is put back', async () => {
+  test('is credited back if Stripe refuses it', async () => {
     const { refund, balance, paidBack } = await fund();
     stripe.refuseRefunds = true;
     expect((await refund('dispute-1', 4_000_000)).body.state).toBe('refused');
@@ -240,8 +240,8 @@ describe('a refund of a top-up', () => {
   });
 });
 
-describe('every write', () => {
-  test('carries an idempotency key, the portal too', async () => {
+describe('every write to Stripe', () => {
+  test('carries an idempotency key, including the portal', async () => {
     const { token } = await subscribe();
     await billing.call('POST', '/v1/subscriptions/portal', { token, json: { return_url: 'https://shop.example/' } });
     const writes = stripe.calls.filter(({ method }) => method !== 'GET');

@@ -9,7 +9,7 @@ afterAll(stop);
 beforeEach(reset);
 
 describe('a purchase through Stripe', () => {
-  test('goes from hosted checkout to confirmation, with a pinned version and an idempotency key on every write', async () => {
+  test('runs from hosted checkout to confirmation, with a pinned API version and an idempotency key on every write', async () => {
     const { userId, token } = await signIn();
     const started = await checkout(token, 'full');
     expect(started.body.url).toBe(`https://checkout.stripe.test/${stripeSessionOf(started.body.session_id)}`);
@@ -30,7 +30,7 @@ describe('a purchase through Stripe', () => {
       ...[`customer-${userId}`, `checkout-${started.body.session_id}`],
     ]);
   });
-  test('takes effect by its event, even one that comes before the call that caused it returns', async () => {
+  test('takes effect by its event, even if that arrives before the call that created the session returns', async () => {
     const { token } = await signIn();
     stripe.onSessionMade = async (session) => {
       stripe.pay(String(session['id']), new Date());
@@ -40,7 +40,7 @@ describe('a purchase through Stripe', () => {
     expect(started.status).toBe(200);
     expect(await current(token)).toMatchObject({ status: 'active' });
   });
-  test('tops the wallet up once, by confirmation and event', async () => {
+  test('tops up the wallet once when both confirmation and event arrive', async () => {
     const { token } = await signIn();
     const { body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
       token,
@@ -60,7 +60,7 @@ describe('a purchase through Stripe', () => {
   test.each([
     [999_999, 'greater_than_equal'],
     [1_005_000, 'value_error'],
-  ])('tops no wallet up by %d micros, which nobody could pay', async (amount_micros, type) => {
+  ])('returns 422 for a top-up of %d micros, which Stripe cannot charge', async (amount_micros, type) => {
     const { token } = await signIn();
     const { status, body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', {
       token,
@@ -68,7 +68,7 @@ describe('a purchase through Stripe', () => {
     });
     expect([status, body.detail[0]]).toMatchObject([422, { loc: ['body', 'amount_micros'], type }]);
   });
-  test('that loses to another one is refunded and ended', async () => {
+  test('is refunded and cancelled if another subscription is already live', async () => {
     const { token } = await signIn();
     const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token, 'full')).body.session_id];
     pay(one);
@@ -81,7 +81,7 @@ describe('a purchase through Stripe', () => {
     expect((await deliver(stripe.event('customer.subscription.deleted', lost))).status).toBe(200);
     expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
   });
-  test('is told clearly when Stripe is down, leaves nothing half-done, and can be begun again', async () => {
+  test('returns 503 while Stripe is down, and can be retried', async () => {
     const { token } = await signIn();
     stripe.faults.push(500, 'reset', 503);
     const answer = await checkout(token);
@@ -89,7 +89,7 @@ describe('a purchase through Stripe', () => {
     stripe.faults.push('reset');
     expect((await checkout(token)).status).toBe(200);
   }, 30_000);
-  test('opens the portal for whoever bought something', async () => {
+  test('opens the portal for customers', async () => {
     const { token } = await subscribe();
     const portal = await billing.call('POST', '/v1/subscriptions/portal', {
       token,
@@ -99,8 +99,8 @@ describe('a purchase through Stripe', () => {
   });
 });
 
-describe('events', () => {
-  test('are refused unsigned, signed otherwise, changed, or too old, and taken under each secret', async () => {
+describe('Stripe events', () => {
+  test('return 400 if unsigned, wrongly signed, altered or too old, and are accepted with each configured secret', async () => {
     const { stripeId } = await subscribe();
     const event = stripe.event('customer.subscription.updated', stripeId);
     const body = JSON.stringify(event);
@@ -116,7 +116,7 @@ describe('events', () => {
     }
     expect((await deliver(event, stripe.sign(body, OLD_SECRET))).body).toEqual({ received: true });
   });
-  test('duplicated, shuffled and dropped end in the latest state, with one fact per state that was seen', async () => {
+  test('lead to the latest state, with one fact per observed state, when duplicated, reordered and dropped', async () => {
     const { userId, token, stripeId } = await subscribe();
     const events = ['past_due', 'active', 'past_due'].map((status) => {
       stripe.update(stripeId, { status });
@@ -135,24 +135,24 @@ describe('events', () => {
       ],
     ]);
   });
-  test('that race cannot set the state back: the fetch that began first is stale, though it ends last', async () => {
+  test('cannot set the state back when they race: the fetch that started first is stale, even if it ends last', async () => {
     const { token, stripeId } = await subscribe();
-    const held = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
     const reading = Promise.withResolvers<void>();
     stripe.afterRead = async () => {
       stripe.afterRead = async () => undefined;
       reading.resolve();
-      await held.promise;
+      await release.promise;
     };
     const first = deliver(stripe.event('customer.subscription.updated', stripeId));
     await reading.promise;
     stripe.update(stripeId, { status: 'past_due' });
     await deliver(stripe.event('customer.subscription.updated', stripeId));
-    held.resolve();
+    release.resolve();
     expect((await first).status).toBe(200);
     expect(await current(token)).toMatchObject({ status: 'past_due', revision: 2 });
   });
-  test('of invoices lead to their subscription, and a change of price to the plan that has it', async () => {
+  test('of invoices refresh their subscription, and a changed price changes the plan', async () => {
     const { token, stripeId } = await subscribe();
     const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
     for (const item of items.data) item.price.id = 'price_of_full';
@@ -160,7 +160,7 @@ describe('events', () => {
     await deliver(stripe.event('invoice.paid', String(stripe.object(stripeId)['latest_invoice'])));
     expect(await current(token)).toMatchObject({ plan: { id: 'full' }, cancel_at_period_end: true });
   });
-  test('that are signed but make no sense are faults of the request, not of ours', async () => {
+  test('return 422 if signed but malformed', async () => {
     const send = async (body: string) => {
       const response = await fetch(`${billing.publicUrl}/v1/payments/stripe/events`, {
         ...{ method: 'POST', body },
@@ -180,18 +180,18 @@ describe('events', () => {
     ]);
     expect(await send(about({ id: 'cs_x', client_reference_id: 'cs_x' }))).toEqual([200, undefined, undefined]);
   });
-  test('about what is not ours, or of another kind, are taken and leave nothing', async () => {
+  test('about foreign objects or of other types are acknowledged and ignored', async () => {
     const { stripeId } = await subscribe();
     stripe.update(stripeId, { metadata: {}, customer: 'cus_of_another_product' });
     expect((await deliver(stripe.event('customer.subscription.updated', stripeId))).body).toEqual({ received: true });
     expect((await deliver(stripe.event('customer.created', stripeId))).body).toEqual({ received: true });
   });
-  test('fail while Stripe is down, so that it delivers them again', async () => {
+  test('return 503 while Stripe is down, so that Stripe redelivers them', async () => {
     const { stripeId } = await subscribe();
     stripe.faults.push(500, 500, 500);
     expect((await deliver(stripe.event('customer.subscription.updated', stripeId))).status).toBe(503);
   }, 30_000);
-  test('that were never delivered are swept, and a subscription of which nothing is heard is asked for', async () => {
+  test('are swept if they were never delivered, and silent subscriptions are refreshed', async () => {
     const [one, two] = [await subscribe(), await subscribe()];
     stripe.update(one.stripeId, { status: 'paused' });
     stripe.undelivered = [stripe.event('customer.subscription.paused', one.stripeId)];

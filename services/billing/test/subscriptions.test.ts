@@ -27,7 +27,7 @@ const factsOf = async (userId: string) =>
     .select('subject', 'version', 'payload');
 
 describe('GET /v1/subscriptions/plans', () => {
-  test('answers anybody the plans on offer, without what belongs to the payment provider', async () => {
+  test('lists the plans on offer without credentials and without fields of the payment provider', async () => {
     const { status, body } = await billing.call('GET', '/v1/subscriptions/plans');
     expect(status).toBe(200);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['basic', 'full', 'yearly']);
@@ -36,7 +36,7 @@ describe('GET /v1/subscriptions/plans', () => {
 });
 
 describe('buying a subscription', () => {
-  test('goes from checkout over payment to confirmation, and confirming again answers the same', async () => {
+  test('runs from checkout through payment to confirmation, and returns the same when confirmed again', async () => {
     const { token } = await signIn();
     expect(await current(token)).toBeNull();
     const started = await checkout(token);
@@ -66,12 +66,12 @@ describe('buying a subscription', () => {
     expect((await complete(id)).status).toBe(200);
     expect(await current(token)).toEqual(confirmed.body.subscription);
   });
-  test('takes effect when it is paid, even if nobody ever confirms', async () => {
+  test('takes effect when it is paid, even without a confirmation', async () => {
     const { token } = await signIn();
     await complete((await checkout(token)).body.session_id);
     expect(await current(token)).toMatchObject({ status: 'active' });
   });
-  test('publishes one fact, however often it is paid and confirmed at once', async () => {
+  test('publishes one fact under concurrent payments and confirmations', async () => {
     const { token, userId } = await signIn();
     const id = (await checkout(token)).body.session_id;
     await Promise.all([...Array.from({ length: 5 }, () => complete(id))]);
@@ -111,7 +111,7 @@ describe('buying a subscription', () => {
         'string_too_long',
       ],
       ['an unknown property', { coupon: 'x' }, ['body', 'coupon'], 'extra_forbidden'],
-    ])('with %s', async (_what, more, loc, type) => {
+    ])('with %s', async (_fault, more, loc, type) => {
       const { token } = await signIn();
       const answer = await checkout(token, more);
       expect(answer.status).toBe(422);
@@ -124,13 +124,13 @@ describe('buying a subscription', () => {
     });
   });
 
-  test('wants a console session', async () => {
+  test('requires a console session', async () => {
     const answer = await billing.call('POST', '/v1/subscriptions/checkout', { json: {} });
     expect([answer.status, answer.body.detail.code]).toEqual([401, 'not_authenticated']);
     const accessToken = await billing.tokens.accessToken();
     expect((await checkout(accessToken)).body.detail.code).toBe('invalid_token');
   });
-  test('by somebody else is not found, before and after payment', async () => {
+  test('returns 404 to another account, before and after payment', async () => {
     const [buyer, stranger] = [await signIn(), await signIn()];
     const id = (await checkout(buyer.token)).body.session_id;
     expect((await confirm(stranger.token, id)).status).toBe(404);
@@ -139,7 +139,7 @@ describe('buying a subscription', () => {
     expect(await current(stranger.token)).toBeNull();
     expect((await confirm(stranger.token, newId('cs'))).status).toBe(404);
   });
-  test('conflicts while it is not paid, and once it has expired', async () => {
+  test('returns 409 until it is paid, and after it has expired', async () => {
     const { token } = await signIn();
     const id = (await checkout(token)).body.session_id;
     expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
@@ -152,14 +152,14 @@ describe('buying a subscription', () => {
 });
 
 describe('two purchases', () => {
-  test('do not begin while a subscription is live', async () => {
+  test('return 409 while a subscription is live', async () => {
     const { token, subscriptionId } = await billing.subscribe();
     const second = await checkout(token, { plan_id: 'full' });
     expect([second.status, second.body.detail.code]).toEqual([409, 'subscription_already_active']);
     await play(subscriptionId, 'canceled');
     expect((await checkout(token)).status).toBe(200);
   });
-  test('begun side by side end in one live subscription; the second payment is reverted', async () => {
+  test('started in parallel leave one live subscription, and the second payment is reverted', async () => {
     const { token, userId } = await signIn();
     const [one, two] = [
       (await checkout(token)).body.session_id,
@@ -178,7 +178,7 @@ describe('two purchases', () => {
     await billing.app.tickPayments();
     expect(await factsOf(userId)).toHaveLength(1);
   });
-  test('paid at the same moment end in one live subscription', async () => {
+  test('paid concurrently leave one live subscription', async () => {
     const { token, userId } = await signIn();
     const sessions = await Promise.all(Array.from({ length: 4 }, () => checkout(token)));
     const answers = await Promise.all(sessions.map(({ body }) => complete(body.session_id)));
@@ -188,7 +188,7 @@ describe('two purchases', () => {
     ).toHaveLength(1);
     expect(await billing.db('subscriptions').where({ svc_user_id: userId })).toHaveLength(1);
   });
-  test('one after the other begin windows anew and go on counting revisions', async () => {
+  test('in succession reset the windows and continue the revisions', async () => {
     const { token, userId, subscriptionId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 1000 });
@@ -203,7 +203,7 @@ describe('two purchases', () => {
 });
 
 describe('later states', () => {
-  test('are published once each, as snapshots or as the end, with growing revisions', async () => {
+  test('are published once each, as snapshot or end, with growing revisions', async () => {
     const { userId, subscriptionId, token } = await billing.subscribe();
     for (const status of ['past_due', 'past_due', 'active', 'unpaid', 'active', 'canceled', 'canceled']) {
       expect((await play(subscriptionId, status)).body).toEqual({ id: subscriptionId, status });
@@ -220,7 +220,7 @@ describe('later states', () => {
     expect(facts.at(-1)?.payload.ended_at).toBe(START);
     expect(await current(token)).toMatchObject({ status: 'canceled', revision: 6 });
   });
-  test('do not follow a final one', async () => {
+  test('are refused after a final one', async () => {
     const { subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'canceled');
     expect((await play(subscriptionId, 'active')).body.detail[0]).toMatchObject({
@@ -228,7 +228,7 @@ describe('later states', () => {
       type: 'value_error',
     });
   });
-  test('of an unknown subscription are not found, and unknown ones are invalid', async () => {
+  test('return 404 for an unknown subscription, and 422 for an unknown state', async () => {
     expect((await play(newId('sub'), 'active')).status).toBe(404);
     const { subscriptionId } = await billing.subscribe();
     expect((await play(subscriptionId, 'dead')).body.detail[0]).toMatchObject({
@@ -236,7 +236,7 @@ describe('later states', () => {
       type: 'enum',
     });
   });
-  test('of an unpaid subscription that comes back when another is live are reverted', async () => {
+  test('are reverted if an unpaid subscription becomes active while another one is live', async () => {
     const { userId, token, subscriptionId } = await billing.subscribe();
     await play(subscriptionId, 'unpaid');
     await complete((await checkout(token)).body.session_id);
@@ -265,7 +265,7 @@ describe('renewal', () => {
       ],
     ]);
   });
-  test('of a subscription cancelled for the end of its period is its end', async () => {
+  test('ends a subscription that was cancelled for the end of its period', async () => {
     const { token, userId } = await billing.subscribe();
     const portal = await billing.call('POST', '/v1/subscriptions/portal', {
       token,
@@ -284,12 +284,12 @@ describe('renewal', () => {
 });
 
 describe('POST /internal/subscription-snapshots', () => {
-  test('answers in the given order: null without a subscription, and the current snapshot with one', async () => {
+  test('returns the current snapshots in the given order, and null without a subscription', async () => {
     const { userId } = await billing.subscribe();
     const read = async (...ids: string[]) =>
       (await billing.internal('POST', '/internal/subscription-snapshots', { svc_user_ids: ids })).body.snapshots;
-    const { svc_user_id: _, ...told } = (await factsOf(userId))[0]?.payload ?? {};
-    expect(await read(newId('usr'), userId, newId('usr'))).toEqual([null, told, null]);
+    const { svc_user_id: _, ...published } = (await factsOf(userId))[0]?.payload ?? {};
+    expect(await read(newId('usr'), userId, newId('usr'))).toEqual([null, published, null]);
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 505 });
     expect((await read(userId))[0].budget).toMatchObject({ weekly_used_percent: 50, monthly_used_percent: 16 });
@@ -299,7 +299,7 @@ describe('POST /internal/subscription-snapshots', () => {
     ['past_due', true],
     ['paused', false],
     ['canceled', false],
-  ])('a subscription that is %s has its services: %s', async (status, chat) => {
+  ])('includes the services of a subscription that is %s: %s', async (status, chat) => {
     const { userId, subscriptionId } = await billing.subscribe();
     await play(subscriptionId, status);
     const { body } = await billing.internal('POST', '/internal/subscription-snapshots', { svc_user_ids: [userId] });

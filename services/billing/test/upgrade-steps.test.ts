@@ -44,7 +44,7 @@ const select = async (column: string, call: string): Promise<unknown[]> => {
   return rows.map(({ value }: { value: unknown }) => value);
 };
 
-/** The calls of the previous release: requests that come alone, and in groups. Returns their verdicts and effects. */
+/** Makes the calls of the previous release, single and batched. Returns their verdicts and effects. */
 const serve = async (name: string): Promise<unknown[]> => {
   const [keyed, many, delegated, group] = ['key', 'keys', 'app', 'apps'].map((kind) => `${name} ${kind}`);
   const settle = (id: string) => select('effect', `settle_one('${id}', 'settled', 70, 'EUR')`);
@@ -74,16 +74,19 @@ const serve = async (name: string): Promise<unknown[]> => {
 };
 const SERVED = [...Array<string>(4).fill('admitted'), 'settled', 'settled', 'settled', 'released'];
 
-test.each(FILES.filter((file) => file > RELEASED))('the previous release admits and settles after %s', async (file) => {
-  await migrate(file);
-  expect(await serve(file)).toEqual(SERVED);
-});
+test.each(FILES.filter((file) => file > RELEASED))(
+  'lets the previous release admit and settle after %s',
+  async (file) => {
+    await migrate(file);
+    expect(await serve(file)).toEqual(SERVED);
+  },
+);
 
-test('after the last migration every total is proven', async () => {
+test('keeps every balance proven after the last migration', async () => {
   expect(await checkBalances(db)).toEqual([]);
 });
 
-test('no function stands beside another of the same name', async () => {
+test('leaves no overloaded function', async () => {
   const { rows } = await db.raw(`
     SELECT p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
     WHERE n.nspname IN ('public', 'sandbox_payments') GROUP BY n.nspname, p.proname HAVING count(*) > 1`);

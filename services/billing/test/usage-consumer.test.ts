@@ -39,13 +39,13 @@ const publish = async (records: object[], id = crypto.randomUUID()) => {
     occurred_at: '2026-10-01T12:00:00.000Z',
     data: { records },
   };
-  // No message id: the broker must not be what drops the repetitions.
+  // Without a message id, so that the broker does not drop repetitions before the consumer sees them.
   await operator.jetstream.publish(subject, JSON.stringify(envelope));
 };
 const accountOf = async (userId: string) => billing.db('accounts').where({ svc_user_id: userId }).first();
 
-describe('the consumer of usage', () => {
-  test('settles each request once, told by call and by fact, repeated and in any order, and keeps usage nobody admitted', async () => {
+describe('the usage consumer', () => {
+  test('settles each request once despite repeated and reordered reports, and stores usage that was never admitted', async () => {
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     try {
       const { userId } = await billing.subscribe('full');
@@ -70,7 +70,7 @@ describe('the consumer of usage', () => {
       await consumer.stop();
     }
   });
-  test('leaves of an API-key hold the estimate of an unknown outcome, until its cost arrives', async () => {
+  test('reduces the hold of an uncertain API-key request to its estimate until the cost arrives', async () => {
     const accounts = gatewayAccounts(billing);
     const owner = await accounts.fund();
     const { requestId } = await accounts.ask(owner);
@@ -92,7 +92,7 @@ describe('the consumer of usage', () => {
       await consumer.stop();
     }
   });
-  test('settles what was told while it was away', async () => {
+  test('settles usage published while it was down', async () => {
     const { userId } = await billing.subscribe('full');
     const { requestId } = await billing.admit(userId);
     await publish([factOf(userId, requestId, 8)]);
@@ -106,7 +106,7 @@ describe('the consumer of usage', () => {
   });
 });
 
-describe('facts about subscriptions', () => {
+describe('subscription facts', () => {
   test('reach the stream in the order of their revisions', async () => {
     const { userId, subscriptionId } = await billing.subscribe();
     await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'past_due' } });
@@ -119,7 +119,7 @@ describe('facts about subscriptions', () => {
     } finally {
       await relay.stop();
     }
-    const told: unknown[] = [];
+    const published: unknown[] = [];
     const { state } = await messaging.manager.streams.info(streams.billing.name);
     for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
       const event = (await messaging.manager.streams.getMessage(streams.billing.name, { seq }))?.json<{
@@ -127,9 +127,9 @@ describe('facts about subscriptions', () => {
         version: number;
         subject: string;
       }>();
-      if (event?.aggregate === `subscription:${userId}`) told.push([event.subject, event.version]);
+      if (event?.aggregate === `subscription:${userId}`) published.push([event.subject, event.version]);
     }
-    expect(told).toEqual([
+    expect(published).toEqual([
       ['billing.subscription.changed.v1', 1],
       ['billing.subscription.changed.v1', 2],
       ['billing.subscription.ended.v1', 3],

@@ -22,7 +22,7 @@ const spend = async (userId: string, cost_micros: number, more: Record<string, u
 };
 
 describe('GET /v1/subscriptions/usage/history', () => {
-  test('tells requests and cost of each UTC day, by service and by app, with the days on which there was nothing', async () => {
+  test('returns requests and cost of each UTC day by service and app, including days without use', async () => {
     await billing.setClock('2026-10-01T12:00:00Z');
     const { userId, token } = await billing.subscribe('full');
     const other = newId('app');
@@ -57,7 +57,7 @@ describe('GET /v1/subscriptions/usage/history', () => {
     expect(await days(token, '?days=1')).toMatchObject([{ day: '2026-10-03', cost_micros: 5 }]);
   });
 
-  test('counts a request once, on the day of its admission, however often, late and differently its end is told', async () => {
+  test('counts a request once, on the day of its admission, despite repeated, late and different outcomes', async () => {
     await billing.setClock('2026-10-01T23:00:00Z');
     const { userId, token } = await billing.subscribe('full');
     const { requestId } = await billing.admit(userId, { estimate_micros: 100 });
@@ -75,7 +75,7 @@ describe('GET /v1/subscriptions/usage/history', () => {
     expect((await days(token, '?days=3')).at(-1)).toMatchObject(NONE);
   });
 
-  test('adds up what many settle at the same time, in batches with repetitions', async () => {
+  test('adds up concurrent settlements in batches with repetitions', async () => {
     await billing.setClock('2026-10-05T10:00:00Z');
     const owners = await Promise.all(Array.from({ length: 5 }, () => billing.subscribe('full')));
     const requests = await Promise.all(owners.flatMap(({ userId }) => [billing.admit(userId), billing.admit(userId)]));
@@ -90,12 +90,12 @@ describe('GET /v1/subscriptions/usage/history', () => {
         }),
       ),
     );
-    const told = await Promise.all(owners.map(async ({ token }) => (await days(token, '?days=1'))[0]));
-    expect(told.map(({ requests: count }) => count)).toEqual([2, 2, 2, 2, 2]);
-    expect(told.reduce((sum, { cost_micros }) => sum + cost_micros, 0)).toBe(55);
+    const totals = await Promise.all(owners.map(async ({ token }) => (await days(token, '?days=1'))[0]));
+    expect(totals.map(({ requests: count }) => count)).toEqual([2, 2, 2, 2, 2]);
+    expect(totals.reduce((sum, { cost_micros }) => sum + cost_micros, 0)).toBe(55);
   });
 
-  test('names the twenty dearest apps of a day, and leaves out nothing of the total', async () => {
+  test('lists the twenty most expensive apps of a day, with all apps in the total', async () => {
     await billing.setClock('2026-10-06T10:00:00Z');
     const { userId, token } = await billing.subscribe('full');
     for (let cost = 1; cost <= 22; cost += 1) await spend(userId, cost, { client_id: newId('app') });
@@ -106,7 +106,7 @@ describe('GET /v1/subscriptions/usage/history', () => {
     );
   });
 
-  test('is empty for an account that never used anything, and shows nothing of another one', async () => {
+  test('is empty for an account without use, even if other accounts have some', async () => {
     await billing.setClock('2026-10-07T10:00:00Z');
     const { userId } = await billing.subscribe('full');
     await spend(userId, 9);
@@ -118,13 +118,13 @@ describe('GET /v1/subscriptions/usage/history', () => {
     ['0', 'greater_than_equal'],
     ['367', 'less_than_equal'],
     ['two', 'int_type'],
-  ])('is invalid for %s days', async (wanted, type) => {
+  ])('returns 422 for %s days', async (wanted, type) => {
     const answer = await history(await billing.tokens.consoleSession(), `?days=${wanted}`);
     expect(answer.status).toBe(422);
     expect(answer.body.detail[0]).toMatchObject({ loc: ['query', 'days'], type });
   });
 
-  test('wants a console session', async () => {
+  test('requires a console session', async () => {
     expect((await billing.call('GET', '/v1/subscriptions/usage/history')).status).toBe(401);
     expect((await history(await billing.tokens.accessToken())).status).toBe(401);
   });

@@ -14,7 +14,7 @@ const NOTHING = {
   ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: false, audio_transcription: false } },
 };
 
-/** Own use of an app without a budget that has used nothing. */
+/** Usage of an app that has no budget and has used nothing. */
 const NO_BUDGET = {
   ...{ paused: false, used_micros: 0, held_micros: 0, limit_micros: null, period: null },
   ...{ resets_at: null, expires_at: null },
@@ -31,7 +31,7 @@ describe('usage', () => {
       app: NO_BUDGET,
     });
   });
-  test('tells windows, caps and places, the same to the owner and to an app', async () => {
+  test('returns the same windows, caps and pending requests to the owner and to an app', async () => {
     const { userId, token } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 999 });
@@ -57,7 +57,7 @@ describe('usage', () => {
       ...{ used_percent: 0, used_micros: 0, limit_micros: 1000, resets_at: '2026-10-15T12:00:00.000Z' },
     });
   });
-  test('tells the gateway how requests stand, in the order of its question', async () => {
+  test('returns request states to the gateway, in the given order', async () => {
     const { userId } = await billing.subscribe();
     const admit = async (outcome?: object): Promise<string> => {
       const { requestId } = await billing.admit(userId);
@@ -84,7 +84,7 @@ describe('usage', () => {
     expect((await states([uncertain])).body.states).toEqual([{ state: 'settled', cost_micros: 100 }]);
     expect((await states([])).status).toBe(422);
   });
-  test('tells of no service once the subscription admits nothing', async () => {
+  test('lists no services while the subscription admits nothing', async () => {
     const { userId, token, subscriptionId } = await billing.subscribe('full');
     const entitlements = async () =>
       (await billing.internal('GET', `/internal/accounts/${userId}/entitlements`)).body.services;
@@ -97,7 +97,7 @@ describe('usage', () => {
     const stranger = await billing.internal('GET', `/internal/accounts/${newId('usr')}/entitlements`);
     expect(stranger.body.services).toEqual({ chat: false, audio_transcription: false });
   });
-  test('wants the scope, and a token of its own kind', async () => {
+  test('requires the scope, and the right kind of token', async () => {
     const userId = newId('usr');
     const token = await billing.tokens.accessToken({ userId, scope: 'inference' });
     const answer = await billing.call('GET', '/v1/integrations/usage', { token });
@@ -113,7 +113,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
     billing.call('GET', `/v1/integrations/usage/requests/${requestId}`, {
       token: await billing.tokens.accessToken({ userId, clientId }),
     });
-  test('tells what became of a request in each state', async () => {
+  test('returns state and cost of a request in each state', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     const request_id = requestId;
@@ -146,7 +146,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       settled_at: null,
     });
   });
-  test('is not found through another app, for another user, and for an id that nobody has', async () => {
+  test('returns 404 for another app, another user and an unknown id', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     for (const answer of [
@@ -158,7 +158,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       expect([answer.status, answer.body.detail.code]).toEqual([404, 'not_found']);
     }
   });
-  test('wants the scope', async () => {
+  test('requires the scope', async () => {
     const token = await billing.tokens.accessToken({ scope: 'inference' });
     expect((await billing.call('GET', `/v1/integrations/usage/requests/${newId('req')}`, { token })).status).toBe(403);
   });

@@ -2,8 +2,9 @@ import { newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
+import { admitKeyRequests, type KeyDecision } from '../src/reservations/admission-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { type GatewayAccount, gatewayAccounts } from './support/gateway-accounts.ts';
+import { type GatewayAccount, gatewayAccounts, NO_LIMITS } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -20,8 +21,113 @@ const budgetOf = (keyId: string) => billing.db('key_budgets').where({ key_id: ke
 const writtenOffOf = async (requestId: string): Promise<number> =>
   (await billing.db('reservations').where({ request_id: requestId }).first()).written_off_micros;
 
+describe('an API-key request', () => {
+  test('is refused without a wallet, and beyond the available balance', async () => {
+    expect((await accounts.ask(await accounts.signIn())).body).toEqual({ verdict: 'insufficient_balance' });
+    const owner = await accounts.fund();
+    await accounts.ask(owner, { hold_micros: 6_000_000 });
+    expect((await accounts.ask(owner, { hold_micros: 4_000_001 })).body.verdict).toBe('insufficient_balance');
+    expect((await accounts.ask(owner, { hold_micros: 4_000_000 })).body.verdict).toBe('admitted');
+  });
+  test('is refused beyond the exact rate limit, with the time of the reset', async () => {
+    const owner = await accounts.fund();
+    const limits = { requests_per_minute: 5, hold_micros: 1 };
+    const answers = await Promise.all(Array.from({ length: 40 }, () => accounts.ask(owner, limits)));
+    expect(answers.filter(({ body }) => body.verdict === 'admitted')).toHaveLength(5);
+    expect(answers.filter(({ body }) => body.verdict === 'rate_limit_exceeded')).toHaveLength(35);
+    await billing.setClock('2026-10-15T12:00:59.500Z');
+    expect((await accounts.ask(owner, limits)).body).toEqual({
+      verdict: 'rate_limit_exceeded',
+      resets_at: '2026-10-15T12:01:00.000Z',
+      rate_limit: { limit: 5, remaining: 0, reset_ms: 500 },
+    });
+    await billing.setClock('2026-10-15T12:01:00Z');
+    expect((await accounts.ask(owner, limits)).body).toEqual({
+      ...{ verdict: 'admitted', rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 } },
+    });
+  });
+  test('is refused once its key has reached the monthly limit, until the calendar month ends', async () => {
+    const owner = await accounts.fund();
+    const limits = { monthly_limit_micros: 500_000, hold_micros: 500_000 };
+    const { requestId } = await accounts.ask(owner, limits);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
+    expect((await accounts.ask(owner, limits)).body).toEqual({
+      ...{ verdict: 'key_monthly_limit_exceeded', resets_at: '2026-11-01T00:00:00.000Z' },
+    });
+    expect((await accounts.ask({ ...owner, keyId: newId('key') }, limits)).body.verdict).toBe('admitted');
+    await billing.setClock('2026-11-01T00:00:00Z');
+    expect((await accounts.ask(owner, limits)).body.verdict).toBe('admitted');
+  });
+});
+
+describe('the limit of a wallet or key', () => {
+  test('admits concurrent requests only up to the balance', async () => {
+    const owner = await accounts.fund();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => accounts.ask(owner)));
+    const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
+    expect(admitted).toHaveLength(10);
+    await Promise.all(
+      admitted.map(({ requestId }) => billing.settle(requestId, { outcome: 'settled', cost_micros: 1_000_000 })),
+    );
+    expect(await accounts.wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
+  });
+  test.each([
+    ['the wallet', NO_LIMITS, 'insufficient_balance'],
+    ['the rate limit', { ...NO_LIMITS, requestsPerMinute: 10 }, 'rate_limit_exceeded'],
+  ])('is not exceeded by concurrent requests of many replicas: %s', async (_limit, limits, refusal) => {
+    const { userId, keyId, token } = await accounts.fund();
+    const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
+    // Each request twice, on separate connections.
+    const ids = Array.from({ length: 30 }, () => newId('req'));
+    const admitOne = async (requestId: string) => {
+      const [answer] = await admitKeyRequests(billing.db, [{ requestId, userId, keyId, holdMicros, ...limits }]);
+      return [requestId, answer?.verdict] as const;
+    };
+    await admitOne(ids[0] ?? '');
+    const answers = await Promise.all([...ids, ...ids].map(admitOne));
+    const admitted = new Set(answers.filter(([, verdict]) => verdict === 'admitted').map(([id]) => id));
+    expect(admitted.size).toBe(10);
+    expect(answers.filter(([id, verdict]) => !admitted.has(id) && verdict === refusal)).toHaveLength(40);
+    expect((await accounts.wallet(token)).held_micros).toBe(10 * holdMicros);
+  });
+  test('decides on a batch as on the same requests one by one', async () => {
+    const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });
+    const rates = fc.array(fc.constantFrom(null, 2, 3), { minLength: 2, maxLength: 2 });
+    const calls = fc.array(fc.record({ id: fc.nat(5), key: fc.nat(1) }), { minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, requests) => {
+        const inputsOf = ({ userId, keyId }: { userId: string; keyId: string }) =>
+          requests.map(({ id, key }) => ({
+            ...NO_LIMITS,
+            requestId: `${userId}-${id}`,
+            userId,
+            keyId: `${keyId}-${key}`,
+            holdMicros: holdOf[id] ?? 0,
+            requestsPerMinute: rateOf[key] ?? null,
+          }));
+        const summarize = ({ verdict, rate_remaining }: KeyDecision, place: number) => {
+          const isLimited = typeof rateOf[requests[place]?.key ?? 0] === 'number';
+          return { verdict, ...(isLimited ? { rate_remaining } : {}) };
+        };
+        const [each, together] = [await accounts.fund(), await accounts.fund()];
+        const oneByOne: object[] = [];
+        // A batch is decided in the order of the keys.
+        const turns = [...inputsOf(each).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
+        for (const [place, input] of turns) {
+          for (const answer of await admitKeyRequests(billing.db, [input])) oneByOne[place] = summarize(answer, place);
+        }
+        expect((await admitKeyRequests(billing.db, inputsOf(together))).map(summarize)).toEqual(oneByOne);
+        const { held_micros } = await accounts.wallet(each.token);
+        expect((await accounts.wallet(together.token)).held_micros).toBe(held_micros);
+        expect(await checkBalances(billing.db)).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
 describe('a cost above the hold', () => {
-  test('takes what is available beside the hold, and writes the rest off', async () => {
+  test('takes the available balance beyond the hold, and writes off the rest', async () => {
     const owner = await accounts.fund(1_000_000);
     const { requestId } = await accounts.ask(owner, { hold_micros: 600_000 });
     await billing.settle(requestId, settled(12_600_000));
@@ -34,7 +140,7 @@ describe('a cost above the hold', () => {
     expect(await writtenOffOf(requestId)).toBe(11_600_000);
   });
 
-  test('leaves the holds of other requests alone', async () => {
+  test('does not touch the holds of other requests', async () => {
     const owner = await accounts.fund(1_000_000);
     const other = await accounts.ask(owner, { hold_micros: 300_000 });
     const { requestId } = await accounts.ask(owner, { hold_micros: 500_000 });
@@ -44,7 +150,7 @@ describe('a cost above the hold', () => {
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 0, held_micros: 0 });
   });
 
-  test('takes no more from a key than its monthly limit leaves beside other holds', async () => {
+  test('charges a key at most the rest of its monthly limit, minus other holds', async () => {
     const owner = await accounts.fund();
     const limit = { monthly_limit_micros: 1_000_000 };
     const other = await accounts.ask(owner, { ...limit, hold_micros: 300_000 });
@@ -56,7 +162,7 @@ describe('a cost above the hold', () => {
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 9_000_000, held_micros: 0 });
   });
 
-  test('writes off the part of a late true cost that nothing covers any more', async () => {
+  test('writes off the part of a late true cost that the wallet no longer covers', async () => {
     const owner = await accounts.fund(1_000_000);
     const { requestId } = await accounts.ask(owner, { hold_micros: 1_000_000 });
     await billing.settle(requestId, { outcome: 'uncertain' });
@@ -75,7 +181,7 @@ describe('a cost above the hold', () => {
 });
 
 describe('the monthly limit of a key', () => {
-  test('counts what requests under way hold', async () => {
+  test('counts the holds of requests in flight', async () => {
     const owner = await accounts.fund();
     const limit = { monthly_limit_micros: 1_000_000 };
     const first = await accounts.ask(owner, { ...limit, hold_micros: 600_000 });
@@ -99,18 +205,18 @@ describe('the monthly limit of a key', () => {
     expect((await accounts.ask(owner, { ...limit, hold_micros: 100_000 })).body.verdict).toBe('admitted');
   });
 
-  test('is not passed by a hundred requests at once', async () => {
+  test('is not exceeded by a hundred concurrent requests', async () => {
     const owner = await accounts.fund();
-    const asked = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 100 }, () => accounts.ask(owner, { monthly_limit_micros: 10, hold_micros: 3 })),
     );
-    const admitted = asked.filter(({ body }) => body.verdict === 'admitted');
+    const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
     expect(admitted).toHaveLength(3);
     await Promise.all(admitted.map(({ requestId }) => billing.settle(requestId, settled(84))));
     expect((await budgetOf(owner.keyId)).month_used_micros).toBeLessThanOrEqual(10);
   });
 
-  test('does not count holds of the month before', async () => {
+  test('does not count holds of the previous month', async () => {
     const owner = await accounts.fund();
     const limit = { monthly_limit_micros: 1_000_000, hold_micros: 1_000_000 };
     const { requestId } = await accounts.ask(owner, limit);
@@ -121,7 +227,7 @@ describe('the monthly limit of a key', () => {
   });
 });
 
-test('no mix of requests, reported costs and sweeps takes a wallet below zero or a key above its limit', async () => {
+test('keeps wallets at or above zero and keys within their limit under any mix of requests, costs and sweeps', async () => {
   const action = fc.record({
     key: fc.nat(1),
     hold: fc.integer({ min: 0, max: 500_000 }),
@@ -134,8 +240,8 @@ test('no mix of requests, reported costs and sweeps takes a wallet below zero or
     keyId: string,
     { hold, cost, end }: { hold: number; cost: number; end: string },
   ) => {
-    const question = { monthly_limit_micros: limitMicros, hold_micros: hold };
-    const { requestId, body } = await accounts.ask({ ...owner, keyId }, question);
+    const request = { monthly_limit_micros: limitMicros, hold_micros: hold };
+    const { requestId, body } = await accounts.ask({ ...owner, keyId }, request);
     if (body.verdict !== 'admitted') return;
     if (end === 'late') await billing.settle(requestId, { outcome: 'uncertain' });
     await billing.settle(requestId, end === 'settled' || end === 'late' ? settled(cost) : { outcome: end });

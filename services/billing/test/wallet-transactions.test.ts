@@ -61,7 +61,7 @@ test('pages without gaps or repetitions', async () => {
   expect([...first.data, ...second.data]).toEqual(whole.data);
 });
 
-test('is empty for another account, and behind an id that this account lacks', async () => {
+test('is empty for another account, and after an unknown id', async () => {
   const token = await billing.tokens.consoleSession({ userId: newId('usr') });
   expect(await list('', token)).toEqual({ data: [], has_more: false });
   expect(await list('?after=txn_999999')).toEqual({ data: [], has_more: false });

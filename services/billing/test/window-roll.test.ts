@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => billing.stop());
 
-/** The anchor's day so many months later, or the last day of a shorter month: said without the code under test. */
+/** Returns the anchor's day some months later, or the last day of a shorter month, without the code under test. */
 const anniversary = (anchor: Date, months: number): Date => {
   const lastDay = new Date(Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth() + months + 1, 0)).getUTCDate();
   const day = Math.min(anchor.getUTCDate(), lastDay);
@@ -52,7 +52,7 @@ const step = fc.oneof(
   },
 );
 
-test('use counts in the windows of its admission, over month ends, leap days, late renewals, plan changes and clock steps', async () => {
+test('counts use in the windows of its admission across month ends, leap days, late renewals, plan changes and clock steps', async () => {
   await fc.assert(
     fc.asyncProperty(anchor, fc.array(step, { minLength: 4, maxLength: 14 }), async (start, story) => {
       const begin = new Date(start);
@@ -67,7 +67,7 @@ test('use counts in the windows of its admission, over month ends, leap days, la
       for (const act of story) {
         if (act.do === 'wait') now = new Date(now.getTime() + act.hours * HOUR_MS);
         if (act.do === 'clock back') {
-          // Within the windows in force; that a step beyond them leaves the later window is a test of admission.
+          // Stays within the current windows. The admission tests cover larger steps.
           const since = Math.max(weekAt(begin, now).start.getTime(), monthAt(begin, now).start.getTime());
           now = new Date(Math.max(since, now.getTime() - act.minutes * 60_000));
         }

@@ -50,7 +50,7 @@ describe('monthly windows', () => {
     expect(await askMonthly(yearly(anchor), day(at))).toEqual(expected);
   });
 
-  test('are the paid month while it lasts, whatever its length, and anniversaries once its renewal is late', async () => {
+  test('are the paid month while it lasts, and the month between anniversaries while a renewal is late', async () => {
     const terms = {
       anchor: day('2026-01-10T00:00'),
       interval: 'month' as const,
@@ -63,7 +63,7 @@ describe('monthly windows', () => {
     }
   });
 
-  test('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
+  test('contain the instant, join without gaps, and are equal in SQL and TypeScript', async () => {
     await fc.assert(
       fc.asyncProperty(instant, instant, async (anchor, at) => {
         const terms = {
@@ -89,7 +89,7 @@ describe('weekly windows', () => {
     expect(await askWeekly(anchor, day('2028-03-04T06:29:59.999'))).toEqual(expected);
   });
 
-  test('hold the instant, join without gap, and are the same in SQL and TypeScript', async () => {
+  test('contain the instant, join without gaps, and are equal in SQL and TypeScript', async () => {
     await fc.assert(
       fc.asyncProperty(instant, instant, async (anchor, at) => {
         const window = weeklyWindow(anchor, at);

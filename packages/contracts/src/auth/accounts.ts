@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** Languages of the pages. */
 export const localeSchema = z.enum(['it', 'en']);
 
 export type Locale = z.infer<typeof localeSchema>;
@@ -56,7 +55,7 @@ export const createAccountRequestSchema = z
   })
   .meta({ id: 'CreateAccountRequest' });
 
-/** Sign-in. The bounds are loose: a text that cannot be a password is a wrong password. */
+/** Sign-in. The bounds are loose, because a value that is no possible password is just a wrong password. */
 export const createSessionRequestSchema = z
   .strictObject({
     email: z.string().min(1).max(254),
@@ -64,7 +63,7 @@ export const createSessionRequestSchema = z
   })
   .meta({ id: 'CreateSessionRequest' });
 
-/** Header of a device that has signed in before: its last `device_token`. */
+/** Header with the last `device_token` of a device that has signed in before. */
 export const deviceHeaders = z.object({ 'x-svc-device': z.string().max(512).optional() });
 
 /** A new console session. `expires_in` is in seconds. A resumed session has no `device_token`. */
@@ -95,7 +94,6 @@ export const returnToSchema = z
   .max(RETURN_TO_CHARACTERS_MAX)
   .regex(/^\/(?!\/)[!-[\]-~]*$/);
 
-/** Query that starts single sign-on. */
 export const startSsoQuerySchema = z.object({ return_to: returnToSchema.default('/') });
 
 /** Current password. Accounts without one omit it and must have signed in recently. */
@@ -110,7 +108,6 @@ export const changePasswordRequestSchema = z
   })
   .meta({ id: 'ChangePasswordRequest' });
 
-/** Change of the email address. */
 export const changeEmailRequestSchema = z
   .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
   .meta({ id: 'ChangeEmailRequest' });

@@ -76,7 +76,7 @@ export const appRoutes = {
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/icon',
     summary: 'Get the icon of an app',
-    description: 'Open to every signed-in user, for the consent page and the list of connections.',
+    description: 'Available to every signed-in user, for the consent page and the list of connections.',
     request: { params: clientIdParams },
     responses: {
       200: {
@@ -121,7 +121,7 @@ export const connectionRoutes = {
     method: 'PATCH',
     path: '/v1/integrations/connections/{client_id}',
     summary: "Set or remove an app's budget, and pause or resume the app",
-    description: 'Holds for the next request of the app. Changing the limit forgets no use.',
+    description: 'Takes effect with the next request of the app. Changing the limit does not reset the use.',
     request: { params: clientIdParams, body: jsonBody(updateConnectionRequestSchema) },
     responses: { 200: json('The connection.', connectionSchema) },
     errors: ['not_found'],

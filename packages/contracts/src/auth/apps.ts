@@ -7,12 +7,12 @@ import { linkSchema } from '../core/url.ts';
 export const clientTypeSchema = z.enum(['public', 'confidential']);
 
 /**
- * Fields of an app that its owner sets and changes. The auth service stores each one in the column of the same name. A field
- * that is added here fails to compile until registration and record name it too.
+ * Fields of an app that its owner sets and changes. The auth service stores each one in the column of the same name. A
+ * new field here breaks compilation until the registration and record schemas name it too.
  */
 export const appFieldsSchema = z.object({
   name: z.string().trim().min(1).max(80),
-  /** Redirect URIs. The auth service checks their form. */
+  /** The auth service checks their form. */
   redirect_uris: z.array(z.string().min(1).max(2048)).min(1).max(10),
   homepage_url: linkSchema.nullable(),
   privacy_policy_url: linkSchema.nullable(),
@@ -24,7 +24,6 @@ export const appFieldsSchema = z.object({
   dpop_bound_access_tokens: z.boolean(),
 });
 
-/** Fields of an app that its owner sets and changes. */
 export type AppFields = z.infer<typeof appFieldsSchema>;
 
 type SchemaOfEachField = Record<keyof AppFields, z.ZodType> & Record<string, z.ZodType>;
@@ -55,7 +54,6 @@ export const appSchema = z
 
 export type App = z.infer<typeof appSchema>;
 
-/** Registration of an app. */
 export const registerAppRequestSchema = z
   .strictObject({
     name: fields.name,
@@ -83,7 +81,7 @@ export const updateAppRequestSchema = z
   })
   .meta({ id: 'UpdateAppRequest' });
 
-/** Overlap of the old secret with the new one. Without a body it is 0. */
+/** Overlap of the old secret with the new one. Without a body, it is 0. */
 export const rotateSecretRequestSchema = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(604_800).default(0),

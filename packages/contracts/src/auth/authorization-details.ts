@@ -3,7 +3,7 @@ import { budgetPeriodSchema } from '../billing/app-budgets.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema } from '../core/time.ts';
 
-/** The one type of authorization details (RFC 9396 section 2). */
+/** The only supported type of authorization details (RFC 9396 section 2). */
 export const INFERENCE_BUDGET = 'inference_budget';
 
 /** A budget of an app: proposed by the app, granted by the user. */

@@ -18,13 +18,11 @@ export const connectionSchema = z
 
 export type Connection = z.infer<typeof connectionSchema>;
 
-/** Change of a connection: its budget (null removes it) and its pause. What is absent stays. */
+/** Change of a connection: its budget (null removes it) and its pause. Absent fields stay unchanged. */
 export const updateConnectionRequestSchema = appTermsChangeSchema.strict().meta({ id: 'UpdateConnectionRequest' });
 
-/** Reason for the end of a connection. */
 export const revocationReasonSchema = z.enum(['user_disconnected', 'app_suspended']);
 
-/** Actions in the audit trail of a connection. */
 export const connectionActionSchema = z.enum([
   'connected',
   'consented_again',

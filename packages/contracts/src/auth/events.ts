@@ -15,7 +15,7 @@ const appFactSchema = z.object({
 const appEvent = <const Fact extends string>(fact: Fact, description: string, consumers: readonly DurableName[] = []) =>
   defineEvent({ subject: `auth.app.${fact}.v1`, service: 'auth', consumers, description, schema: appFactSchema });
 
-/** Connections per fact: fits into a short transaction on both sides and into one message. */
+/** Connections per fact. Keeps the transaction short on both sides, and fits into one message. */
 export const DISCONNECTED_MAX = 500;
 
 /** Returns the aggregate of facts about a connection. */
@@ -35,7 +35,7 @@ export const authEvents = {
     service: 'auth',
     consumers: ['inference-gateway_account-access'],
     description:
-      'All access to an account ended: its sessions, connections and API keys. Keys that a session up to `sessions_revoked_through` created are dead. Each fact has its own aggregate.',
+      'All access to an account ended: its sessions, connections and API keys. This includes every key created by a session up to `sessions_revoked_through`. Each fact has its own aggregate.',
     schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
   }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),

@@ -3,7 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { clientIdParams } from './apps.ts';
 
-/** Owner and state of an app, for other services. */
+/** Owner and state of an app. */
 export const appOwnershipSchema = z.object({
   client_id: idSchema('app'),
   owner_user_id: idSchema('usr'),
@@ -38,9 +38,9 @@ export const authInternalRoutes = {
     callers: ['webhook-dispatcher'],
     errorShape: 'detail',
     tag: 'Internal',
-    summary: 'Check the client secret of an app, deactivated or not',
+    summary: 'Check the client secret of an active or deactivated app',
     request: { params: clientIdParams, body: jsonBody(z.strictObject({ client_secret: z.string() })) },
-    responses: { 200: json('The secret is live or not.', z.object({ is_authentic: z.boolean() })) },
+    responses: { 200: json('`is_authentic` is true if the secret is valid.', z.object({ is_authentic: z.boolean() })) },
     errors: [],
   }),
 } as const;

@@ -16,7 +16,7 @@ const oauthForm = <S extends z.ZodType>(schema: S) =>
   }) as const;
 
 const page = { contentType: 'text/html', schema: z.string() } as const;
-const refusedForm = { 400: { description: 'A page that says why the form was refused.', ...page } } as const;
+const refusedForm = { 400: { description: 'A page that explains why the form was refused.', ...page } } as const;
 
 /** Errors of RFC 6749 section 5.2, in the format of the OAuth library. */
 const oauthRefusals = {
@@ -34,13 +34,14 @@ export const oauthRoutes = {
     caller: 'oauth_public',
     summary: 'Show the sign-in and consent pages (RFC 6749 section 4.1.1, RFC 7636)',
     description:
-      'Unknown values of `scope` beside known ones are ignored. Once the app and its redirect URI are known, other faults redirect there with `error`. A browser gets a 422 as a page.',
+      'Ignores unknown values of `scope` beside known ones. Once the app and its redirect URI are verified, other faults redirect there with `error`. Browsers get a 422 as a page.',
     request: { query: oauth.authorizeQuerySchema },
     responses: {
       200: { description: 'The page.', ...page },
       303: { description: 'To the redirect URI: with `error`, or with `code` for `prompt=none`.' },
       400: {
-        description: 'A page that says why the app was refused; JSON with the code if only JSON is accepted.',
+        description:
+          'A page that explains why the app was refused; JSON with the code if the client accepts only JSON.',
         ...page,
         alternatives: { 'application/json': errorBodySchema },
       },
@@ -103,7 +104,7 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Push an authorization request (RFC 9126)',
     description:
-      'Then send the browser to the authorize page with only `client_id` and `request_uri`. The request works once, within a minute.',
+      'Then send the browser to the authorize page with only `client_id` and `request_uri`. The reference works once, within a minute.',
     request: { body: oauthForm(oauth.pushedRequestSchema) },
     responses: { 201: json('The reference to the pushed request.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
     errors: [],
@@ -170,7 +171,7 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Get the metadata of the delegated API as a protected resource (RFC 9728)',
-    description: 'Answers to requests without a valid access token name it as `resource_metadata`.',
+    description: 'Responses to requests without a valid access token link to it as `resource_metadata`.',
     request: {},
     responses: { 200: json('The metadata.', oauth.protectedResourceMetadataSchema) },
     errors: [],
@@ -231,7 +232,7 @@ export const interactionRoutes = {
     responses: {
       303: { description: "To the app's redirect URI, or back to the authorize page." },
       200: { description: 'The page again, with the errors.', ...page },
-      503: { description: 'A page that says that nothing has changed.', ...page },
+      503: { description: 'A page that explains that nothing has changed.', ...page },
       ...refusedForm,
     },
     errors: [],

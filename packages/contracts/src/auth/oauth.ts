@@ -16,7 +16,9 @@ const AUTHORIZATION_DETAILS_CHARACTERS_MAX = 1_024;
 /** Thumbprint of the key that the code will be bound to (RFC 9449 section 10). */
 const dpopThumbprintSchema = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 
-/** JSON of RFC 9396 section 2. Takes any text: the server reports malformed details to the app as an error. */
+/**
+ * JSON of RFC 9396 section 2. Accepts any text, because the server reports malformed details to the app as an error.
+ */
 const authorizationDetailsTextSchema = z
   .string()
   .max(AUTHORIZATION_DETAILS_CHARACTERS_MAX)
@@ -46,7 +48,7 @@ export const authorizeQuerySchema = z.object({
     .meta({ description: '`<base>/v1` or `<base>/v1/integrations` (RFC 8707).' }),
   prompt: z.string().max(64).optional().meta({
     description:
-      '`none`: answers at once, without a page (OpenID Connect Core 3.1.2.1). `create`: shows sign-up first.',
+      '`none`: redirects at once, without a page (OpenID Connect Core 3.1.2.1). `create`: shows sign-up first.',
   }),
   response_mode: z.string().max(64).optional().meta({ description: 'Only `query`.' }),
   request: z.string().optional().meta({ description: 'Not supported: push the request instead (RFC 9126).' }),
@@ -68,14 +70,13 @@ export const consentRequestSchema = z
     budget: budgetLimitSchema
       .nullable()
       .optional()
-      .meta({ description: "Limit of the app's use of the plan; null for none. If absent, a present limit stays." }),
+      .meta({ description: "Limit of the app's use of the plan; null for none. If absent, an existing limit stays." }),
   })
   .meta({ id: 'ConsentRequest' });
 
-/** Address to send the browser to after the decision. */
+/** URL to send the browser to after the decision. */
 export const consentDecidedSchema = z.object({ redirect_to: z.string() }).meta({ id: 'ConsentDecided' });
 
-/** Query of the consent details. */
 export const consentQuerySchema = z.object({
   client_id: clientIdSchema,
   redirect_uri: redirectUriSchema,
@@ -84,7 +85,6 @@ export const consentQuerySchema = z.object({
   code_challenge_method: z.literal('S256'),
 });
 
-/** Details shown on the consent page. */
 export const consentDetailsSchema = z
   .object({
     app: z.object({
@@ -126,7 +126,7 @@ export const tokenResponseSchema = z
     scope: z.string(),
     svc_user_id: idSchema('usr'),
     authorization_details: authorizationDetailsSchema.optional().meta({
-      description: 'The granted budget (RFC 9396 section 7); absent without one.',
+      description: 'The granted budget, if any (RFC 9396 section 7).',
     }),
   })
   .meta({ id: 'TokenResponse' });

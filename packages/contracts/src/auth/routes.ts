@@ -39,7 +39,7 @@ const accountRoutes = {
     caller: 'public',
     summary: 'Sign in',
     description:
-      'A device that has signed in to the account before has its own failure budget, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
+      'A device that has signed in to the account before has its own limit of failed attempts, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
     responses: { 201: json('A console session.', sessionCreatedSchema) },
     errors: ['invalid_credentials', 'too_many_attempts'],
@@ -75,7 +75,7 @@ const accountRoutes = {
     caller: 'public',
     summary: 'Resume the console session after a reload',
     description:
-      'For the console only. Reads the HttpOnly cookie set at sign-in, so that no script has to store a token. Other origins are refused.',
+      'For the console only. Reads the HttpOnly cookie set at sign-in, so that no script has to store a token. Refuses other origins.',
     request: {},
     responses: { 200: json('The same session with a new token.', sessionCreatedSchema) },
     errors: ['not_authenticated', 'invalid_token'],

@@ -11,7 +11,7 @@ const holderIdSchema = z.uuid().optional();
 /** Kinds of delegated inference, as in plans. */
 export const delegatedServiceSchema = z.enum(['chat', 'audio_transcription']);
 
-/** Request to admit a delegated request. Repeating it for an admitted request returns the same decision. */
+/** Admission of a delegated request. Idempotent by `request_id`. */
 export const delegatedAdmissionRequestSchema = z.object({
   kind: z.literal('delegated'),
   request_id: idSchema('req'),
@@ -20,16 +20,16 @@ export const delegatedAdmissionRequestSchema = z.object({
   service: delegatedServiceSchema,
   estimate_micros: nonNegativeMicrosSchema.meta({ description: 'Cost charged if the outcome stays unknown.' }),
   hold_micros: nonNegativeMicrosSchema.optional().meta({
-    description: "Highest cost, held of the app's budget; the estimate if absent.",
+    description: "Maximum cost, held from the app's budget. Default: the estimate.",
   }),
   hold_min_micros: nonNegativeMicrosSchema.optional().meta({
-    description: 'Smallest hold that is of use, if the gateway can limit the output; `hold_micros` if absent.',
+    description: 'Smallest useful hold, if the gateway can limit the output. Default: `hold_micros`.',
   }),
   idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
 
-/** Request to admit an API-key request and hold its maximum cost in the wallet. */
+/** Admission of an API-key request, which holds its maximum cost in the wallet. */
 export const keyAdmissionRequestSchema = z.object({
   kind: z.literal('api_key'),
   request_id: idSchema('req'),
@@ -37,20 +37,24 @@ export const keyAdmissionRequestSchema = z.object({
   key_id: idSchema('key'),
   hold_micros: nonNegativeMicrosSchema,
   estimate_micros: nonNegativeMicrosSchema.optional().meta({
-    description: 'Stays of the hold if the holder dies before it reports more; the whole hold if absent.',
+    description: 'Hold that remains if the holder dies without reporting a cost. Default: the whole hold.',
   }),
   requests_per_minute: z.int().min(1).nullable(),
   tokens_per_minute: z.int().min(1).nullish(),
   monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
-  tokens: z.int().min(0).optional().meta({ description: 'Upper bound of its tokens, reserved of the minute.' }),
+  tokens: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Upper bound of its tokens, reserved from the limit per minute.' }),
   tokens_least: z.int().min(0).optional().meta({
-    description: 'Fewest tokens it can be served with; lower than `tokens` for a request without its own output limit.',
+    description: 'Fewest tokens that can serve the request; lower than `tokens` if it sets no output limit.',
   }),
   idempotency_key: z.string().min(1).max(255).optional(),
   holder_id: holderIdSchema,
 });
 
-/** Question if a key can spend anything, asked before the size of its request is known. */
+/** Check if a key can spend anything, made before the size of its request is known. */
 export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
   key_id: true,
   requests_per_minute: true,
@@ -60,7 +64,6 @@ export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
 
 export type KeyStandingRequest = z.infer<typeof keyStandingRequestSchema>;
 
-/** Request to admit a request and reserve money for it. */
 export const admissionRequestSchema = z.discriminatedUnion('kind', [
   delegatedAdmissionRequestSchema,
   keyAdmissionRequestSchema,
@@ -68,7 +71,7 @@ export const admissionRequestSchema = z.discriminatedUnion('kind', [
 
 export type AdmissionRequest = z.infer<typeof admissionRequestSchema>;
 
-/** Remaining requests or tokens of an API key in this minute, after the decision. */
+/** Requests or tokens that an API key has left in this minute, after the decision. */
 export const rateLimitStateSchema = z.object({
   limit: z.int(),
   remaining: z.int(),
@@ -97,24 +100,25 @@ export const admissionSchema = z.object({
   duplicate_of: z.object({ request_id: idSchema('req'), state: reservationStateSchema }).optional(),
   rate_limit: rateLimitStateSchema.optional(),
   hold_micros: nonNegativeMicrosSchema.optional().meta({
-    description: "Hold of an admitted delegated request: less than asked for if the app's budget covers no more.",
+    description: "Hold of an admitted delegated request, if the app's budget covers less than requested.",
   }),
   token_limit: rateLimitStateSchema.optional(),
 });
 
 export type Admission = z.infer<typeof admissionSchema>;
 
-/** Requests that one call decides. */
+/** Requests per call. */
 export const ADMISSIONS_MAX = 64;
 
-/** Requests to admit or refuse, each for itself. */
+/** Requests to admit or refuse independently. */
 export const admissionsRequestSchema = z.object({
   requests: z.array(admissionRequestSchema).min(1).max(ADMISSIONS_MAX),
 });
 
-/** The decisions in the order of the requests; null for one that could not be decided. */
+/** Decisions in the order of the requests; null if a decision failed. */
 export const admissionsSchema = z.object({ decisions: z.array(admissionSchema.nullable()) });
-/** Spending of API keys this month (UTC), in the given order, and what the account's wallet has available. */
+
+/** Spending of API keys this month (UTC), in the given order, and the available balance of the account's wallet. */
 export const keySpendingSchema = z.object({
   spent_this_month_micros: z.array(nonNegativeMicrosSchema).max(100),
   wallet: keyWalletSchema,
@@ -131,7 +135,7 @@ export const requestOutcomeSchema = z.discriminatedUnion('outcome', [
 
 export type RequestOutcome = z.infer<typeof requestOutcomeSchema>;
 
-/** Reports outcomes of requests; a repeated report changes nothing. */
+/** Outcomes of requests. Idempotent: a repeated report changes nothing. */
 export const settlementsRequestSchema = z.object({
   settlements: z
     .array(z.object({ request_id: idSchema('req'), result: requestOutcomeSchema }))

@@ -3,10 +3,10 @@ import { idSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
-/** Spans over which an app's budget is counted: windows of the subscription, or the time since a limit was first set. */
+/** Period of an app's budget: a window of the subscription, or `total` since a limit was first set. */
 export const budgetPeriodSchema = z.enum(['week', 'month', 'total']);
 
-/** The limit of an app's use of a person's plan, as the person sets it. */
+/** Limit that a user sets on an app's use of their plan. */
 export const budgetLimitSchema = z
   .strictObject({
     limit_micros: nonNegativeMicrosSchema,
@@ -17,7 +17,7 @@ export const budgetLimitSchema = z
 
 export type BudgetLimit = z.infer<typeof budgetLimitSchema>;
 
-/** An app's budget and its use. */
+/** An app's budget, with its use. */
 export const appBudgetSchema = z
   .object({
     limit_micros: nonNegativeMicrosSchema,
@@ -31,12 +31,16 @@ export const appBudgetSchema = z
 
 export type AppBudget = z.infer<typeof appBudgetSchema>;
 
-/** An app's own use of the plan. The last four fields are null without a budget. */
+/** An app's own use of the plan. Without a budget, the last four fields are null. */
 export const appUsageSchema = z
   .object({
     paused: z.boolean(),
-    used_micros: nonNegativeMicrosSchema.meta({ description: 'In the budget’s period; in the week without a budget.' }),
-    held_micros: nonNegativeMicrosSchema.meta({ description: 'Held of the budget for requests whose cost is open.' }),
+    used_micros: nonNegativeMicrosSchema.meta({
+      description: 'In the budget’s period; without a budget, in the current week.',
+    }),
+    held_micros: nonNegativeMicrosSchema.meta({
+      description: 'Held from the budget for requests whose cost is not final.',
+    }),
     limit_micros: nonNegativeMicrosSchema.nullable(),
     period: budgetPeriodSchema.nullable(),
     resets_at: timestampSchema.nullable(),
@@ -46,12 +50,12 @@ export const appUsageSchema = z
 
 export type AppUsage = z.infer<typeof appUsageSchema>;
 
-/** Terms under which an app may use a person's plan. */
+/** Terms under which an app may use a user's plan. */
 export const appTermsSchema = z.object({ paused: z.boolean(), budget: appBudgetSchema.nullable() });
 
 export type AppTerms = z.infer<typeof appTermsSchema>;
 
-/** Change of an app's terms; what is absent stays. */
+/** Change of an app's terms. Absent fields stay unchanged. */
 export const appTermsChangeSchema = z.object({
   budget: budgetLimitSchema.nullable().optional(),
   paused: z.boolean().optional(),

@@ -11,8 +11,7 @@ export const billingEvents = {
     subject: 'billing.subscription.changed.v1',
     service: 'billing',
     consumers: ['webhook-dispatcher_subscriptions'],
-    description:
-      'A field visible to receivers has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
+    description: 'A field that receivers see has changed. Aggregate: `subscription:<svc_user_id>`, version = revision.',
     schema: subscriptionSnapshotSchema.extend({ svc_user_id: idSchema('usr') }),
   }),
   subscriptionEnded: defineEvent({

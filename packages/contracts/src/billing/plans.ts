@@ -14,7 +14,7 @@ const priceSchema = z.object({
   interval: z.enum(['month', 'year']),
 });
 
-/** A plan as the public sees it. */
+/** A plan as shown to the public. */
 export const planSchema = z
   .object({
     id: z.string(),
@@ -29,7 +29,7 @@ export const planSchema = z
 
 export type Plan = z.infer<typeof planSchema>;
 
-/** File of plans (`PLANS_FILE`, YAML). */
+/** Schema of the plans file (`PLANS_FILE`, YAML). */
 export const plansFileSchema = z.strictObject({
   plans: z
     .array(
@@ -49,8 +49,7 @@ export const plansFileSchema = z.strictObject({
     }),
 });
 
-/** A plan as configured. */
+/** A plan of the plans file. */
 export type ConfiguredPlan = z.infer<typeof plansFileSchema>['plans'][number];
 
-/** Reference to a plan. */
 export const planReferenceSchema = z.object({ id: z.string(), name: z.string() });

@@ -3,7 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** Type of the JWS of a receipt, in its header. */
+/** `typ` in the JWS header of a receipt. */
 export const RECEIPT_TYPE = 'svc-receipt+jwt';
 
 const tokensSchema = z.int().min(0).nullable();
@@ -25,10 +25,10 @@ const commonClaims = {
   settled_at: timestampSchema,
 };
 
-/** Claims of the receipt of a delegated request. They name no provider and no model. */
+/** Claims of a delegated request's receipt. They name neither provider nor model. */
 export const delegatedReceiptClaimsSchema = z.object({ ...commonClaims, client_id: idSchema('app') });
 
-/** Claims of the receipt of an API-key request. */
+/** Claims of an API-key request's receipt. */
 export const keyReceiptClaimsSchema = z.object({
   ...commonClaims,
   key_id: idSchema('key'),
@@ -39,7 +39,6 @@ export const keyReceiptClaimsSchema = z.object({
   upstream_request_id: z.string().nullable(),
 });
 
-/** Claims of a receipt. */
 export const receiptClaimsSchema = z
   .union([delegatedReceiptClaimsSchema, keyReceiptClaimsSchema])
   .meta({ id: 'ReceiptClaims' });
@@ -49,7 +48,7 @@ export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;
 /** A signed receipt: a compact JWS (RFC 7515 section 3.1), `typ` `svc-receipt+jwt`, ES256. */
 export const receiptSchema = z.object({ receipt: z.string() }).meta({ id: 'Receipt' });
 
-/** Request for the receipt of an API-key request; with a key, only of that key's requests. */
+/** Query for the receipt of an API-key request. A non-null `key_id` restricts it to requests of that key. */
 export const keyReceiptRequestSchema = z.object({
   request_id: z.string().min(1).max(128),
   svc_user_id: idSchema('usr'),

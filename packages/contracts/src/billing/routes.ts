@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { errorBodySchema } from '../core/error-body.ts';
-import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { jwksSchema } from '../core/jwks.ts';
-import { FORM_BYTES_MAX, JSON_BYTES_MAX } from '../core/limits.ts';
+import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
-import * as sandboxShapes from './sandbox-payments.ts';
+import { sandboxRoutes } from './sandbox-routes.ts';
 import * as subscriptions from './subscriptions.ts';
 import {
   integrationUsageSchema,
@@ -29,18 +27,6 @@ const app = {
   crossOrigin: true,
 } as const;
 const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const;
-const sandbox = { ...detail, tag: 'Sandbox payments', caller: 'public' } as const;
-const html = (description: string) => ({ description, contentType: 'text/html', schema: z.string() }) as const;
-const missingPage = {
-  404: {
-    ...html('A page for browsers; JSON with the code otherwise.'),
-    alternatives: { 'application/json': errorBodySchema },
-  },
-} as const;
-const sessionParams = z.object({ session_id: pathIdSchema });
-const subscriptionParams = z.object({ subscription_id: pathIdSchema });
-const form = <S extends z.ZodType>(schema: S) =>
-  ({ contentType: 'application/x-www-form-urlencoded', schema, required: true, bytesMax: FORM_BYTES_MAX }) as const;
 
 /** Routes of subscriptions and plans. */
 const subscriptionRoutes = {
@@ -115,14 +101,14 @@ const subscriptionRoutes = {
     method: 'GET',
     path: '/v1/subscriptions/usage/history',
     summary: 'List the use of the subscription by day',
-    description: 'By service and by app. Metadata only.',
+    description: 'Grouped by service and by app. Metadata only.',
     request: { query: usageHistoryQuerySchema },
     responses: { 200: json('The days, oldest first.', usageHistorySchema) },
     errors: [],
   }),
 } as const;
 
-/** Routes of usage, for apps. */
+/** Usage routes for apps. */
 const appUsageRoutes = {
   getIntegrationUsage: defineRoute({
     ...app,
@@ -139,7 +125,7 @@ const appUsageRoutes = {
     operationId: 'getRequestUsage',
     method: 'GET',
     path: '/v1/integrations/usage/requests/{request_id}',
-    summary: 'Get state and cost of a request',
+    summary: 'Get the state and cost of a request',
     description: 'The id is the `X-Request-Id` of the response.',
     request: { params: requestIdParams },
     responses: { 200: json('The request.', requestUsageSchema) },
@@ -155,7 +141,7 @@ const receiptRoutes = {
     method: 'GET',
     path: '/v1/integrations/usage/requests/{request_id}/receipt',
     summary: 'Get the signed receipt of a request',
-    description: 'Names no provider and no model.',
+    description: 'The receipt names neither provider nor model.',
     request: { params: requestIdParams },
     responses: { 200: json('The receipt.', receiptSchema) },
     errors: ['not_found', 'not_settled'],
@@ -168,7 +154,7 @@ const receiptRoutes = {
     method: 'GET',
     path: '/v1/receipts/jwks',
     summary: 'Get the public keys of receipts (RFC 7517)',
-    description: 'Keys stay published after their rotation, so that every receipt can be verified later.',
+    description: 'Keys stay published after their rotation, so that old receipts can still be verified.',
     request: {},
     responses: { 200: json('The key set.', jwksSchema) },
     errors: [],
@@ -192,8 +178,8 @@ const walletRoutes = {
     operationId: 'listWalletTransactions',
     method: 'GET',
     path: '/v1/gateway/wallet/transactions',
-    summary: 'List the changes of the wallet, newest first',
-    description: 'Usage is one row for each UTC day.',
+    summary: 'List the transactions of the wallet, newest first',
+    description: 'Usage is summed up per UTC day.',
     request: { query: z.object(pageQuery) },
     responses: { 200: json('The transactions.', pageOf(walletTransactionSchema)) },
     errors: [],
@@ -203,7 +189,7 @@ const walletRoutes = {
     operationId: 'createTopUp',
     method: 'POST',
     path: '/v1/gateway/wallet/top-ups',
-    summary: 'Buy balance',
+    summary: 'Buy wallet balance',
     request: { body: jsonBody(topUpRequestSchema) },
     responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
     errors: ['payment_provider_unavailable'],
@@ -219,7 +205,7 @@ const paymentRoutes = {
     operationId: 'receiveStripeEvent',
     method: 'POST',
     path: '/v1/payments/stripe/events',
-    summary: 'Receive signed events of the payment provider',
+    summary: 'Receive signed events from the payment provider',
     request: {
       body: {
         contentType: 'application/json',
@@ -229,100 +215,8 @@ const paymentRoutes = {
         raw: true,
       },
     },
-    responses: { 200: json('Taken.', z.object({ received: z.literal(true) })) },
+    responses: { 200: json('Accepted.', z.object({ received: z.literal(true) })) },
     errors: ['invalid_signature'],
-  }),
-} as const;
-
-/** Routes of sandbox payments. Not mounted with a real payment provider. */
-const sandboxRoutes = {
-  showSandboxCheckout: defineRoute({
-    ...sandbox,
-    operationId: 'showSandboxCheckout',
-    method: 'GET',
-    path: '/sandbox/payments/sessions/{session_id}',
-    summary: 'Show the hosted checkout page',
-    request: { params: sessionParams, query: sandboxShapes.sandboxPageQuerySchema },
-    responses: { 200: html('The page.'), ...missingPage },
-    errors: ['not_found'],
-  }),
-  submitSandboxCheckout: defineRoute({
-    ...sandbox,
-    operationId: 'submitSandboxCheckout',
-    method: 'POST',
-    path: '/sandbox/payments/sessions/{session_id}/submit',
-    summary: 'Submit the checkout page: pay, answer the bank, or go back',
-    request: { params: sessionParams, body: form(sandboxShapes.sandboxCheckoutFormSchema) },
-    responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },
-    errors: ['not_found'],
-  }),
-  completeSandboxCheckout: defineRoute({
-    ...sandbox,
-    operationId: 'completeSandboxCheckout',
-    method: 'POST',
-    path: '/sandbox/payments/sessions/{session_id}/complete',
-    summary: 'Pay without a browser',
-    request: { params: sessionParams },
-    responses: { 200: json('Paid.', z.object({ session_id: z.string(), status: z.literal('complete') })) },
-    errors: ['not_found', 'checkout_not_completed', 'subscription_already_active'],
-  }),
-  showSandboxPortal: defineRoute({
-    ...sandbox,
-    operationId: 'showSandboxPortal',
-    method: 'GET',
-    path: '/sandbox/payments/portal/{session_id}',
-    summary: 'Show the hosted portal page',
-    request: { params: sessionParams, query: sandboxShapes.sandboxPortalQuerySchema },
-    responses: { 200: html('The page.'), ...missingPage },
-    errors: ['not_found'],
-  }),
-  submitSandboxPortal: defineRoute({
-    ...sandbox,
-    operationId: 'submitSandboxPortal',
-    method: 'POST',
-    path: '/sandbox/payments/portal/{session_id}/submit',
-    summary: 'Submit the portal page',
-    request: { params: sessionParams, body: form(sandboxShapes.sandboxPortalFormSchema) },
-    responses: { 303: { description: 'Back to the portal or to the return URL.' } },
-    errors: ['not_found'],
-  }),
-  playSandboxSubscription: defineRoute({
-    ...sandbox,
-    operationId: 'playSandboxSubscription',
-    method: 'POST',
-    path: '/sandbox/payments/subscriptions/{subscription_id}',
-    summary: 'Simulate a later state of a subscription',
-    request: {
-      params: subscriptionParams,
-      body: jsonBody(z.strictObject({ status: subscriptions.subscriptionStatusSchema })),
-    },
-    responses: {
-      200: json('The subscription.', z.object({ id: idSchema('sub'), status: subscriptions.subscriptionStatusSchema })),
-    },
-    errors: ['not_found'],
-  }),
-  updateSandboxSubscription: defineRoute({
-    ...sandbox,
-    operationId: 'updateSandboxSubscription',
-    method: 'PATCH',
-    path: '/sandbox/payments/subscriptions/{subscription_id}',
-    summary: 'Set the outcome of later payments',
-    request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxSettingsSchema) },
-    responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
-    errors: ['not_found'],
-  }),
-  advanceSandboxSubscription: defineRoute({
-    ...sandbox,
-    operationId: 'advanceSandboxSubscription',
-    method: 'POST',
-    path: '/sandbox/payments/subscriptions/{subscription_id}/advance',
-    summary: 'Advance the clock of a subscription',
-    description:
-      'Runs everything due meanwhile, in order: renewals, failed payments, retries, cancellation. Only periods and ' +
-      'status follow this clock; caps and their windows follow the real one.',
-    request: { params: subscriptionParams, body: jsonBody(sandboxShapes.sandboxAdvanceSchema) },
-    responses: { 200: json('The subscription at the provider.', sandboxShapes.sandboxSubscriptionSchema) },
-    errors: ['not_found'],
   }),
 } as const;
 

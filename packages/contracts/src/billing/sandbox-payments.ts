@@ -4,12 +4,11 @@ import { timestampSchema } from '../core/time.ts';
 import { subscriptionStatusSchema } from './subscriptions.ts';
 
 /**
- * Cards of the sandbox. `succeeds`: every payment. `asks_to_confirm`: every payment, once the cardholder confirms it; a
- * renewal fails. `declines_renewals`: the first payment only. `declines`: none.
+ * Cards of the sandbox. `succeeds`: every payment succeeds. `asks_to_confirm`: a payment succeeds once the cardholder
+ * confirms it; a renewal fails. `declines_renewals`: only the first payment succeeds. `declines`: none does.
  */
 export const sandboxCardSchema = z.enum(['succeeds', 'asks_to_confirm', 'declines_renewals', 'declines']);
 
-/** One of the sandbox's cards. */
 export type SandboxCard = z.infer<typeof sandboxCardSchema>;
 
 /** Notice on the portal page after an action. */
@@ -48,7 +47,7 @@ export const sandboxPortalFormSchema = z.object({
   ...language,
 });
 
-/** Outcome of later payments, and the subscription's state after the last failed attempt. */
+/** Outcome of later payments, and state of the subscription after the last failed attempt. */
 export const sandboxSettingsSchema = z.strictObject({
   card: sandboxCardSchema.optional(),
   when_unpaid: z.enum(['canceled', 'unpaid']).optional(),
@@ -56,10 +55,10 @@ export const sandboxSettingsSchema = z.strictObject({
 
 const SECONDS_PER_YEAR = 366 * 86_400;
 
-/** Time by which a subscription's clock advances. */
+/** Time by which to advance a subscription's clock. */
 export const sandboxAdvanceSchema = z.strictObject({ seconds: z.int().min(1).max(SECONDS_PER_YEAR) });
 
-/** A subscription as the sandbox payment provider sees it, by its own clock. */
+/** A subscription as the sandbox payment provider sees it, on its own clock. */
 export const sandboxSubscriptionSchema = z
   .object({
     id: idSchema('sub'),

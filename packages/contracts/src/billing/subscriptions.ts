@@ -41,7 +41,6 @@ export const currentSubscriptionSchema = z
   .object({ subscription: subscriptionSchema.nullable() })
   .meta({ id: 'CurrentSubscription' });
 
-/** Start of a purchase. */
 export const checkoutRequestSchema = z
   .strictObject({
     plan_id: z.string().min(1).max(128),
@@ -50,12 +49,11 @@ export const checkoutRequestSchema = z
   })
   .meta({ id: 'CheckoutRequest' });
 
-/** A hosted checkout. */
 export const checkoutSessionSchema = z
   .object({ session_id: z.string(), url: z.string(), expires_at: timestampSchema })
   .meta({ id: 'CheckoutSession' });
 
-/** Confirmation of a purchase, after the hosted checkout. */
+/** Confirmation of a purchase after the hosted checkout. */
 export const checkoutConfirmationSchema = z
   .strictObject({ session_id: z.string().min(1).max(255) })
   .meta({ id: 'CheckoutConfirmation' });
@@ -68,13 +66,11 @@ export const checkoutConfirmedSchema = z
   })
   .meta({ id: 'CheckoutConfirmed' });
 
-/** Address to return to from the portal. */
 export const portalRequestSchema = z.strictObject({ return_url: returnUrlSchema }).meta({ id: 'PortalRequest' });
 
-/** The hosted portal. */
 export const portalSessionSchema = z.object({ url: z.string() }).meta({ id: 'PortalSession' });
 
-/** Use of the paid period as apps see it, without amounts and models. */
+/** Use of the paid period as apps see it: without amounts or models. */
 export const budgetSchema = z.object({
   weekly_used_percent: z.int().min(0).max(100),
   monthly_used_percent: z.int().min(0).max(100),

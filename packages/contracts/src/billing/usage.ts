@@ -8,13 +8,13 @@ import { planReferenceSchema, planServicesSchema } from './plans.ts';
 import { subscriptionStatusSchema } from './subscriptions.ts';
 
 const windowUsageSchema = z.object({
-  used_percent: z.int().min(0).max(100).meta({ description: '100 means that the cap is reached.' }),
+  used_percent: z.int().min(0).max(100).meta({ description: '100 means that the cap has been reached.' }),
   used_micros: nonNegativeMicrosSchema,
   limit_micros: nonNegativeMicrosSchema,
   resets_at: timestampSchema,
 });
 
-/** Shared limits and usage of an account. Fields of the subscription are null if there is none. */
+/** Shared limits and usage of an account. Without a subscription, its fields are null. */
 export const usageSchema = z
   .object({
     status: subscriptionStatusSchema.nullable(),
@@ -30,12 +30,11 @@ export const usageSchema = z
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** Shared limits and usage of an account, and the app's own use of it. */
+/** Shared limits and usage of an account, with the app's own use. */
 export const integrationUsageSchema = usageSchema.extend({ app: appUsageSchema }).meta({ id: 'IntegrationUsage' });
 
 export type IntegrationUsage = z.infer<typeof integrationUsageSchema>;
 
-/** States of a reservation. */
 export const reservationStateSchema = z.enum(['reserved', 'settled', 'released', 'uncertain']);
 
 export type ReservationState = z.infer<typeof reservationStateSchema>;
@@ -67,7 +66,6 @@ export const USAGE_HISTORY_DAYS_MAX = 366;
 /** Apps listed per day. */
 export const USAGE_HISTORY_APPS_MAX = 20;
 
-/** Length of the history. */
 export const usageHistoryQuerySchema = z.object({
   days: z.int().min(1).max(USAGE_HISTORY_DAYS_MAX).default(30).meta({ description: 'UTC days up to today.' }),
 });
@@ -83,7 +81,7 @@ export const dailyUseSchema = z
     apps: z
       .array(z.object({ client_id: idSchema('app'), ...useSchema.shape }))
       .max(USAGE_HISTORY_APPS_MAX)
-      .meta({ description: 'Most expensive first. The rest of the total was used by further apps.' }),
+      .meta({ description: 'Most expensive first. Use by any further apps is in the total only.' }),
   })
   .meta({ id: 'DailyUse' });
 

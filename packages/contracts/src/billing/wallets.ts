@@ -3,7 +3,7 @@ import { currencySchema, MICROS_PER_UNIT, microsSchema } from '../core/money.ts'
 import { timestampSchema } from '../core/time.ts';
 import { returnUrlSchema } from '../core/url.ts';
 
-/** Prepaid wallet of the API-key gateway. */
+/** Prepaid wallet for the API-key gateway. */
 export const walletSchema = z
   .object({
     balance_micros: microsSchema,
@@ -12,7 +12,7 @@ export const walletSchema = z
   })
   .meta({ id: 'Wallet' });
 
-/** The part of a wallet that an API key sees. */
+/** Available balance of a wallet, as shown to API keys. */
 export const keyWalletSchema = z.object({ available_micros: microsSchema, currency: currencySchema });
 
 /**
@@ -35,7 +35,7 @@ export const refundRequestSchema = z.strictObject({
   refund_id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/)
-    .meta({ description: 'Chosen by the caller. Repeating it refunds nothing more.' }),
+    .meta({ description: 'Idempotency key chosen by the caller.' }),
   session_id: z.string().min(1).max(255).meta({ description: 'The checkout session of the top-up.' }),
   amount_micros: z
     .int()
@@ -43,7 +43,7 @@ export const refundRequestSchema = z.strictObject({
     .refine((amount) => amount % 10_000 === 0, { message: 'must be a whole number of cents' }),
 });
 
-/** State of a refund. `pending`: taken from the wallet; the payment provider is called until it answers. */
+/** State of a refund. `pending`: debited from the wallet, and retried until the payment provider answers. */
 export const refundSchema = z.object({
   refund_id: z.string(),
   state: z.enum(['pending', 'refunded', 'refused']),
@@ -53,7 +53,6 @@ export const refundSchema = z.object({
 
 export type Refund = z.infer<typeof refundSchema>;
 
-/** A hosted checkout for a top-up. */
 export const topUpSessionSchema = z.object({ session_id: z.string(), url: z.string() }).meta({ id: 'TopUpSession' });
 
 /** A change of a wallet's balance. */
@@ -61,7 +60,7 @@ export const walletTransactionSchema = z
   .object({
     id: z.string(),
     type: z.enum(['top_up', 'usage', 'refund', 'write_off', 'adjustment']),
-    amount_micros: microsSchema.meta({ description: 'Negative if it lowers the balance.' }),
+    amount_micros: microsSchema.meta({ description: 'Negative for a debit.' }),
     balance_after_micros: microsSchema,
     created_at: timestampSchema,
     description: z.string(),

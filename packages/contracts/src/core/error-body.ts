@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Every error that is not a 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message",
- * ...}}`.
+ * Errors other than 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message", ...}}`.
  */
 export const errorBodySchema = z
   .object({

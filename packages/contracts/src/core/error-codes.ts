@@ -12,10 +12,9 @@ export const errorKinds = {
 
 export type ErrorKind = keyof typeof errorKinds;
 
-/** The part of the product that answers with a code. `internal` codes never leave the routes between services. */
+/** Part of the product that returns a code. `internal` codes occur only on routes between services. */
 export type ErrorOwner = 'any' | 'internal' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
 
-/** A registered error code. */
 export interface ErrorCodeDefinition {
   readonly owner: ErrorOwner;
   readonly kind: ErrorKind;

@@ -10,7 +10,7 @@ export interface EventDefinition {
   readonly subject: string;
   /** The only publisher. */
   readonly service: ServiceName;
-  /** Durable consumers. The broker lets no other service read the fact. */
+  /** Durable consumers. The broker denies the fact to every other service. */
   readonly consumers: readonly DurableName[];
   readonly description: string;
   readonly schema: z.ZodObject;
@@ -19,19 +19,19 @@ export interface EventDefinition {
 /** Preserves an event's literal type, which types its publishers and consumers. */
 export const defineEvent = <const E extends EventDefinition>(event: E): E => event;
 
-/** Epoch of a database that was never restored, and of facts from releases without epochs. */
+/** Epoch of a database that was never restored, and default for facts of releases without epochs. */
 export const FIRST_EPOCH = '00000000-0000-0000-0000-000000000000';
 
 /** Envelope of every fact on the wire. */
 export const eventEnvelopeSchema = z.object({
   id: z.uuid().meta({ description: 'UUIDv7; unchanged on redelivery.' }),
   subject: z.string(),
-  aggregate: z.string().meta({ description: 'Subject of the fact, such as `app:app_…`.' }),
+  aggregate: z.string().meta({ description: 'Entity that the fact is about, such as `app:app_…`.' }),
   version: z.int().min(1).meta({ description: 'Grows by one with each fact of the aggregate, within an epoch.' }),
   epoch: z
     .uuid()
     .default(FIRST_EPOCH)
-    .meta({ description: "Epoch of the publisher's database. A restore begins a later one (UUIDv7)." }),
+    .meta({ description: "Epoch of the publisher's database. A restore starts a later one (UUIDv7)." }),
   occurred_at: timestampSchema,
   data: z.record(z.string(), z.unknown()),
 });
@@ -74,9 +74,10 @@ export const REVOCATION_TTL_SECONDS = 13 * 3600;
 /**
  * Value that revokes a range. `app.<client_id>`: every grant of the app up to this id. `account.<svc_user_id>`: every
  * session of the account up to this id. `keys.<svc_user_id>`: every API key created by a session up to this id.
- * `key_version.<key_id>`: every copy of the API key up to this version, as `keyVersionText` writes it. The key itself lives.
+ * `key_version.<key_id>`: every cached copy of the API key up to this version, formatted by `keyVersionText`. The key
+ * stays valid.
  */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });
 
-/** Writes the version of an API key so that texts compare as the numbers do. */
+/** Formats the version of an API key so that strings sort like numbers. */
 export const keyVersionText = (version: number): string => String(version).padStart(10, '0');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { idPattern, newId } from './ids.ts';
 
 describe('newId', () => {
-  test('carries its prefix and 26 Crockford characters', () => {
+  test('returns the prefix and 26 Crockford characters', () => {
     expect(newId('usr')).toMatch(idPattern('usr'));
     expect(newId('req')).not.toMatch(idPattern('usr'));
   });

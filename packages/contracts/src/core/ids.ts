@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Prefixes of all identifiers, each with what it identifies. */
+/** Prefixes of all identifiers, with the description of each. */
 export const idPrefixes = {
   usr: 'a user account (`svc_user_id`)',
   app: 'a registered app (`client_id`)',
@@ -23,7 +23,7 @@ const TIME_CHARACTERS = 10;
 const RANDOM_DIGITS = 16;
 /** Random bytes are drawn in bulk: one call per id would cost more than the id itself. */
 const POOL_BYTES = 4_096;
-/** Index: character code. */
+/** Indexed by character code. */
 const IN_ALPHABET = new Uint8Array(128);
 for (const character of ALPHABET) IN_ALPHABET[character.charCodeAt(0)] = 1;
 const ID_BODY = '[0-9a-hjkmnp-tv-z]{26}';
@@ -54,14 +54,14 @@ export const newId = (prefix: IdPrefix, nowMs: number = Date.now()): string => {
 /** Returns the anchored pattern of ids with this prefix. */
 export const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ID_BODY}$`);
 
-/** Schema of an id in answers and messages. Request paths accept any short text, because an unknown id is not found. */
+/** Returns the schema of an id in responses and messages. */
 export const idSchema = (prefix: IdPrefix) =>
   z.string().regex(idPattern(prefix)).meta({ description: idPrefixes[prefix] });
 
-/** Schema of an id in a request path. Free within bounds: an unknown id is 404, not 422. */
+/** Schema of an id in a request path. Accepts any short text, because an unknown id is a 404, not a 422. */
 export const pathIdSchema = z.string().min(1).max(128);
 
-/** Returns the same as the pattern of `idPattern`, at a fraction of the cost. */
+/** Tests a value like `idPattern`, at a fraction of the cost. */
 export const isId = (prefix: IdPrefix, text: unknown): text is string => {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return false;
   const start = prefix.length + 1;
@@ -82,7 +82,7 @@ const encodeTime = (timeMs: number): string => {
   return text;
 };
 
-/** Takes random bytes from the pool and wipes them there, because some ids must stay hard to guess. */
+/** Takes random bytes from the pool and wipes them from it, because some ids must stay hard to guess. */
 const drawRandom = (): void => {
   if (poolUsed === POOL_BYTES) {
     crypto.getRandomValues(pool);

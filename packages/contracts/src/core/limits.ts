@@ -12,7 +12,7 @@ export const AUDIO_FILE_BYTES_MAX = 25_000_000;
 export const AUDIO_FORM_OVERHEAD_BYTES_MAX = 64 * 1024;
 /** Bytes of an app icon. */
 export const ICON_BYTES_MAX = 256 * 1024;
-/** Bytes of an OAuth form, the limit of the library behind the token endpoint. */
+/** Bytes of an OAuth form: the limit of the library behind the token endpoint. */
 export const FORM_BYTES_MAX = 56 * 1024;
 /** Characters of a URL in a request. */
 export const URL_CHARACTERS_MAX = 2048;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A list that stays small: `{"data": [...]}`. */
+/** Returns the schema of a list that stays small: `{"data": [...]}`. */
 export const listOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item) });
 
-/** A paged list: `{"data": [...], "has_more": boolean}`. */
+/** Returns the schema of a paged list: `{"data": [...], "has_more": boolean}`. */
 export const pageOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), has_more: z.boolean() });
 
 /** Query of a paged list. `after` is the id of the last record of the previous page. */

@@ -12,14 +12,14 @@ export const nonNegativeMicrosSchema = z.int().min(0);
 /** ISO 4217 code, upper case. */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
 
-/** Prices refer to this many tokens. */
+/** Tokens that a price refers to. */
 const TOKENS_PER_PRICE = 1_000_000n;
 
-/** Price of tokens: micros per million input and output tokens. */
+/** Price in micros per million input and output tokens. */
 export interface TokenPrice {
   readonly input_micros_per_million: number;
   readonly output_micros_per_million: number;
-  /** Price of input that the provider read from its cache; the input price if absent. */
+  /** Price of input that the provider read from its cache. Default: the input price. */
   readonly cached_input_micros_per_million?: number | undefined;
 }
 

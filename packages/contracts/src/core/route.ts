@@ -17,12 +17,12 @@ export const scopes = ['inference', 'usage:read'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** Scope of authorize and consent requests that name none. */
+/** Default scope of authorize and consent requests. */
 export const DEFAULT_SCOPE = 'inference usage:read';
 
 /**
- * Kind of credential that a route requires. `client_credentials` are an app's id and secret by HTTP Basic. `service` routes
- * are internal and name their `callers`.
+ * Kind of credential that a route requires. `client_credentials`: an app's id and secret by HTTP Basic. `service`:
+ * internal routes, which list their `callers`.
  */
 export type CallerKind =
   | 'public'
@@ -34,10 +34,10 @@ export type CallerKind =
   | 'session_or_api_key'
   | 'service';
 
-/** Format of a route's errors: ours, RFC 6749's, or the common wire format's. */
+/** Error format of a route: ours, RFC 6749's, or that of the common wire format. */
 export type ErrorShape = 'detail' | 'oauth' | 'wire';
 
-/** Request body of a route. A `raw` body is passed on unread to the handler, which enforces the limit. */
+/** Request body of a route. A `raw` body reaches the handler unread; the handler enforces the limit. */
 export interface RequestBodyDefinition {
   readonly contentType: 'application/json' | 'application/x-www-form-urlencoded' | 'multipart/form-data' | '*/*';
   readonly schema: z.ZodType;
@@ -46,7 +46,6 @@ export interface RequestBodyDefinition {
   readonly raw?: true;
 }
 
-/** One kind of answer. */
 export interface ResponseDefinition {
   readonly description: string;
   readonly schema?: z.ZodType;
@@ -59,7 +58,7 @@ export interface ResponseDefinition {
 export interface RouteDefinition {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Parameters stand in braces: `/v1/integrations/apps/{client_id}`. */
+  /** Parameters are in braces: `/v1/integrations/apps/{client_id}`. */
   readonly path: string;
   readonly service: ServiceName;
   readonly caller: CallerKind;
@@ -69,7 +68,7 @@ export interface RouteDefinition {
   readonly business?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
-  /** Pages of any origin may call it: preflights are answered, and answers can be read (CORS without credentials). */
+  /** Allows cross-origin requests from any page, without credentials (CORS). */
   readonly crossOrigin?: true;
   readonly errorShape: ErrorShape;
   readonly tag: string;
@@ -85,7 +84,7 @@ export interface RouteDefinition {
   readonly errors: readonly ErrorCode[];
 }
 
-/** A path, its owner, and the format of errors at and below it. */
+/** A path, its owner, and the error format at and below it. */
 export type IncomingPath = Pick<RouteDefinition, 'path' | 'service' | 'errorShape'>;
 
 /** Preserves a route's literal type, which types its handlers and clients. */
@@ -98,7 +97,7 @@ interface JsonBody<S extends z.ZodType, Q extends boolean> {
   readonly bytesMax: number;
 }
 
-/** A required JSON request body. */
+/** Defines a required JSON request body. */
 export const jsonBody = <S extends z.ZodType>(schema: S, bytesMax: number = JSON_BYTES_MAX): JsonBody<S, true> => ({
   contentType: 'application/json',
   schema,
@@ -106,7 +105,7 @@ export const jsonBody = <S extends z.ZodType>(schema: S, bytesMax: number = JSON
   bytesMax,
 });
 
-/** An optional JSON request body. */
+/** Defines an optional JSON request body. */
 export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, false> => ({
   contentType: 'application/json',
   schema,
@@ -114,6 +113,6 @@ export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, fa
   bytesMax: JSON_BYTES_MAX,
 });
 
-/** A JSON answer. */
+/** Defines a JSON response. */
 export const json = <S extends z.ZodType>(description: string, schema: S) =>
   ({ description, schema, contentType: 'application/json' }) as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isBrowserReturnUrl } from './url.ts';
 
-describe('the return URL of a browser', () => {
+describe('isBrowserReturnUrl', () => {
   test.each([
     'https://a.example',
     'HTTPS://a.example/ok?x=1#part',
@@ -10,7 +10,7 @@ describe('the return URL of a browser', () => {
     'http://127.0.0.1/x',
     'http://127.8.0.1/x',
     'http://[::1]:8080/x',
-  ])('may be %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(isBrowserReturnUrl(url)).toBe(true);
   });
   test.each([
@@ -31,7 +31,7 @@ describe('the return URL of a browser', () => {
     'https://a.example/\r\nx: 1',
     'https://a.example/\u0085',
     'javascript:alert(1)',
-  ])('may not be %j', (url) => {
+  ])('refuses %j', (url) => {
     expect(isBrowserReturnUrl(url)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { URL_CHARACTERS_MAX } from './limits.ts';
 
-/** Excludes forms that parsers read differently: a missing slash, a backslash, white space. */
+/** Excludes forms on which parsers disagree: a missing slash, a backslash, white space. */
 const STRICT_SHAPE = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 /** Loopback hosts in normalized form. All of 127.0.0.0/8 is loopback (RFC 1122 section 3.2.1.3). */
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;

@@ -37,7 +37,7 @@ export const validationIssueSchema = z
   })
   .meta({ id: 'ValidationIssue' });
 
-/** Body of a 422 answer. */
+/** Body of a 422 response. */
 export const validationErrorSchema = z
   .object({ detail: z.array(validationIssueSchema) })
   .meta({ id: 'ValidationError' });

@@ -5,7 +5,7 @@ import { microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
-/** Models of an allow-list. */
+/** Models in an allow-list. */
 const MODELS_MAX = 100;
 
 const nameSchema = z.string().trim().min(1).max(80);
@@ -19,21 +19,19 @@ const settings = {
     .array(z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX))
     .max(MODELS_MAX)
     .nullish()
-    .meta({ description: 'The only models that the key may use. Null: all of them.' }),
+    .meta({ description: 'The only models that the key may use; null for all.' }),
   active: z.boolean().optional().meta({ description: 'False pauses the key.' }),
 };
 
-/** A new API key. */
 export const createKeyRequestSchema = z
   .strictObject({ name: nameSchema, ...settings })
   .meta({ id: 'CreateKeyRequest' });
 
-/** A change of an API key. Absent fields stay; null removes a limit. */
+/** A change of an API key. Absent fields stay unchanged; null removes a limit. */
 export const updateKeyRequestSchema = z
   .strictObject({ name: nameSchema.optional(), ...settings })
   .meta({ id: 'UpdateKeyRequest' });
 
-/** Rotation of an API key. */
 export const rotateKeyRequestSchema = z
   .strictObject({
     overlap_seconds: z
@@ -41,7 +39,7 @@ export const rotateKeyRequestSchema = z
       .min(0)
       .max(604_800)
       .default(86_400)
-      .meta({ description: 'How long the previous secret stays valid.' }),
+      .meta({ description: 'Seconds for which the previous secret stays valid.' }),
   })
   .meta({ id: 'RotateKeyRequest' });
 
@@ -59,7 +57,7 @@ export const apiKeySchema = z
     active: z.boolean(),
     spent_this_month_micros: microsSchema
       .nullable()
-      .meta({ description: 'Since the first of the month (UTC). Null while billing gives no answer.' }),
+      .meta({ description: 'Since the first of the month (UTC). Null while billing is unavailable.' }),
     created_at: timestampSchema,
     last_used_at: timestampSchema.nullable(),
     previous_expires_at: timestampSchema
@@ -76,7 +74,7 @@ export const apiKeyRotatedSchema = z
   .object({ id: idSchema('key'), key: z.string(), prefix: z.string(), previous_expires_at: timestampSchema.nullable() })
   .meta({ id: 'ApiKeyRotated' });
 
-/** The key of the request, as it sees itself. */
+/** The API key that authenticated the request, with its wallet. */
 export const ownKeySchema = apiKeySchema.extend({ wallet: keyWalletSchema }).meta({ id: 'OwnApiKey' });
 
 /** `{key_id}` in a path. */

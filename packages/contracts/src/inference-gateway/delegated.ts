@@ -51,12 +51,12 @@ export const chatCompletionSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** Services that both the server and the user's plan offer. */
+/** Services offered both by the server and by the user's plan. */
 export const capabilitiesSchema = z
   .object({ object: z.literal('capabilities'), services: planServicesSchema })
   .meta({ id: 'InferenceCapabilities' });
 
-/** Fields of the transcription form except `file`. Form text is converted to the named type. */
+/** Fields of the transcription form except `file`. Form values are converted to these types. */
 export const transcriptionFieldsSchema = z.strictObject({
   language: z
     .string()
@@ -67,7 +67,6 @@ export const transcriptionFieldsSchema = z.strictObject({
   response_format: z.enum(['json', 'verbose_json']).default('json'),
 });
 
-/** The whole transcription form. */
 export const transcriptionFormSchema = transcriptionFieldsSchema
   .extend({
     file: z.string().meta({ format: 'binary', description: 'One non-empty audio file, at most 25,000,000 bytes.' }),
@@ -77,5 +76,4 @@ export const transcriptionFormSchema = transcriptionFieldsSchema
 /** A transcription; `verbose_json` adds language, duration and segments. */
 export const transcriptionSchema = z.looseObject({ text: z.string() }).meta({ id: 'Transcription' });
 
-/** Headers of delegated requests. */
 export const idempotencyHeaders = z.object({ 'idempotency-key': z.string().min(1).max(255).optional() });

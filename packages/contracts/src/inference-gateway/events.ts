@@ -16,7 +16,7 @@ export const inferenceGatewayEvents = {
     subject: 'inference.usage.recorded.v1',
     service: 'inference-gateway',
     consumers: ['billing_usage'],
-    description: 'Requests have ended. One message carries many. Aggregate: `usage:<id of the batch>`, version 1.',
+    description: 'Requests have ended. One fact carries many. Aggregate: `usage:<id of the batch>`, version 1.',
     schema: z.object({ records: z.array(usageFactSchema).min(1).max(500) }),
   }),
   appActivity: defineEvent({
@@ -24,7 +24,7 @@ export const inferenceGatewayEvents = {
     service: 'inference-gateway',
     consumers: ['webhook-dispatcher_activity'],
     description:
-      'Delegated requests have been answered, counted by app and UTC day since the last fact of the process. Aggregate: `activity:<id of the batch>`, version 1.',
+      'Delegated requests answered by a process since its last fact, counted by app and UTC day. Aggregate: `activity:<id of the batch>`, version 1.',
     schema: z.object({ counts: z.array(appActivitySchema).min(1).max(500) }),
   }),
 } as const;

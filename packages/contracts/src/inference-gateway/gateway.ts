@@ -31,7 +31,7 @@ export type ComplianceMetadata = z.infer<typeof complianceMetadataSchema>;
 
 const extensionsSchema = z.object({ compliance_metadata: complianceMetadataSchema }).optional();
 
-/** A request in the common wire format. The gateway reads these fields; all others pass unchanged. */
+/** A chat request in the common wire format. The gateway reads these fields and passes all others unchanged. */
 export const gatewayChatRequestSchema = z
   .looseObject({
     model: z.string().min(1),
@@ -40,7 +40,6 @@ export const gatewayChatRequestSchema = z
   })
   .meta({ id: 'GatewayChatRequest' });
 
-/** A legacy text completion request. */
 export const gatewayCompletionRequestSchema = z
   .looseObject({
     model: z.string().min(1),
@@ -49,24 +48,21 @@ export const gatewayCompletionRequestSchema = z
   })
   .meta({ id: 'GatewayCompletionRequest' });
 
-/** An embeddings request. */
 export const gatewayEmbeddingsRequestSchema = z
   .looseObject({ model: z.string().min(1), input: z.unknown() })
   .meta({ id: 'GatewayEmbeddingsRequest' });
 
-/** An answer in the common wire format, with compliance metadata. */
+/** A response in the common wire format, with compliance metadata. */
 export const gatewayAnswerSchema = z
   .looseObject({ object: z.string().optional(), extensions: extensionsSchema })
   .meta({ id: 'GatewayAnswer' });
 
-/** A model on offer. */
 export const modelSchema = z
   .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
   .meta({ id: 'Model' });
 
 export type Model = z.infer<typeof modelSchema>;
 
-/** Models that this gateway serves. */
 export const modelListSchema = z
   .object({ object: z.literal('list'), data: z.array(modelSchema) })
   .meta({ id: 'ModelList' });

@@ -1,7 +1,7 @@
 import type { IncomingPath } from '../core/route.ts';
 import { inferenceGatewayRoutes } from './routes.ts';
 
-/** Paths of the common wire format that are not served. The gateway answers at and below them. */
+/** Paths of the common wire format that are not served. The gateway answers 404 at and below them. */
 export const unservedPaths: readonly IncomingPath[] = [
   'assistants',
   'audio',
@@ -28,10 +28,10 @@ const served = Object.values(inferenceGatewayRoutes)
   .filter(({ caller }) => caller === 'api_key')
   .map(({ method, path }) => `${method} ${path}`);
 
-/** Message of a 404 to a client of the common wire format. */
+/** Message of a 404 in the common wire format. */
 export const NOT_SERVED_MESSAGE = `There is no such endpoint. An API key can call: ${served.join(', ')}.`;
 
-/** Returns true if the 404 of an unknown path is for a client of the common wire format, by its path or by its API key. */
+/** Returns true if an unknown path needs a 404 in the common wire format, judging by the path or the API key. */
 export const isForWireClient = (path: string, authorization: string | undefined): boolean =>
   path.startsWith('/v1/') &&
   (/^bearer +svc_sk_/i.test(authorization ?? '') ||

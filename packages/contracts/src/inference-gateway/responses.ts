@@ -4,8 +4,8 @@ import { complianceMetadataSchema } from './gateway.ts';
 const freeObject = z.looseObject({});
 
 /**
- * A request of the Responses format. The gateway stores nothing: `store: true`, `previous_response_id`, `background` and
- * built-in tools are refused.
+ * A request of the Responses format. The gateway stores nothing, so it refuses `store: true`, `previous_response_id`,
+ * `background` and built-in tools.
  */
 export const responseRequestSchema = z
   .looseObject({

@@ -4,7 +4,7 @@ import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 
-/** Provider kinds whose differences from the common wire format the gateway knows. `common` has none. */
+/** Provider kinds. The gateway handles how each differs from the common wire format; `common` does not differ. */
 export const providerKindSchema = z.enum(['common', 'azure-openai', 'mistral', 'ovhcloud', 'scaleway', 'vllm']);
 
 export type ProviderKindName = z.infer<typeof providerKindSchema>;
@@ -12,7 +12,7 @@ export type ProviderKindName = z.infer<typeof providerKindSchema>;
 const providerSchema = z.strictObject({
   kind: providerKindSchema.default('common'),
   base_url: z.url({ protocol: /^https?$/ }),
-  /** Only for the dated API of `azure-openai`. The API under `/openai/v1` has no versions. */
+  /** Only for the dated API of `azure-openai`; the API under `/openai/v1` has no versions. */
   api_version: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}(-preview)?$/)
@@ -36,10 +36,10 @@ const tokenPriceSchema = z
   .strictObject({
     input_micros_per_million: nonNegativeMicrosSchema,
     output_micros_per_million: nonNegativeMicrosSchema.default(0),
-    /** Input that the provider read from its cache; the input price if absent. */
+    /** Price of input that the provider read from its cache. Default: the input price. */
     cached_input_micros_per_million: nonNegativeMicrosSchema.optional(),
   })
-  // Holds are taken at the input price and must be the highest cost.
+  // Holds are computed at the input price and must cover the maximum cost.
   .refine(({ input_micros_per_million: input, cached_input_micros_per_million: cached = 0 }) => cached <= input, {
     path: ['cached_input_micros_per_million'],
     error: 'must not be above input_micros_per_million',
@@ -47,10 +47,10 @@ const tokenPriceSchema = z
 
 /** Output tokens assumed for a request without its own limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096;
-/** Larger than the context of any model on offer. */
+/** Exceeds the context of any model on offer. */
 const CONTEXT_TOKENS_DEFAULT = 2_000_000;
 
-/** Token limits of one request: of its output unless it sets a limit, and of input and output together. */
+/** Token limits of one request: output if the request sets no limit, and input and output together. */
 const tokenLimits = {
   output_tokens_max: z.int().min(1).max(10_000_000).default(OUTPUT_TOKENS_DEFAULT),
   context_tokens_max: z.int().min(1).max(100_000_000).default(CONTEXT_TOKENS_DEFAULT),
@@ -61,7 +61,7 @@ const commonRoute = {
   model: z.string().min(1).max(MODEL_NAME_CHARACTERS_MAX),
   provider: nameSchema,
   upstream_model: z.string().min(1).max(256),
-  /** Only for `azure-openai`: the deployment, if its name differs from the model's. */
+  /** Only for `azure-openai`: name of the deployment if it differs from the model's. */
   deployment: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)

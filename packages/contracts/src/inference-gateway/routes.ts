@@ -30,11 +30,11 @@ const console = { service, errorShape: 'detail', tag: 'API keys', caller: 'conso
 const rawJson = <S extends z.ZodType>(schema: S) =>
   ({ ...jsonBody(schema, INFERENCE_JSON_BYTES_MAX), raw: true }) as const;
 
-/** A JSON answer that becomes an event stream on request. */
+/** Defines a JSON response that becomes an event stream on request. */
 const jsonOrStream = <S extends z.ZodType>(description: string, schema: S) =>
   ({ ...json(description, schema), alternatives: { 'text/event-stream': z.string() } }) as const;
 
-/** A provider's own 422. Its 400, 404, 413 and 415 have the format of ours. */
+/** A provider's own 422. Its 400, 404, 413 and 415 need no entry, because they have the format of our errors. */
 const providerRefusal = { 422: json('The provider’s own refusal of the request.', wireErrorSchema) } as const;
 
 const admissionErrors = [
@@ -136,7 +136,7 @@ const gatewayRoutes = {
     path: '/v1/responses',
     summary: 'Create a response',
     description:
-      'The stateless part of the Responses format, served by the chat routes. With `stream: true` the answer is `text/event-stream` with semantic events. Parameters that need storage are refused with `unsupported_parameter`.',
+      'The stateless part of the Responses format, served by the chat routes. With `stream: true` the answer is `text/event-stream` with semantic events. Parameters that require storage are refused with `unsupported_parameter`.',
     request: { headers: gateway.gatewayHeaders, body: rawJson(responseRequestSchema) },
     responses: { 200: jsonOrStream('The response, or a stream of events.', responseSchema), ...providerRefusal },
     errors: [...gatewayErrors, 'unsupported_parameter'],
@@ -189,7 +189,7 @@ const gatewayRoutes = {
     operationId: 'getOwnKey',
     method: 'GET',
     path: '/v1/key',
-    summary: 'Get the API key of the request, and what its wallet has available',
+    summary: 'Get the API key of the request, and the available balance of its wallet',
     request: {},
     responses: { 200: json('The key.', keys.ownKeySchema) },
     errors: ['invalid_api_key'],
@@ -205,7 +205,7 @@ const keyRoutes = {
     path: '/v1/gateway/keys',
     summary: 'Create an API key',
     request: { body: jsonBody(keys.createKeyRequestSchema) },
-    responses: { 201: json('The key, this once.', keys.apiKeyCreatedSchema) },
+    responses: { 201: json('The key, shown only once.', keys.apiKeyCreatedSchema) },
     errors: [],
   }),
   listKeys: defineRoute({
@@ -224,7 +224,7 @@ const keyRoutes = {
     method: 'PATCH',
     path: '/v1/gateway/keys/{key_id}',
     summary: 'Change or pause an API key',
-    description: 'Holds everywhere within one second.',
+    description: 'Takes effect everywhere within one second.',
     request: { params: keys.keyIdParams, body: jsonBody(keys.updateKeyRequestSchema) },
     responses: { 200: json('The key.', keys.apiKeySchema) },
     errors: [],
@@ -235,9 +235,9 @@ const keyRoutes = {
     method: 'POST',
     path: '/v1/gateway/keys/{key_id}/rotate',
     summary: 'Replace the secret of an API key',
-    description: 'The previous secret stays valid for `overlap_seconds`. A secret before that ends at once.',
+    description: 'The previous secret stays valid for `overlap_seconds`. Any earlier secret ends at once.',
     request: { params: keys.keyIdParams, body: optionalJsonBody(keys.rotateKeyRequestSchema) },
-    responses: { 200: json('The new secret, this once.', keys.apiKeyRotatedSchema) },
+    responses: { 200: json('The new secret, shown only once.', keys.apiKeyRotatedSchema) },
     errors: [],
   }),
   deleteKey: defineRoute({

@@ -29,7 +29,7 @@ export const gatewayUsageRecordSchema = z
       .int()
       .nullable()
       .meta({ description: 'Part of the input that the provider read from its cache.' }),
-    reasoning_tokens: z.int().nullable().meta({ description: 'Part of the output that the model thought with.' }),
+    reasoning_tokens: z.int().nullable().meta({ description: 'Part of the output that the model spent on reasoning.' }),
     cost_micros: nonNegativeMicrosSchema.nullable(),
     status: z.int(),
     state: reservationStateSchema,
@@ -68,7 +68,7 @@ const summaryCounts = {
   cost_micros: nonNegativeMicrosSchema,
 };
 
-/** One group of the usage summary. It has the name that `group_by` asks for. */
+/** One group of the usage summary. `group_by` selects its first field. */
 export const usageSummaryGroupSchema = z
   .union([
     z.object({ key_id: idSchema('key'), ...summaryCounts }),
@@ -77,7 +77,7 @@ export const usageSummaryGroupSchema = z
   ])
   .meta({ id: 'UsageSummaryGroup' });
 
-/** Outcome of one request for billing: the counts behind its cost, without content. */
+/** Outcome of one request, for billing: its cost and the counts behind it, without content. */
 export const usageFactSchema = z.object({
   request_id: idSchema('req'),
   kind: z.enum(['delegated', 'api_key']),
@@ -102,7 +102,7 @@ export const usageFactSchema = z.object({
     })
     .nullable()
     .optional()
-    .meta({ description: 'For receipts; of API-key requests alone, as apps learn no provider.' }),
+    .meta({ description: 'For receipts. Only for API-key requests, because apps do not learn the provider.' }),
   finished_at: timestampSchema,
 });
 

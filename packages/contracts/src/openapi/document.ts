@@ -19,7 +19,7 @@ export const DESCRIPTION_VERSION = '2026-10-01';
 
 const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 
-/** Returns the security alternatives of a route. An access token may use either scheme, by its `token_type`. */
+/** Returns the security alternatives of a route. The scheme of an access token follows from its `token_type`. */
 const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
   switch (caller) {
     case 'public':
@@ -118,7 +118,7 @@ const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSc
 const takesInput = ({ request }: RouteDefinition): boolean =>
   [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
 
-/** Callers whose missing or refused credential is answered with our own codes. */
+/** Callers that get our own codes if their credential is missing or refused. */
 const tokenCallers: readonly CallerKind[] = [
   'console_session',
   'oauth_access_token',

@@ -19,7 +19,7 @@ export const consumerHealthSchema = z.object({
 
 export type ConsumerHealth = z.infer<typeof consumerHealthSchema>;
 
-/** A message that could not be handled, without its payload. */
+/** A message that a consumer failed to handle, without its payload. */
 export const deadLetterSchema = z.object({
   id: z.string(),
   consumer: z.string(),
@@ -35,9 +35,9 @@ export const deadLetterSchema = z.object({
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 /**
- * Outcome for a dead letter. `handled`: its effect has been committed. `duplicate`, `stale`: its effect, or that of a
- * newer version, was committed before. `discarded`: dropped. `already_resolved`: by an earlier command. `failed`:
- * unchanged.
+ * Outcome for a dead letter. `handled`: the effect is committed. `duplicate`, `stale`: its effect, or that of a newer
+ * version, was already committed. `discarded`: dropped. `already_resolved`: an earlier command resolved it. `failed`:
+ * nothing changed.
  */
 export const deadLetterOutcomeSchema = z.object({
   id: z.string(),
@@ -86,7 +86,7 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
       operationId: 'replayDeadLetter',
       method: 'POST',
       path: `${path}/dead-letters/{id}/replay`,
-      summary: 'Handle a dead letter again, with its effect exactly once',
+      summary: 'Handle a dead letter again; its effect is applied exactly once',
       request: { params: letterParams },
       responses: { 200: json('The outcome.', deadLetterOutcomeSchema) },
       errors: ['not_found'],

@@ -51,7 +51,7 @@ export const serviceOperations = {
     operationId: 'settleUncertainReservation',
     method: 'POST',
     path: '/internal/operations/billing/uncertain-reservations/{request_id}/settle',
-    summary: 'Settle a request with an unknown outcome, at the cost the provider proves or at its estimate',
+    summary: 'Settle a request with an unknown outcome, at a cost that the provider confirmed or at its estimate',
     request: {
       params: requestParams,
       body: jsonBody(z.strictObject({ cost_micros: nonNegativeMicrosSchema.nullable() })),
@@ -83,7 +83,7 @@ export const serviceOperations = {
     operationId: 'rotateSigningKeys',
     method: 'POST',
     path: '/internal/operations/auth/signing-keys/rotate',
-    summary: 'Make the next key sign if this one is still active; tokens signed before stay valid',
+    summary: 'Activate the next signing key if the given one is still active; tokens signed earlier stay valid',
     request: { body: jsonBody(z.strictObject({ active_kid: z.string().min(1).max(128) })) },
     responses: {
       200: json(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Days of one query at most. */
+/** Days per query. */
 export const ANALYTICS_DAYS_MAX = 366;
 
 /** Query of an app's analytics: UTC days, both included. */
@@ -11,7 +11,7 @@ export const analyticsQuerySchema = z.object({
 
 const countSchema = z.int().min(0);
 
-/** Numbers of an app on one UTC day. They never name a person. */
+/** Counts of an app for one UTC day, without personal data. */
 export const appDaySchema = z
   .object({
     day: z.iso.date(),

@@ -3,7 +3,7 @@ import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
 import { timestampSchema } from '../core/time.ts';
 
-/** Destination of a webhook. The dispatcher checks it now and again at each attempt. */
+/** Destination of a webhook. The dispatcher checks it on configuration and again at each attempt. */
 export const configureWebhookRequestSchema = z
   .strictObject({ url: z.string().min(1).max(URL_CHARACTERS_MAX) })
   .meta({ id: 'WebhookConfigurationRequest' });
@@ -26,11 +26,10 @@ export const webhookConfiguredSchema = webhookConfigurationSchema
   .extend({ signing_secret: z.string() })
   .meta({ id: 'WebhookConfigured' });
 
-/** Rotation of the signing secret. */
 export const rotateWebhookSecretRequestSchema = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(604_800).default(86_400).meta({
-      description: 'Seconds for which the previous secret signs as well.',
+      description: 'Seconds for which deliveries are also signed with the previous secret.',
     }),
   })
   .meta({ id: 'WebhookSecretRotation' });

@@ -8,10 +8,10 @@ import { timestampSchema, unixSecondsSchema } from '../core/time.ts';
 /** `api_version` of every envelope. */
 export const WEBHOOK_API_VERSION = '2026-10-01';
 
-/** Header with a delivery's signature: `t=<unix seconds>,v1=<hex HMAC-SHA256>`. */
+/** Signature header of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256>`. */
 export const WEBHOOK_SIGNATURE_HEADER = 'x-svc-signature';
 
-/** Headers of a delivery by the Standard Webhooks specification. */
+/** Headers of a delivery according to the Standard Webhooks specification. */
 export const STANDARD_WEBHOOK_HEADERS = {
   id: 'webhook-id',
   timestamp: 'webhook-timestamp',
@@ -30,7 +30,7 @@ const envelope = <const Name extends string, Data extends z.ZodObject>(name: Nam
     data,
   });
 
-/** Every envelope that a receiver can get, by its `event`. */
+/** Envelopes that a receiver can get, by their `event`. */
 export const webhookEventSchema = z.discriminatedUnion('event', [
   envelope('integration.connected', z.object({ scope: z.string(), connected_at: timestampSchema })),
   envelope('integration.revoked', z.object({ reason: revocationReasonSchema, revoked_at: timestampSchema })),
@@ -46,12 +46,10 @@ export type WebhookEvent = z.infer<typeof webhookEventSchema>;
 
 export const webhookEventNames = webhookEventSchema.options.map(({ shape }) => shape.event.value);
 
-/** States of a stored event. */
 export const webhookEventStatusSchema = z.enum(['queued', 'delivering', 'delivered', 'failed', 'skipped', 'cancelled']);
 
 export type WebhookEventStatus = z.infer<typeof webhookEventStatusSchema>;
 
-/** One attempt to deliver an event. */
 const deliveryAttemptSchema = z.object({
   at: timestampSchema,
   status_code: z.int().nullable(),
@@ -75,7 +73,6 @@ export const webhookEventRecordSchema = z
   })
   .meta({ id: 'WebhookEventRecord' });
 
-/** A stored event as the app's owner sees it. */
 export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
 
 /** A stored event with its body and every attempt. */

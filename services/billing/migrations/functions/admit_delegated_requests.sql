@@ -1,8 +1,7 @@
--- Decides on delegated requests, each as if it came alone. An admitted request takes one of the account's two places until
--- it is settled, and holds its highest cost of the app's budget. `p_holds` are those costs; where a caller sets no output limit,
--- `p_hold_mins` are smaller, and the request holds what the budget has left. Asking again for a known request id answers the
--- same and takes no second place.
--- Accounts are locked in the order of their ids.
+-- Decides on delegated requests, each independently. An admitted request takes one of the account's two places until it
+-- is settled, and holds its maximum cost (`p_holds`) from the app's budget. If the caller sets no output limit,
+-- `p_hold_mins` are smaller, and the request holds the rest of the budget. Idempotent by request id.
+-- Locks accounts in the order of their ids.
 CREATE OR REPLACE FUNCTION admit_delegated_requests(
   p_request_ids text[], p_svc_user_ids text[], p_client_ids text[], p_services text[], p_estimates bigint[],
   p_idempotency_keys text[], p_holder_ids text[], p_holds bigint[], p_hold_mins bigint[], p_past_due_grace interval

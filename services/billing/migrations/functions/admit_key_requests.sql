@@ -1,8 +1,9 @@
--- Decides on API-key requests, each as if it came alone. An admitted request holds its highest cost of what is available in
--- the wallet, and counts for the key's minute and month. Asking again for a known request id answers the same and holds
--- nothing more. A used idempotency key names its first request.
--- A minute with a token limit reserves the tokens of the request, or what is left if that is at least `tokens_least`.
--- Locks: wallets in the order of their accounts, each before its key.
+-- Decides on API-key requests, each independently. An admitted request holds its maximum cost from the wallet's
+-- available balance, and counts in the key's minute and month. Idempotent by request id. A repeated idempotency key
+-- returns its first request.
+-- With a token limit, a minute reserves the tokens of the request, or the rest of the minute if that is at least
+-- `tokens_least`.
+-- Locks wallets in the order of their accounts, each before its keys.
 CREATE OR REPLACE FUNCTION admit_key_requests(
   p_request_ids text[], p_svc_user_ids text[], p_key_ids text[], p_holds bigint[], p_per_minute int[],
   p_monthly_limits bigint[], p_holder_ids text[], p_estimates bigint[], p_idempotency_keys text[],

@@ -1,5 +1,5 @@
--- Explains why a budget does not cover a request; NULL if it does, or if there is no limit. Uncertain requests count at all that
--- they hold: their cost may still come. Only what is running gives way soon.
+-- Returns the reason why a budget does not cover a request; NULL if it does, or without a limit. Uncertain requests
+-- count at their whole hold, because their cost may still arrive. Only the holds of running requests are released soon.
 CREATE OR REPLACE FUNCTION app_budget_verdict(b app_budgets, p_hold bigint, p_at timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE

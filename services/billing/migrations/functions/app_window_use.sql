@@ -1,5 +1,5 @@
--- Returns the cost of an app's settled requests in the account's current week or month, which begins at the given time; 0 without
--- one. Later windows cannot have begun.
+-- Returns the cost of an app's settled requests in the account's current week or month, which starts at the given time;
+-- 0 if there are none. Later windows cannot have started.
 CREATE OR REPLACE FUNCTION app_window_use(p_svc_user_id text, p_client_id text, p_period text, p_starts_at timestamptz)
 RETURNS bigint
 LANGUAGE sql STABLE AS $$

@@ -1,6 +1,6 @@
--- Books the change of one delegated reservation on its app's budget, if there is a limit: in the window of its admission, and in
--- the total. A settled request counts at its cost, but at no more than it held. The caller holds the locks of the account and of
--- the reservation, whose row is passed as it was before.
+-- Books the change of a delegated reservation on its app's budget, if that has a limit: in the window of the admission,
+-- and in the total. A settled request counts at its cost, up to its hold. The caller holds the locks of the account and
+-- the reservation, and passes the reservation's row as it was before the change.
 CREATE OR REPLACE FUNCTION book_app_budget(r reservations, p_state text, p_cost bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,6 @@
--- Copies the entitlement of a subscription to the account that admission decides on. Another anchor begins new windows.
--- The advisory lock is that of `set_app_budget`, which may have come before the account.
+-- Copies the entitlement of a subscription to the account on which admission decides. Another anchor starts new
+-- windows.
+-- Takes the advisory lock of `set_app_budget`, which may run before the account exists.
 CREATE OR REPLACE FUNCTION entitle_account(
   p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamptz, p_anchor timestamptz, p_interval text,
   p_period_start timestamptz, p_period_end timestamptz

@@ -1,5 +1,5 @@
--- Returns what a request of an API key may cost beyond its hold: what is available in the wallet, within the key's monthly
--- limit, after changes that are not written yet. The caller holds the lock of the wallet.
+-- Returns the amount that an API-key request may cost beyond its hold: the available balance of the wallet, within the
+-- key's monthly limit, after changes that are not written yet. The caller holds the lock of the wallet.
 CREATE OR REPLACE FUNCTION extra_key_micros(r reservations, p_changes key_use_change[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- Sums what requests of an API key hold that were admitted in the month that starts then. Exact while the caller holds the
--- lock of the key's wallet: no other admission or settlement of the key can commit.
+-- Returns the sum of an API key's holds that were admitted in the month with the given start. Exact while the caller
+-- holds the lock of the key's wallet, because no other admission or settlement of the key can commit.
 CREATE OR REPLACE FUNCTION key_held_micros(p_key_id text, p_month_start timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(estimate_micros), 0)::bigint FROM reservations

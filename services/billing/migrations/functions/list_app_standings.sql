@@ -1,5 +1,5 @@
--- Lists how apps stand with an account: those named, or all that have a limit or are paused. Without a limit, the use is that of
--- the current week.
+-- Lists the standings of an account's apps: the given ones, or all that have a limit or are paused. Without a limit,
+-- the use is that of the current week.
 CREATE OR REPLACE FUNCTION list_app_standings(p_svc_user_id text, p_client_ids text[]) RETURNS TABLE (
   client_id text, is_paused boolean, limit_micros bigint, period text, expires_at timestamptz, used_micros bigint,
   held_micros bigint, resets_at timestamptz

@@ -1,4 +1,4 @@
--- The entry points that replicas of the previous release call during a rollout. The next release drops them.
+-- Entry points for replicas of the previous release during a rollout. The next release drops them.
 CREATE OR REPLACE FUNCTION admit_delegated(
   p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_estimate_micros bigint,
   p_idempotency_key text, p_past_due_grace interval,

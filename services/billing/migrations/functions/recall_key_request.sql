@@ -1,4 +1,4 @@
--- Finds a request id or an idempotency key that an API key has used. All NULL if both are new.
+-- Finds a request by a request id or idempotency key that an API key has used. Returns all NULL if both are new.
 CREATE OR REPLACE FUNCTION recall_key_request(
   p_request_id text, p_svc_user_id text, p_key_id text, p_idempotency_key_hash bytea,
   OUT verdict text, OUT duplicate_of text, OUT duplicate_state text

@@ -1,6 +1,6 @@
--- Explains why a delegated request gets no new place, without a lock. A request that was admitted before is not refused
--- now, and a used idempotency key names its first request. NULL if nothing but the app's limit stands in the way: unless that
--- does, the account has changed, or a window has ended, and the caller tries again.
+-- Returns the reason why a delegated request gets no place, without a lock. Does not refuse a request that was admitted
+-- before. A repeated idempotency key returns its first request. NULL leaves only the app's limit as a reason. If that
+-- is not one either, the account has changed or a window has ended, and the caller retries.
 CREATE OR REPLACE FUNCTION refuse_delegated(
   p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_idempotency_key text,
   p_past_due_grace interval, p_at timestamptz,

@@ -1,6 +1,7 @@
--- Sets the terms under which an app may use a person's plan: the limit, if `p_sets_limit` (none if it is NULL), and the pause, if
--- given. Holds from the next admission on. A limit that is set, or gets another period, finds what the app has used of the window.
--- The account's lock keeps admissions and settlements away. Before there is an account, the advisory lock keeps its creation away.
+-- Sets the terms under which an app may use a user's plan: the limit if `p_sets_limit` (NULL removes it), and the pause
+-- if given. Takes effect with the next admission. A new limit or period includes the app's use so far in the window.
+-- The account's lock excludes admissions and settlements. While the account does not exist, the advisory lock excludes
+-- its creation.
 CREATE OR REPLACE FUNCTION set_app_budget(
   p_svc_user_id text, p_client_id text, p_sets_limit boolean, p_limit bigint, p_period text, p_expires_at timestamptz,
   p_paused boolean

@@ -1,8 +1,8 @@
--- Ends reservations of API keys as reported, different requests only; see settle_requests. Writes holds, wallets, the keys'
--- months and minutes, and the ledger, once for all of them.
--- A wallet gives at most the hold and what is available beside it, and a key at most what its monthly limit leaves; the rest
--- is our loss. A lower true cost lowers the loss first. An end corrects the tokens that the request reserved of the key's
--- minute, if that minute still runs; tokens are NULL if the usage is not known.
+-- Ends API-key reservations as reported, for distinct requests only; see settle_requests. Writes holds, wallets, the
+-- months and minutes of keys, and the ledger once for the batch.
+-- A wallet pays at most the hold plus its available balance, and a key at most the rest of its monthly limit. The rest
+-- is written off. A lower true cost reduces the write-off first. The end of a request also corrects the tokens that it
+-- reserved in the key's minute, if that minute is still current. Tokens are NULL if the usage is unknown.
 CREATE OR REPLACE FUNCTION settle_key_requests(
   p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_tokens bigint[], p_currency text
 ) RETURNS TABLE (

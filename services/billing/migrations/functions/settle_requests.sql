@@ -1,11 +1,11 @@
--- Ends reservations as reported, each exactly once. An outcome that was reported before, or comes too late, changes nothing
--- (see settlement_step). Outcomes of one request take effect in the order given.
--- Effects beside those of settlement_step: 'unknown', a cost for a request that was never admitted; 'ignored', another
--- outcome of such a request. A released request that was never admitted leaves a tombstone: if its admission still arrives,
--- it finds the id taken.
--- Rows are locked in one order, so that callers never wait for each other in a circle: reservations of API keys by id,
--- then wallets, then accounts, each before its reservations. A wallet pays for new requests while a settlement waits for a
--- reservation. Tombstones come before all locks, as they may wait for an admission.
+-- Ends reservations as reported, each exactly once. Repeated and late outcomes change nothing (see settlement_step).
+-- Outcomes of the same request take effect in the given order.
+-- Additional effects to those of settlement_step: 'unknown', a cost for a request that was never admitted; 'ignored',
+-- any other outcome of such a request. Releasing a request that was never admitted leaves a tombstone, so that a late
+-- admission finds the id taken.
+-- Locks rows in one order to prevent deadlocks: API-key reservations by id, then wallets, then accounts, each before
+-- its reservations. A wallet therefore pays for new requests while a settlement waits for a reservation. Tombstones
+-- come before all locks, because they may wait for an admission.
 CREATE OR REPLACE FUNCTION settle_requests(
   p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text, p_tokens bigint[]
 ) RETURNS TABLE (

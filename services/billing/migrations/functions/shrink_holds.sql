@@ -1,5 +1,5 @@
--- Reduces the holds of reserved API-key requests to their estimates; what is released is available at once. A larger estimate, a
--- missing one, or a request in another state changes nothing. Locks requests, then wallets, each kind in the order of its ids.
+-- Reduces the holds of reserved API-key requests to their estimates. The released amounts are available at once. Larger
+-- or missing estimates, and requests in another state, change nothing. Locks requests, then wallets, each by id.
 CREATE OR REPLACE FUNCTION shrink_holds(p_request_ids text[], p_estimates bigint[]) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan

@@ -1,5 +1,5 @@
--- Keeps the days of use from what changes of delegated reservations changed, in their own transaction. A request counts on the
--- day of its admission.
+-- Updates the days of use from changes of delegated reservations, in the same transaction. A request counts on the day
+-- of its admission.
 CREATE OR REPLACE FUNCTION usage_days_follow() RETURNS trigger
 LANGUAGE plpgsql SET enable_hashjoin = on SET enable_indexscan = off AS $$
 BEGIN

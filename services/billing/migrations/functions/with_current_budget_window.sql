@@ -1,5 +1,5 @@
--- Returns the budget with the counters of the window that holds now; a window that has just begun is empty. The caller passes
--- the account's current windows.
+-- Returns the budget with the counters of the current window, which are 0 if the window has just started. The caller
+-- passes the account's current windows.
 CREATE OR REPLACE FUNCTION with_current_budget_window(b app_budgets, p_week_start timestamptz, p_month_start timestamptz)
 RETURNS app_budgets
 LANGUAGE plpgsql IMMUTABLE AS $$

@@ -1,5 +1,5 @@
--- Returns the key's budget with the minute and the calendar month (UTC) that hold at the given time. A key without a
--- budget, all NULL, gets an empty one.
+-- Returns the key's budget with the minute and calendar month (UTC) that contain the given time. A key without a budget
+-- (all NULL) gets an empty one.
 CREATE OR REPLACE FUNCTION with_current_key_windows(k key_budgets, p_at timestamptz) RETURNS key_budgets
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE month timestamptz := date_trunc('month', p_at, 'UTC');

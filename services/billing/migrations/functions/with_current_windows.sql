@@ -1,5 +1,5 @@
--- Returns the account with the windows that hold at the given time; use of a window that has ended is 0.
--- Windows only move forward: if the clock steps back, the later window stays in force.
+-- Returns the account with the windows that contain the given time. Use of a window that has ended is 0.
+-- Windows only move forward: if the clock steps back, the later window stays current.
 CREATE OR REPLACE FUNCTION with_current_windows(a accounts, p_at timestamptz) RETURNS accounts
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- Writes what ends of delegated requests change in their accounts and in the ledger. A window that is over keeps its count. The
+-- Writes the changes of ended delegated requests to accounts and ledger. A window that is over keeps its count. The
 -- caller holds the locks of the accounts.
 CREATE OR REPLACE FUNCTION write_delegated_use(p_changes plan_use_change[], p_currency text) RETURNS void
 LANGUAGE plpgsql AS $$

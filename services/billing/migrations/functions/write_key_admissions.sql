@@ -1,5 +1,5 @@
--- Writes what admissions of API-key requests change in wallets and keys. A key keeps its row if nothing in it changes. The
--- caller holds the locks of the wallets.
+-- Writes the changes of admitted API-key requests to wallets and keys. Skips keys without a change. The caller holds
+-- the locks of the wallets.
 CREATE OR REPLACE FUNCTION write_key_admissions(p_held wallet_hold[], p_keys key_budgets[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

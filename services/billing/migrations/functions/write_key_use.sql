@@ -1,5 +1,5 @@
--- Writes what ends of API-key requests change in wallets, in the keys' months and minutes, and in the ledger. A month or
--- minute that is over keeps its counts. The caller holds the locks of the wallets.
+-- Writes the changes of ended API-key requests to wallets, to the months and minutes of keys, and to the ledger. A
+-- month or minute that is over keeps its counts. The caller holds the locks of the wallets.
 CREATE OR REPLACE FUNCTION write_key_use(p_changes key_use_change[], p_currency text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- Writes the ends of reservations, so that statement triggers run once for all of them.
+-- Writes the ends of reservations in one statement, so that statement triggers run once.
 CREATE OR REPLACE FUNCTION write_reservations(p_changed reservations[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

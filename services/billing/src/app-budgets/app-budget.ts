@@ -9,14 +9,14 @@ export interface AppStanding {
     readonly period: BudgetLimit['period'];
     readonly expiresAt: Date | null;
   } | null;
-  /** In the period of the limit; in the current week without one. */
+  /** Use in the period of the limit; without a limit, in the current week. */
   readonly usedMicros: number;
-  /** Held of the budget for requests whose cost is open. */
+  /** Held from the budget for requests whose cost is not final. */
   readonly heldMicros: number;
   readonly resetsAt: Date | null;
 }
 
-/** Returns the budget of a standing as other services show it; null without one. */
+/** Maps a standing to the budget in the contract; null without a budget. */
 export const describeBudget = ({ limit, usedMicros, resetsAt }: AppStanding, currency: string): AppBudget | null =>
   limit && {
     limit_micros: limit.micros,

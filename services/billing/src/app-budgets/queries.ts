@@ -3,7 +3,6 @@ import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { AppStanding } from './app-budget.ts';
 
-/** An app of an account. */
 export interface AccountApp {
   readonly userId: string;
   readonly clientId: string;
@@ -14,7 +13,7 @@ const SET_APP_BUDGET = {
   text: 'SELECT set_app_budget($1, $2, $3, $4, $5, $6, $7)',
 };
 
-/** Sets the limit and the pause that are given, as of the next admission. */
+/** Sets the limit or the pause, whichever is given. Takes effect with the next admission. */
 export const setAppBudget = async (
   database: Knex,
   { userId, clientId }: AccountApp,
@@ -47,7 +46,7 @@ const LIST_STANDINGS = {
   text: 'SELECT * FROM list_app_standings($1, $2)',
 };
 
-/** Returns the standing of one app, whether or not anything is set. */
+/** Returns the standing of one app, even if nothing is set for it. */
 export const findAppStanding = async (database: Knex, { userId, clientId }: AccountApp): Promise<AppStanding> => {
   const [row] = await runPrepared<StandingRow>(database, LIST_STANDINGS, [userId, [clientId]]);
   if (row === undefined) throw new Error('a query that returns a row for each app returned none');

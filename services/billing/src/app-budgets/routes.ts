@@ -9,7 +9,7 @@ export interface AppBudgetRoutesDeps {
   readonly currency: string;
 }
 
-/** Binds the terms of apps, which auth sets and shows; for the internal application. */
+/** Binds the internal routes by which auth reads and sets the terms of apps. */
 export const appBudgetRoutes = ({ database, currency }: AppBudgetRoutesDeps): readonly Binding[] => {
   const toTerms = (standing: AppStanding): AppTerms => ({
     paused: standing.isPaused,

@@ -1,13 +1,14 @@
 import type { Knex } from 'knex';
 import { type Discrepancy, listDiscrepancies } from './queries.ts';
 
-/** Discrepancies that are listed; whoever has more has one cause for them. */
+/** Maximum number of listed discrepancies. So many would have a common cause. */
 const DISCREPANCIES_MAX = 100;
 
 /**
- * Proves every running total from what it was made of: postings sum to zero, balances of wallets equal their books, costs are booked
- * once, and what wallets hold and what accounts and keys count equals their reservations. Answers what differs; nothing, in health. It
- * reads one snapshot and writes nothing, so it may run at any time, beside everything else, as often as one likes.
+ * Recomputes every running total from its source and returns the discrepancies. Postings must sum to zero, wallet
+ * balances must equal their books, and each cost must be booked once. Holds of wallets and counters of accounts and
+ * keys must equal their reservations. Reads one snapshot and writes nothing, so it can run on a live system at any
+ * time.
  */
 export const checkBalances = (database: Knex): Promise<Discrepancy[]> =>
   database.transaction((trx) => listDiscrepancies(trx, DISCREPANCIES_MAX), { readOnly: true });

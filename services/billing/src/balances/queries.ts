@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** A running total that differs from what its entries or reservations add up to. */
+/** A running total that differs from the sum of its entries or reservations. */
 export interface Discrepancy {
   readonly total: string;
   readonly subject: string;
@@ -8,7 +8,7 @@ export interface Discrepancy {
   readonly derived: number;
 }
 
-/** Reads the tables of every slice directly: a proof must not ask the code that it checks. */
+/** Queries the tables of every slice directly, so that the check does not depend on the code it checks. */
 const CHECKS: Readonly<Record<string, string>> = {
   posting: `
     SELECT p.id::text AS subject, 0 AS recorded, coalesce(sum(e.amount_micros), 1) AS derived
@@ -30,7 +30,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     FROM wallets w LEFT JOIN (
       SELECT svc_user_id, sum(estimate_micros) AS total FROM reservations
       WHERE kind = 'api_key' AND state IN ('reserved', 'uncertain') GROUP BY svc_user_id) r USING (svc_user_id)`,
-  // Holds were postings once: the book is empty.
+  // Holds used to be postings. This book must be empty now.
   held_in_ledger: `
     SELECT svc_user_id, 0, total FROM books WHERE book = 'wallet_held'`,
   booked_cost: `
@@ -67,7 +67,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     SELECT subject, uncertain_micros, uncertain FROM budgeted`,
   app_total_used: `
     SELECT subject, total_used_micros, total FROM budgeted`,
-  // Requests from before the limit count at their cost, later ones at no more than they held.
+  // Requests made before the limit was set count at their cost, later ones at no more than their hold.
   app_used: `
     SELECT subject, used_micros, least(greatest(used_micros, used), cost) FROM budgeted`,
   key_month_used: `

@@ -1,13 +1,12 @@
 import type { Metrics } from '@svc/service-kit';
 
-/** Meters of holders and their leases. */
+/** Metrics of holders and their leases. */
 export interface HolderMeters {
   readonly alive: (count: number) => void;
   readonly expired: (count: number) => void;
   readonly ended: (kind: 'delegated' | 'api_key', count: number) => void;
 }
 
-/** Registers the meters. */
 export const createHolderMeters = (metrics: Metrics): HolderMeters => {
   const alive = metrics.gauge({
     name: 'billing_holders_alive',

@@ -7,17 +7,16 @@ const RENEW_LEASE = {
     ON CONFLICT (holder_id) DO UPDATE SET expires_at = excluded.expires_at`,
 };
 
-/** Lets the lease of a holder begin anew, whether or not it had expired. */
+/** Renews the lease of a holder, even if it had expired. */
 export const upsertLease = async (database: Knex, holderId: string, leaseSeconds: number): Promise<void> => {
   await runPrepared(database, RENEW_LEASE, [holderId, leaseSeconds]);
 };
 
-/** Ends the lease of a holder. */
 export const deleteLease = async (database: Knex, holderId: string): Promise<void> => {
   await database('holders').where({ holder_id: holderId }).delete();
 };
 
-/** Those of the holders whose leases have not expired. */
+/** Returns the given holders whose leases have not expired. */
 export const findLiveHolders = async (database: Knex, holderIds: readonly string[]): Promise<Set<string>> => {
   const live: string[] = await database('holders')
     .whereIn('holder_id', holderIds)
@@ -26,11 +25,10 @@ export const findLiveHolders = async (database: Knex, holderIds: readonly string
   return new Set(live);
 };
 
-/** Deletes leases that have expired, except those of `busy` holders. Returns their number. */
+/** Deletes expired leases, except those of `busy` holders. Returns the number of deleted leases. */
 export const deleteExpiredLeases = async (database: Knex, busy: readonly string[]): Promise<number> =>
   await database('holders').whereRaw('expires_at <= (SELECT billing_now())').whereNotIn('holder_id', busy).delete();
 
-/** The number of leases that have not expired. */
 export const countLiveHolders = async (database: Knex): Promise<number> => {
   const [row] = await database('holders')
     .whereRaw('expires_at > (SELECT billing_now())')
@@ -38,10 +36,10 @@ export const countLiveHolders = async (database: Knex): Promise<number> => {
   return Number(row?.count ?? 0);
 };
 
-/** Any constant: replicas of billing take turns on it. */
+/** Arbitrary key of the advisory lock that only the sweep takes. */
 const SWEEP_LOCK = 4_120_971;
 
-/** Makes this the only sweep until the transaction ends; false while another replica sweeps. */
+/** Locks the sweep until the transaction ends. Returns false while another replica sweeps. */
 export const tryLockSweep = async (trx: Knex.Transaction): Promise<boolean> => {
   const { rows } = await trx.raw<{ rows: { is_locked: boolean }[] }>(
     'SELECT pg_try_advisory_xact_lock(?) AS is_locked',

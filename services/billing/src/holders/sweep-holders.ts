@@ -3,30 +3,30 @@ import { endHeldRequests, HELD_BATCH, listHolders, type SettlementDeps } from '.
 import type { HolderMeters } from './meters.ts';
 import { countLiveHolders, deleteExpiredLeases, findLiveHolders, tryLockSweep } from './queries.ts';
 
-/** A death is noticed this long after the lease expires, at most. */
+/** Maximum delay between the expiry of a lease and its detection. */
 export const HOLDER_SWEEP_INTERVAL_MS = 1_000;
-/** After a longer pause of the sweep, renewals may have been missed as well. */
+/** After a longer pause between sweeps, billing may have missed renewals too. */
 const PAUSE_MS_MAX = 5_000;
 const LEASE_MS = HOLDER_LEASE_SECONDS * 1_000;
-/** Rounds of one sweep; what is left waits for the next. */
+/** Rounds per sweep. Remaining requests wait for the next sweep. */
 const ROUNDS_MAX = 50;
 
 export interface HolderSweepDeps extends SettlementDeps {
   readonly holderMeters: HolderMeters;
-  /** Milliseconds of a monotonic clock. */
+  /** Monotonic clock in milliseconds. */
   readonly monotonicMs: () => number;
 }
 
 /**
- * Creates the sweep that ends what dead holders had under way, to be called every `HOLDER_SWEEP_INTERVAL_MS`. It acts only after it
- * has run without a long pause for a whole lease: a process that has just started, or whose database was away, has missed renewals
- * and must not declare all holders dead. One replica at a time sweeps.
+ * Creates the sweep that marks the requests of dead holders uncertain. Call it every `HOLDER_SWEEP_INTERVAL_MS`. The
+ * sweep acts only after it has run for a whole lease without a long pause. A process that has just started, or lost its
+ * database for a while, has missed renewals and must not declare all holders dead. Only one replica sweeps at a time.
  */
 export const createHolderSweep = (deps: HolderSweepDeps): (() => Promise<void>) => {
   const { database, holderMeters, monotonicMs } = deps;
   let lastSeenMs = Number.NEGATIVE_INFINITY;
   let watchingSinceMs = 0;
-  /** To be asked after leases were read and before anything is concluded from them. */
+  /** Must be called after leases are read and before they are acted on. */
   const hasWatchedForALease = (): boolean => {
     const nowMs = monotonicMs();
     if (nowMs - lastSeenMs > PAUSE_MS_MAX) watchingSinceMs = nowMs;

@@ -1,27 +1,27 @@
 import type { ProviderName } from '../subscriptions/index.ts';
 import type { Payment } from './provider.ts';
 
-/** A purchase from the start of its checkout. */
+/** A purchase, stored from the start of its checkout. */
 export interface CheckoutSession {
   readonly id: string;
   readonly userId: string;
   readonly kind: 'subscription' | 'top_up';
   readonly planId: string | null;
   readonly amountMicros: number | null;
-  /** The price at the start of the checkout. Null in sessions that the previous release started. */
+  /** Price at the start of the checkout. Null in sessions started by the previous release. */
   readonly asked: Payment | null;
   readonly provider: ProviderName;
   readonly providerSessionId: string | null;
   /**
-   * `void`: paid while another subscription was live, so the provider refunded it. `mismatched`: the payment differs from
-   * what was asked, so it had no effect.
+   * `void`: paid while another subscription was live, and therefore refunded. `mismatched`: the payment differs from
+   * the price, and therefore had no effect.
    */
   readonly status: 'open' | 'complete' | 'expired' | 'void' | 'mismatched';
   readonly subscriptionId: string | null;
   readonly expiresAt: Date;
 }
 
-/** Appends the session id to a return URL and keeps every other byte. */
+/** Appends the session id to the query of a return URL. Every other byte stays the same. */
 export const withSessionId = (returnUrl: string, sessionId: string): string => {
   const [base = '', ...fragment] = returnUrl.split('#');
   const separator = base.includes('?') ? (/[?&]$/.test(base) ? '' : '&') : '?';

@@ -9,9 +9,9 @@ import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 const MISMATCHED = 'The payment differs from the price, so nothing was credited. Support is looking into it.';
 
 /**
- * Confirms a purchase and returns the goods. Confirming again returns the same. Throws `not_found` for a session of another
- * account, `checkout_not_completed` for a session that is unpaid or was paid with another sum, and
- * `subscription_already_active` for a session that was reverted because another subscription was live.
+ * Confirms a purchase and returns the subscription or the wallet. Idempotent. Throws `not_found` for a session of
+ * another account, `checkout_not_completed` if the session is unpaid or the payment differs from the price, and
+ * `subscription_already_active` if the purchase was reverted because another subscription was live.
  */
 export const confirmCheckout = async (
   deps: SettleCheckoutDeps,

@@ -14,7 +14,7 @@ export interface CheckoutDeps {
   readonly newId: (prefix: 'cs' | 'sub') => string;
 }
 
-/** A started checkout: the page for the browser, and its expiry. */
+/** A started checkout, with the URL of its hosted page. */
 export interface StartedCheckout {
   readonly session_id: string;
   readonly url: string;
@@ -26,7 +26,9 @@ interface ReturnUrls {
   readonly cancel_url: string;
 }
 
-/** Starts the purchase of a subscription. Throws `subscription_already_active` if one is live, and 422 for an unknown plan. */
+/**
+ * Starts the purchase of a subscription. Throws `subscription_already_active` if one is live, 422 for an unknown plan.
+ */
 export const createSubscriptionCheckout = async (
   deps: CheckoutDeps,
   userId: string,
@@ -40,7 +42,7 @@ export const createSubscriptionCheckout = async (
   return startCheckout(deps, userId, { kind: 'subscription', plan }, request);
 };
 
-/** Starts the purchase of wallet balance. Throws 422 for an amount that the provider does not accept. */
+/** Starts a wallet top-up. Throws 422 for an amount that the provider does not accept. */
 export const createTopUpCheckout = async (
   deps: CheckoutDeps,
   userId: string,

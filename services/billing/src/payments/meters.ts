@@ -5,11 +5,10 @@ export interface PaymentMeters {
   mismatched(count: number): void;
 }
 
-/** Registers the metrics of this slice. */
 export const createPaymentMeters = (metrics: Metrics): PaymentMeters => {
   const mismatched = metrics.gauge({
     name: 'billing_mismatched_payments',
-    help: 'Paid checkouts of the last 24 hours whose amount or currency differs from what was asked.',
+    help: 'Paid checkouts of the last 24 hours whose amount or currency differs from the price.',
   });
   return { mismatched: (count) => mismatched.set(count) };
 };

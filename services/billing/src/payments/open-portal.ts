@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isCustomer } from '../subscriptions/index.ts';
 import type { PaymentProvider } from './provider.ts';
 
-/** Opens the provider's portal. Throws `billing_account_missing` for an account that never bought anything. */
+/** Opens the provider's portal. Throws `billing_account_missing` if the account has never bought anything. */
 export const openPortal = async (
   deps: { readonly database: Knex; readonly provider: PaymentProvider },
   userId: string,

@@ -1,25 +1,23 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import type { ProviderName, ProviderSubscription } from '../subscriptions/index.ts';
 
-/** The goods of a checkout. */
 export type Purchase =
   | { readonly kind: 'subscription'; readonly plan: ConfiguredPlan }
   | { readonly kind: 'top_up'; readonly amountMicros: number; readonly currency: string };
 
-/** A checkout that a provider is asked to host. `sessionId` is billing's id and the idempotency key. */
+/** Order of a hosted checkout. `sessionId` is billing's id and the idempotency key. */
 export interface CheckoutOrder {
   readonly sessionId: string;
   readonly userId: string;
   readonly purchase: Purchase;
-  /** The price at the start of the checkout. */
+  /** Price at the start of the checkout. */
   readonly asked: Payment;
-  /** Already carries the session id in its query. */
+  /** Includes the session id in its query. */
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
 }
 
-/** A checkout hosted by a provider. */
 export interface HostedCheckout {
   readonly providerSessionId: string;
   readonly url: string;
@@ -42,7 +40,7 @@ export type CheckoutState =
       readonly subscription: ProviderSubscription | null;
     };
 
-/** A subscription as the provider reports it, with the id of the checkout session that started it, if known. */
+/** A subscription as reported by the provider, with the id of the checkout session that started it, if known. */
 export interface HostedSubscription extends ProviderSubscription {
   readonly sessionId: string | null;
 }
@@ -61,18 +59,18 @@ export interface Payable {
 }
 
 /**
- * A payment provider. Billing treats every message from a provider as a hint and asks for the latest state. Every method
- * is safe to repeat and may throw AppError `payment_provider_unavailable`.
+ * A payment provider. Billing treats every message from a provider as a hint and then fetches the latest state. Every
+ * method is idempotent and may throw AppError `payment_provider_unavailable`.
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
   readonly topUps: Payable;
   createCheckout(order: CheckoutOrder): Promise<HostedCheckout>;
-  /** Returns undefined for a session that the provider does not know. */
+  /** Returns undefined if the provider does not know the session. */
   readCheckout(providerSessionId: string): Promise<CheckoutState | undefined>;
-  /** Returns undefined for a subscription that belongs to no account here. */
+  /** Returns undefined if the subscription belongs to no account of this deployment. */
   readSubscription(providerSubscriptionId: string): Promise<HostedSubscription | undefined>;
-  /** Cancels a subscription at once and refunds its payment. Used for the second of two purchases. */
+  /** Cancels a subscription immediately and refunds its payment. Used for the second of two purchases. */
   revertSubscription(providerSubscriptionId: string): Promise<void>;
   /** Refunds once per refund id. `refused` is final. */
   refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;

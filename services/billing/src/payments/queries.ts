@@ -6,13 +6,13 @@ import type { Payment } from './provider.ts';
 /** Hours until an unpaid checkout expires. */
 const CHECKOUT_HOURS = 24;
 
-/** Hours for which a mismatched payment raises an alert. */
+/** Hours for which a mismatched payment keeps the alert active. */
 const ALERT_HOURS = 24;
 
-/** Checkouts of one account that can still be paid; far more than a person starts within CHECKOUT_HOURS. */
+/** Open checkouts listed per account; far more than a user starts within CHECKOUT_HOURS. */
 const UNSETTLED_MAX = 50;
 
-/** A session before the provider has answered. */
+/** A session that the provider does not know yet. */
 export interface NewCheckoutSession {
   readonly id: string;
   readonly userId: string;
@@ -23,7 +23,7 @@ export interface NewCheckoutSession {
   readonly provider: ProviderName;
 }
 
-/** Stores a session and returns its expiry. */
+/** Inserts a session and returns its expiry. */
 export const insertCheckoutSession = async (database: Knex, session: NewCheckoutSession): Promise<Date> => {
   const [row] = await database('checkout_sessions')
     .insert({
@@ -36,7 +36,7 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
       asked_currency: session.asked.currency,
       provider: session.provider,
       created_at: database.raw('billing_now()'),
-      // Whole milliseconds, as in the answers to the caller and to the provider.
+      // Whole milliseconds, so that the caller and the provider get exactly the stored value.
       expires_at: database.raw("date_trunc('milliseconds', billing_now() + make_interval(hours => ?))", [
         CHECKOUT_HOURS,
       ]),
@@ -45,7 +45,7 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
   return row.expires_at;
 };
 
-/** Stores the provider's id of a session unless it is known. */
+/** Stores the provider's id of a session, unless one is stored already. */
 export const updateProviderSession = async (database: Knex, id: string, providerSessionId: string): Promise<void> => {
   await database('checkout_sessions')
     .where({ id, provider_session_id: null })
@@ -78,7 +78,7 @@ export const listOpenSubscriptionCheckouts = async (
   return rows.map(toSession);
 };
 
-/** Ends an open session: paid, paid and reverted, or expired. */
+/** Ends an open session as paid, reverted or expired. */
 export const updateSessionStatus = async (
   database: Knex,
   id: string,
@@ -93,7 +93,7 @@ export const updateSessionStatus = async (
     });
 };
 
-/** Ends an open session without any effect, and keeps what was paid for the operator. */
+/** Ends an open session as mismatched, and records the payment for the operator. */
 export const updateSessionMismatched = async (
   trx: Knex.Transaction,
   id: string,

@@ -5,8 +5,8 @@ import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionChec
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 
 /**
- * Asks the provider for the latest state of a subscription and applies it. Every event about a subscription leads here, so
- * events may come twice, late, out of order or never.
+ * Fetches the latest state of a subscription from the provider and applies it. Every event about a subscription ends
+ * here, so duplicate, late, reordered and lost events do no harm.
  */
 export const refreshSubscription = async (deps: SettleCheckoutDeps, providerSubscriptionId: string): Promise<void> => {
   const ticket = await nextProviderTicket(deps.database);
@@ -22,18 +22,18 @@ const isKnown = async ({ database, provider }: SettleCheckoutDeps, state: Hosted
   (await findSubscriptionByProvider(database, provider.name, state.providerSubscriptionId)) !== undefined;
 
 /**
- * Settles the checkout that started a subscription, because only the checkout compares the payment with what was asked.
- * Returns true if that decided on the subscription, and false if no checkout here started it.
+ * Settles the checkout that started a subscription, because only the checkout compares the payment with the price.
+ * Returns true if a checkout decided on the subscription, and false if the caller has to apply its state.
  */
 const settleOrigin = async (deps: SettleCheckoutDeps, state: HostedSubscription): Promise<boolean> => {
   const { database, provider } = deps;
   const origin = state.sessionId === null ? undefined : await findCheckoutSession(database, state.sessionId);
   if (origin !== undefined && origin.userId === state.userId) {
     await settleCheckout(deps, origin);
-    // A complete session without its subscription is the remainder of a restored database.
+    // A complete session without its subscription is left over from a restored database.
     return origin.status !== 'complete';
   }
-  // The subscription names no checkout: the previous release started it, or an operator made it at the provider.
+  // No checkout is named: the previous release started the subscription, or an operator created it at the provider.
   for (const session of await listOpenSubscriptionCheckouts(database, state.userId, provider.name)) {
     await settleCheckout(deps, session);
   }

@@ -1,7 +1,6 @@
 import type { Refund } from '@svc/contracts';
 import type { Knex } from 'knex';
 
-/** A refund of a top-up. */
 export interface TopUpRefund {
   readonly id: string;
   readonly userId: string;
@@ -10,19 +9,18 @@ export interface TopUpRefund {
   readonly state: Refund['state'];
 }
 
-/** A refund by the id that its caller gave it. */
 export const findRefund = async (database: Knex, id: string): Promise<TopUpRefund | undefined> => {
   const row = await database('wallet_refunds').where({ id }).first();
   return row === undefined ? undefined : toRefund(row);
 };
 
-/** As `findRefund`, locked until the transaction ends. */
+/** Finds a refund and locks it until the transaction ends. */
 export const lockRefund = async (trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> => {
   const row = await trx('wallet_refunds').where({ id }).forUpdate().first();
   return row === undefined ? undefined : toRefund(row);
 };
 
-/** Stores a refund of which the payment provider is yet to be told; false where the id is taken. */
+/** Inserts a pending refund. Returns false if the id is taken. */
 export const insertRefund = async (trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<boolean> => {
   const inserted = await trx('wallet_refunds')
     .insert({
@@ -38,7 +36,7 @@ export const insertRefund = async (trx: Knex.Transaction, refund: Omit<TopUpRefu
   return inserted.length > 0;
 };
 
-/** Notes what the payment provider has made of a refund. */
+/** Records the payment provider's decision on a refund. */
 export const updateRefundState = async (
   trx: Knex.Transaction,
   id: string,
@@ -49,7 +47,7 @@ export const updateRefundState = async (
     .update({ state, ended_at: trx.raw('billing_now()') });
 };
 
-/** What was refunded of a top-up, or is about to be. */
+/** Returns the sum of completed and pending refunds of a top-up. */
 export const sumRefunds = async (database: Knex, sessionId: string): Promise<number> => {
   const row = await database('wallet_refunds')
     .where({ session_id: sessionId })
@@ -58,7 +56,7 @@ export const sumRefunds = async (database: Knex, sessionId: string): Promise<num
   return row?.total ?? 0;
 };
 
-/** Refunds that the payment provider has not answered yet, oldest first. */
+/** Lists refunds that the payment provider has not answered yet, oldest first. */
 export const listPendingRefunds = async (database: Knex, limit: number): Promise<string[]> => {
   return await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');
 };

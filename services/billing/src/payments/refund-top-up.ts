@@ -15,26 +15,29 @@ import {
   updateRefundState,
 } from './refund-queries.ts';
 
-/** What refunding needs. */
 export interface RefundDeps {
   readonly database: Knex;
   readonly provider: PaymentProvider;
   readonly currency: string;
 }
 
+type RefundRequest = Omit<TopUpRefund, 'state'>;
+
+/** Pending refunds retried per call. */
 const PENDING_MAX = 50;
 
 /**
- * Gives back a top-up or a part of it: takes it from the wallet, then has the payment provider pay it back. Asking again with
- * one id refunds nothing more. Throws `not_found` for what is no paid top-up of this account, `refund_not_possible` for more
- * than is left of it or available, and `payment_provider_unavailable` for a refund that stays pending and is told again.
+ * Refunds a top-up in full or in part: debits the wallet, then has the payment provider refund the payment. Idempotent
+ * by refund id. Throws `not_found` if the session is no paid top-up of this account, and `refund_not_possible` if the
+ * amount exceeds the rest of the top-up or the available balance. After `payment_provider_unavailable` the refund stays
+ * pending, and `finishRefunds` retries it.
  */
-export const refundTopUp = async (deps: RefundDeps, asked: Omit<TopUpRefund, 'state'>): Promise<Refund> => {
-  const refund = await inTransaction(deps.database, (trx) => take(trx, asked));
+export const refundTopUp = async (deps: RefundDeps, request: RefundRequest): Promise<Refund> => {
+  const refund = await inTransaction(deps.database, (trx) => debit(trx, request));
   return finish(deps, refund);
 };
 
-/** Tells the payment provider again of refunds that it has not answered; throws the first failure in the end. */
+/** Retries all pending refunds at the payment provider, then throws the first failure, if any. */
 export const finishRefunds = async (deps: RefundDeps): Promise<void> => {
   const failures: unknown[] = [];
   for (const id of await listPendingRefunds(deps.database, PENDING_MAX)) {
@@ -45,23 +48,23 @@ export const finishRefunds = async (deps: RefundDeps): Promise<void> => {
   if (failures.length > 0) throw failures[0];
 };
 
-const take = async (trx: Knex.Transaction, asked: Omit<TopUpRefund, 'state'>): Promise<TopUpRefund> => {
-  const { id, userId, sessionId, amountMicros } = asked;
+const debit = async (trx: Knex.Transaction, request: RefundRequest): Promise<TopUpRefund> => {
+  const { id, userId, sessionId, amountMicros } = request;
   const session = await lockCheckoutSession(trx, sessionId);
   if (session?.userId !== userId || session.kind !== 'top_up' || session.status !== 'complete') {
     throw new AppError('not_found');
   }
   const left = (session.amountMicros ?? 0) - (await sumRefunds(trx, sessionId));
-  // Whoever asks with the same id for another top-up at the same time waits here for the first one.
-  if (!(await insertRefund(trx, asked))) return sameRefund(await findRefund(trx, id), asked);
+  // A concurrent request with the same id for another top-up waits here for the first one.
+  if (!(await insertRefund(trx, request))) return requireSame(await findRefund(trx, id), request);
   if (amountMicros > left || !(await debitRefund(trx, { userId, amountMicros, refundId: id }))) {
     throw new AppError('refund_not_possible');
   }
-  return { ...asked, state: 'pending' };
+  return { ...request, state: 'pending' };
 };
 
-const sameRefund = (known: TopUpRefund | undefined, asked: Omit<TopUpRefund, 'state'>): TopUpRefund => {
-  if (known?.sessionId === asked.sessionId && known.amountMicros === asked.amountMicros) return known;
+const requireSame = (known: TopUpRefund | undefined, request: RefundRequest): TopUpRefund => {
+  if (known?.sessionId === request.sessionId && known.amountMicros === request.amountMicros) return known;
   throw invalidField(['body', 'refund_id'], 'value_error', 'Value error, the id belongs to another refund');
 };
 

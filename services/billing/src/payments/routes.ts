@@ -6,7 +6,7 @@ import { openPortal } from './open-portal.ts';
 import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import type { SettleCheckoutDeps } from './settle-checkout.ts';
 
-/** Routes through which anything is bought. */
+/** Binds the routes of purchases. */
 export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[] => [
   bind(routes.createCheckout, async ({ caller, body }) => ({
     status: 200,
@@ -26,7 +26,7 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[
   })),
 ];
 
-/** Internal routes of payments. */
+/** Binds the internal routes of payments. */
 export const paymentInternalRoutes = (deps: RefundDeps): Binding[] => [
   bind(internalRoutes.refundTopUp, async ({ params, body }) => ({
     status: 200,

@@ -24,8 +24,8 @@ export interface SettleCheckoutDeps extends ReducerDeps {
 }
 
 /**
- * State of a session after the provider was asked. `reverted`: another subscription is live, so this one was cancelled and
- * refunded. `mismatched`: the payment differs from what was asked and had no effect.
+ * State of a session after its settlement. `reverted`: another subscription is live, so this one was cancelled and
+ * refunded. `mismatched`: the payment differs from the price and had no effect.
  */
 export type SettledCheckout = 'open' | 'expired' | 'complete' | 'reverted' | 'mismatched';
 
@@ -37,8 +37,9 @@ interface PaidCheckout {
 }
 
 /**
- * Asks the provider for the state of a checkout and applies a paid one once: starts the subscription or credits the wallet.
- * Both the confirmation and the provider's events call it. Only the first call after the payment has an effect.
+ * Fetches the state of a checkout from the provider. Once it is paid, starts the subscription or credits the wallet.
+ * Idempotent: the confirmation and the provider's events both call it, and only the first call after the payment has an
+ * effect.
  */
 export const settleCheckout = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
   if (session.status === 'void') return 'reverted';
@@ -56,7 +57,7 @@ export const settleCheckout = async (deps: SettleCheckoutDeps, session: Checkout
     applyPaidCheckout(deps, trx, { session, paid, subscription, ticket }),
   );
   if (settled === 'reverted' && subscription !== null) {
-    // The session stays open until the provider has reverted the subscription, so the next call tries again.
+    // The session stays open until the provider has reverted the subscription, so that the next call retries.
     await deps.provider.revertSubscription(subscription.providerSubscriptionId);
     await updateSessionStatus(deps.database, session.id, { status: 'void' });
   }
@@ -73,7 +74,7 @@ const applyPaidCheckout = async (
   if (session.status === 'void') return 'reverted';
   if (session.status === 'complete' || session.status === 'mismatched') return session.status;
   const asked = session.asked ?? currentPrice(deps, session);
-  if (!isSamePayment(asked, checkout.paid)) return holdBack(deps, trx, { ...checkout, session, asked });
+  if (!isSamePayment(asked, checkout.paid)) return recordMismatch(deps, trx, { ...checkout, session, asked });
   if (session.kind === 'top_up') {
     await creditTopUp(deps, trx, session);
     return 'complete';
@@ -81,7 +82,7 @@ const applyPaidCheckout = async (
   return startSubscription(deps, trx, { ...checkout, session });
 };
 
-/** Returns the price of a session that the previous release started, which kept none; undefined if the plan is gone. */
+/** Returns the price of a session that the previous release stored without one; undefined if the plan is gone. */
 const currentPrice = ({ offer, currency }: SettleCheckoutDeps, session: CheckoutSession): Payment | undefined => {
   if (session.amountMicros !== null) return { amountMicros: session.amountMicros, currency };
   const price = session.planId === null ? undefined : offer.find(session.planId)?.price;
@@ -91,8 +92,8 @@ const currentPrice = ({ offer, currency }: SettleCheckoutDeps, session: Checkout
 const isSamePayment = (asked: Payment | undefined, paid: Payment | null): boolean =>
   asked !== undefined && asked.amountMicros === paid?.amountMicros && asked.currency === paid.currency;
 
-/** Keeps a payment that differs from what was asked away from wallets and subscriptions. An operator must look at it. */
-const holdBack = async (
+/** Ends a session whose payment differs from the price, without crediting anything. An operator has to resolve it. */
+const recordMismatch = async (
   { logger, provider }: SettleCheckoutDeps,
   trx: Knex.Transaction,
   { session, asked, paid, subscription }: PaidCheckout & { readonly asked: Payment | undefined },
@@ -107,9 +108,9 @@ const holdBack = async (
       provider: provider.name,
       amount_micros: paid?.amountMicros,
       currency: paid?.currency,
-      reason: `asked: ${price}`,
+      reason: `price: ${price}`,
     },
-    'a payment differs from what was asked; it has no effect',
+    'a payment differs from the price; it has no effect',
   );
   return 'mismatched';
 };
@@ -133,7 +134,7 @@ const creditTopUp = async (
 ): Promise<void> => {
   const { id, userId, amountMicros } = session;
   if (amountMicros === null) throw new Error('a top-up has no amount');
-  // The portal opens only for customers.
+  // Makes the account a customer, for whom the portal opens.
   await lockCustomer(trx, userId);
   await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference: id });
   await updateSessionStatus(trx, id, { status: 'complete' });

@@ -15,7 +15,7 @@ const PLAN = `
     services: { chat: true, audio_transcription: false }
 `;
 
-describe('the file of plans', () => {
+describe('the plans file', () => {
   let directory: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'svc-plans-'));
@@ -27,13 +27,13 @@ describe('the file of plans', () => {
     return loadPlans(path, EUROS);
   };
 
-  test('is read whole', () => {
+  test('is parsed completely', () => {
     expect(load(`plans:${PLAN}`)).toMatchObject([
       { id: 'basic', weekly_limit_micros: 1000, price: { interval: 'month' } },
     ]);
   });
 
-  test('may use an alias for what stands twice, as programs that write YAML do', () => {
+  test('may contain aliases, as generated YAML does', () => {
     const aliased = PLAN.replace('price: {', 'price: &price {');
     const other = PLAN.replace('id: basic', 'id: other').replace(/price: \{.*\}/, 'price: *price');
     expect(load(`plans:${aliased}${other}`)).toMatchObject([
@@ -45,19 +45,19 @@ describe('the file of plans', () => {
   test.each([
     ['a missing file', undefined, /cannot be read/],
     ['text that is not YAML', 'plans: [', /invalid/],
-    ['an alias of nothing', `plans:${PLAN.replace('name: Basic', 'name: *nothing')}`, /invalid/],
-    ['a key given twice', `plans:${PLAN}    name: Again\n`, /unique/i],
+    ['an undefined alias', `plans:${PLAN.replace('name: Basic', 'name: *nothing')}`, /invalid/],
+    ['a duplicate key', `plans:${PLAN}    name: Again\n`, /unique/i],
     ['no plans', 'plans: []', /plans: /],
     ['an unknown property', `plans:${PLAN}    model: x\n`, /plans\.0: .*model/],
     ['a fraction of a micro', `plans:${PLAN.replace('1000\n', '10.5\n')}`, /plans\.0\.weekly_limit_micros/],
-    ['two plans of one id', `plans:${PLAN}${PLAN}`, /plan ids must be unique/],
+    ['a duplicate plan id', `plans:${PLAN}${PLAN}`, /plan ids must be unique/],
     ['another currency', `plans:${PLAN.replace('EUR', 'USD')}`, /plan basic: is priced in USD/],
-  ])('is refused for %s, naming the fault', (_what, text, fault) => {
+  ])('is refused for %s, naming the fault', (_fault, text, message) => {
     const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), EUROS) : load(text));
-    expect(act).toThrow(fault);
+    expect(act).toThrow(message);
   });
 
-  test('must name a price at Stripe for each plan where Stripe is paid through', () => {
+  test('must name a Stripe price for each plan if Stripe is the payment provider', () => {
     const path = join(directory, 'plans.yaml');
     writeFileSync(path, `plans:${PLAN}`);
     expect(() => loadPlans(path, { ...EUROS, needsStripePrice: true })).toThrow(
@@ -65,10 +65,10 @@ describe('the file of plans', () => {
     );
   });
 
-  test('must not name one price for two plans', () => {
+  test('must not use the same price for two plans', () => {
     const priced = `${PLAN}    stripe_price_id: price_1\n`;
     expect(() => load(`plans:${priced}${priced.replace('id: basic', 'id: other')}`)).toThrow(
-      /price_1 stands for more than one plan/,
+      /price_1 is used by more than one plan/,
     );
   });
 

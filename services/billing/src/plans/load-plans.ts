@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type ConfiguredPlan, plansFileSchema } from '@svc/contracts';
 import { type Document, parseDocument } from 'yaml';
 
-/** The file of plans cannot be used; the message names the file and lists every fault. */
+/** Error for an invalid plans file. The message names the file and lists every fault. */
 class PlansFileError extends Error {
   override readonly name = 'PlansFileError';
   readonly code = 'plans_file_invalid';
@@ -12,14 +12,14 @@ class PlansFileError extends Error {
   }
 }
 
-/** What plans must fit, beside their schema. */
+/** Rules for plans beyond their schema. */
 export interface PlanRules {
   readonly currency: string;
-  /** Whether each plan must name its price at Stripe. */
+  /** True if each plan must name its Stripe price. */
   readonly needsStripePrice: boolean;
 }
 
-/** Reads and checks the file of plans. Throws PlansFileError with all faults at once. */
+/** Reads and validates the plans file. Throws PlansFileError with all faults at once. */
 export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPlan[] => {
   const document = parseDocument(readText(path), { prettyErrors: true, uniqueKeys: true });
   if (document.errors.length > 0) {
@@ -39,7 +39,7 @@ export const loadPlans = (path: string, rules: PlanRules): readonly ConfiguredPl
   return plans;
 };
 
-/** Aliases count as what they stand for, as programs that write YAML use them for what stands twice; a bomb of them is a fault. */
+/** Resolves aliases, which generated YAML contains. Throws PlansFileError for an undefined alias or an alias bomb. */
 const readDocument = (path: string, document: Document): unknown => {
   try {
     return document.toJS();
@@ -56,11 +56,11 @@ const faultsOf = ({ id, price, stripe_price_id }: ConfiguredPlan, rules: PlanRul
   ...(rules.needsStripePrice && stripe_price_id === undefined ? [`plan ${id}: stripe_price_id is missing`] : []),
 ];
 
-/** A price says which plan was bought. */
+/** Returns a fault for each price shared by several plans. A price must identify the bought plan. */
 const sharedPrices = (plans: readonly ConfiguredPlan[]): string[] => {
   const prices = plans.flatMap(({ stripe_price_id }) => stripe_price_id ?? []);
   return [...new Set(prices.filter((price, index) => prices.indexOf(price) !== index))].map(
-    (price) => `the price ${price} stands for more than one plan`,
+    (price) => `the price ${price} is used by more than one plan`,
   );
 };
 

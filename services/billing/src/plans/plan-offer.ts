@@ -3,18 +3,18 @@ import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
 import { replaceOffer } from './queries.ts';
 
-/** The plans that can be bought now. */
+/** Plans that can be bought now. */
 export interface PlanOffer {
   readonly plans: readonly ConfiguredPlan[];
   find(id: string): ConfiguredPlan | undefined;
 }
 
-/** Makes the configured plans the offer, in memory and for the functions of the database that decide by them. */
+/** Publishes the configured plans as the offer, in memory and in the database, whose functions use their limits. */
 export const openPlanOffer = async (database: Knex, plans: readonly ConfiguredPlan[]): Promise<PlanOffer> => {
   await inTransaction(database, (trx) => replaceOffer(trx, plans));
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   return { plans, find: (id) => byId.get(id) };
 };
 
-/** A plan as anybody may see it: nothing of the payment provider's. */
+/** Removes the fields of the payment provider from a plan. */
 export const toPublicPlan = ({ stripe_price_id: _, ...plan }: ConfiguredPlan): Plan => plan;

@@ -1,7 +1,7 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import type { Knex } from 'knex';
 
-/** A plan as it was last configured, whether or not it is still offered. */
+/** A plan as last configured, offered or not. */
 export interface PlanTerms {
   readonly id: string;
   readonly name: string;
@@ -21,7 +21,7 @@ interface PlanRow {
   monthly_limit_micros: number;
 }
 
-/** Takes over what is configured; plans that are no longer in the file are kept for those who have them. */
+/** Stores the configured plans. Plans missing from the file stay for their subscribers, but are no longer offered. */
 export const replaceOffer = async (trx: Knex.Transaction, plans: readonly ConfiguredPlan[]): Promise<void> => {
   const rows = plans.map((plan) => ({
     id: plan.id,
@@ -43,7 +43,6 @@ export const replaceOffer = async (trx: Knex.Transaction, plans: readonly Config
   await trx('plans').whereNotIn('id', ids).andWhere({ is_offered: true }).update({ is_offered: false });
 };
 
-/** The terms of a plan, offered or not. */
 export const findPlanById = async (database: Knex, id: string): Promise<PlanTerms | undefined> => {
   const row: PlanRow | undefined = await database('plans').where({ id }).first();
   if (row === undefined) return undefined;
@@ -57,7 +56,7 @@ export const findPlanById = async (database: Knex, id: string): Promise<PlanTerm
   };
 };
 
-/** The plan for which a price at Stripe stands, or else the only plan that its product was ever sold as. */
+/** Finds the plan of a Stripe price, or else the only plan ever sold with its product. */
 export const findPlanIdByStripe = async (
   database: Knex,
   stripe: { readonly priceId: string; readonly productId: string },
@@ -69,7 +68,7 @@ export const findPlanIdByStripe = async (
   return planOf(stripe.priceId) ?? planOf(stripe.productId);
 };
 
-/** Remembers as which plan a product at Stripe is sold; one that is sold as several stands for none. */
+/** Stores the plan of a Stripe product. A product sold as several plans identifies none of them. */
 export const upsertStripeProduct = async (database: Knex, productId: string, planId: string): Promise<void> => {
   await database.raw(
     `INSERT INTO stripe_catalog AS c (stripe_id, plan_id) VALUES (?, ?)

@@ -2,7 +2,7 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { type PlanOffer, toPublicPlan } from './plan-offer.ts';
 
-/** Routes of the plans. */
+/** Binds the public routes of plans. */
 export const planRoutes = (offer: PlanOffer): Binding[] => [
   bind(routes.listPlans, async () => ({ status: 200, body: { data: offer.plans.map(toPublicPlan) } })),
 ];

@@ -1,34 +1,33 @@
 import { createECDH, createPrivateKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
-/** The algorithm of receipts (RFC 7518 section 3.4). */
+/** Signature algorithm of receipts (RFC 7518 section 3.4). */
 export const RECEIPT_ALGORITHM = 'ES256';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** The first key takes over here. */
+/** Start of the first key's period. */
 const FIRST_KEY_AT_MS = Date.parse('2026-10-01T00:00:00Z');
 const KEY_LIFE_MS = 90 * DAY_MS;
 const SECRET_BYTES = 32;
 const CURVE = 'prime256v1';
 
-/** A key that signs receipts for a while. */
+/** Key that signs the receipts of one period. */
 export interface ReceiptKey {
   readonly kid: string;
   readonly publicJwk: JWK;
   readonly privateKey: KeyObject;
 }
 
-/** The keys of receipts. */
 export interface ReceiptKeys {
-  /** The key that signs now. */
+  /** Returns the key of the current period. */
   readonly active: () => Promise<ReceiptKey>;
-  /** All keys that have ever signed, and the next one, which verifiers may meet from any moment on. */
+  /** Returns the keys of all periods up to the next one, so that verifiers know the next key before its first use. */
   readonly published: () => Promise<readonly JWK[]>;
 }
 
 /**
- * Opens the keys of receipts. The key of each 90 days follows from the secret, so that replicas and restored databases agree on
- * all of them, past ones included, without storing any.
+ * Opens the receipt keys. The key of each 90-day period is derived from the secret, so replicas and restored databases
+ * agree on all keys, including past ones, without storing any.
  */
 export const openReceiptKeys = (secret: string, clock: () => number): ReceiptKeys => {
   const master = Buffer.from(secret, 'base64');
@@ -50,7 +49,7 @@ export const openReceiptKeys = (secret: string, clock: () => number): ReceiptKey
 };
 
 const makeKey = async (master: Buffer, period: number): Promise<ReceiptKey> => {
-  // One of four thousand million values is no private key of the curve: then ECDH throws.
+  // About one in 2^32 values is no valid private key of the curve. ECDH throws for it.
   const scalar = Buffer.from(
     hkdfSync('sha256', master, Buffer.alloc(0), `svc-billing:receipts:${period}`, SECRET_BYTES),
   );

@@ -2,10 +2,10 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { type SignReceiptDeps, signReceipt } from './sign-receipt.ts';
 
-/** Verifiers may keep the key set this long; each key is published 90 days before it signs. */
+/** Cache lifetime of the key set. Short enough, because each key is published 90 days before its first use. */
 const KEY_SET_SECONDS = 3_600;
 
-/** Public routes of receipts. */
+/** Binds the public routes of receipts. */
 export const receiptRoutes = (deps: SignReceiptDeps): Binding[] => [
   bind(routes.getRequestReceipt, async ({ caller, params }) => ({
     status: 200,
@@ -22,7 +22,7 @@ export const receiptRoutes = (deps: SignReceiptDeps): Binding[] => [
   })),
 ];
 
-/** Internal routes of receipts. */
+/** Binds the internal routes of receipts. */
 export const receiptInternalRoutes = (deps: SignReceiptDeps): Binding[] => [
   bind(internalRoutes.signKeyReceipt, async ({ body }) => ({
     status: 200,

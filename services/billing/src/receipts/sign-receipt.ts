@@ -13,13 +13,13 @@ export interface SignReceiptDeps {
   readonly receiptKeys: ReceiptKeys;
 }
 
-/** A request is settled by call a moment before the fact that has its details. */
+/** A request is settled by call shortly before the fact with its details arrives. */
 const DETAILS_WAIT_MS = 100;
 const DETAILS_WAITS_MAX = 30;
 
 /**
- * Signs the receipt of a request that the caller may see. Throws `not_found`, and `not_settled` while its cost is open. Signed
- * again, it has the same claims.
+ * Signs the receipt of a request that the caller may see. Throws `not_found` if the caller may not see it, and
+ * `not_settled` while its cost is not final. Repeated calls sign the same claims.
  */
 export const signReceipt = async (
   deps: SignReceiptDeps,

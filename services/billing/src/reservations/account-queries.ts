@@ -2,7 +2,7 @@ import type { SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { WindowTerms } from './windows.ts';
 
-/** An account's row, and the time of the database at which it was read. */
+/** An account's row, with the database time of the read. */
 export interface AccountRow {
   readonly at: Date;
   readonly admits: boolean;
@@ -45,7 +45,7 @@ export const findAccount = async (
   };
 };
 
-/** The entitlement that an account's current subscription gives. */
+/** Entitlement given by an account's current subscription. */
 export interface AccountEntitlement {
   readonly userId: string;
   readonly status: SubscriptionStatus;
@@ -54,12 +54,12 @@ export interface AccountEntitlement {
   readonly terms: WindowTerms;
 }
 
-/** Copies an entitlement to the row that admission decides on. */
+/** Copies an entitlement to the row on which admission decides. */
 export const entitleAccount = async (trx: Knex.Transaction, entitlement: AccountEntitlement): Promise<void> => {
   const { userId, status, planId, pastDueSince, terms } = entitlement;
   await trx.raw('SELECT entitle_account(?, ?, ?, ?, ?, ?, ?, ?)', [
     ...[userId, status, planId],
-    // The driver's types know no null; it is sent as NULL.
+    // The driver's types lack null, but it sends null as NULL.
     pastDueSince as Date,
     ...[terms.anchor, terms.interval, terms.period.start, terms.period.end],
   ]);

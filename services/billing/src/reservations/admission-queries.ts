@@ -3,16 +3,15 @@ import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { AdmissionVerdict } from './reservation.ts';
 
-/** A delegated request that asks for admission. */
-export interface DelegatedQuestion {
+export interface DelegatedAdmissionInput {
   readonly requestId: string;
   readonly userId: string;
   readonly clientId: string;
   readonly service: string;
   readonly estimateMicros: number;
-  /** Highest cost; null if only the estimate is known. */
+  /** Maximum cost; null if only the estimate is known. */
   readonly holdMicros: number | null;
-  /** Smallest hold of use; null if only the whole hold is. */
+  /** Smallest useful hold; null if only the whole hold is useful. */
   readonly holdMinMicros: number | null;
   readonly idempotencyKey: string | null;
   readonly holderId: string | null;
@@ -23,12 +22,11 @@ export interface DelegatedDecision {
   readonly resets_at: Date | null;
   readonly duplicate_of: string | null;
   readonly duplicate_state: ReservationState | null;
-  /** Hold of an admitted request. */
+  /** Hold of an admitted request; null otherwise. */
   readonly hold_micros: number | null;
 }
 
-/** An API-key request that asks for admission. */
-export interface KeyQuestion {
+export interface KeyAdmissionInput {
   readonly requestId: string;
   readonly userId: string;
   readonly keyId: string;
@@ -42,7 +40,7 @@ export interface KeyQuestion {
   readonly tokensPerMinute: number | null;
   /** Upper bound of the request's tokens. */
   readonly tokens: number | null;
-  /** Fewest tokens that the request can be served with. */
+  /** Fewest tokens that can serve the request. */
   readonly tokensLeast: number | null;
 }
 
@@ -58,7 +56,7 @@ export interface KeyDecision {
   readonly duplicate_state: ReservationState | null;
 }
 
-/** A decision with the place of its question, from 1: the database decides in the order of its locks. */
+/** A decision with the position of its input, from 1. The database decides in lock order, not in input order. */
 type Placed<T> = T & { readonly place: number };
 
 const ADMIT_DELEGATED = {
@@ -67,25 +65,25 @@ const ADMIT_DELEGATED = {
     FROM admit_delegated_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, make_interval(days => $10))`,
 };
 
-/** Decides on delegated requests in one round trip. Returns the decisions in the order of the questions. */
+/** Decides on delegated requests in one round trip. Returns the decisions in input order. */
 export const admitDelegatedRequests = async (
   database: Knex,
-  questions: readonly DelegatedQuestion[],
+  inputs: readonly DelegatedAdmissionInput[],
   graceDays: number,
 ): Promise<DelegatedDecision[]> => {
   const rows = await runPrepared<Placed<DelegatedDecision>>(database, ADMIT_DELEGATED, [
-    questions.map(({ requestId }) => requestId),
-    questions.map(({ userId }) => userId),
-    questions.map(({ clientId }) => clientId),
-    questions.map(({ service }) => service),
-    questions.map(({ estimateMicros }) => estimateMicros),
-    questions.map(({ idempotencyKey }) => idempotencyKey),
-    questions.map(({ holderId }) => holderId),
-    questions.map(({ holdMicros }) => holdMicros),
-    questions.map(({ holdMinMicros }) => holdMinMicros),
+    inputs.map(({ requestId }) => requestId),
+    inputs.map(({ userId }) => userId),
+    inputs.map(({ clientId }) => clientId),
+    inputs.map(({ service }) => service),
+    inputs.map(({ estimateMicros }) => estimateMicros),
+    inputs.map(({ idempotencyKey }) => idempotencyKey),
+    inputs.map(({ holderId }) => holderId),
+    inputs.map(({ holdMicros }) => holdMicros),
+    inputs.map(({ holdMinMicros }) => holdMinMicros),
     graceDays,
   ]);
-  return inOrder(rows);
+  return inInputOrder(rows);
 };
 
 const ADMIT_KEYED = {
@@ -94,23 +92,26 @@ const ADMIT_KEYED = {
     FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 };
 
-/** Decides on API-key requests in one round trip. Returns the decisions in the order of the questions. */
-export const admitKeyRequests = async (database: Knex, questions: readonly KeyQuestion[]): Promise<KeyDecision[]> => {
+/** Decides on API-key requests in one round trip. Returns the decisions in input order. */
+export const admitKeyRequests = async (
+  database: Knex,
+  inputs: readonly KeyAdmissionInput[],
+): Promise<KeyDecision[]> => {
   const rows = await runPrepared<Placed<KeyDecision>>(database, ADMIT_KEYED, [
-    questions.map(({ requestId }) => requestId),
-    questions.map(({ userId }) => userId),
-    questions.map(({ keyId }) => keyId),
-    questions.map(({ holdMicros }) => holdMicros),
-    questions.map(({ requestsPerMinute }) => requestsPerMinute),
-    questions.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
-    questions.map(({ holderId }) => holderId),
-    questions.map(({ estimateMicros }) => estimateMicros),
-    questions.map(({ idempotencyKey }) => idempotencyKey),
-    questions.map(({ tokensPerMinute }) => tokensPerMinute),
-    questions.map(({ tokens }) => tokens),
-    questions.map(({ tokensLeast }) => tokensLeast),
+    inputs.map(({ requestId }) => requestId),
+    inputs.map(({ userId }) => userId),
+    inputs.map(({ keyId }) => keyId),
+    inputs.map(({ holdMicros }) => holdMicros),
+    inputs.map(({ requestsPerMinute }) => requestsPerMinute),
+    inputs.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
+    inputs.map(({ holderId }) => holderId),
+    inputs.map(({ estimateMicros }) => estimateMicros),
+    inputs.map(({ idempotencyKey }) => idempotencyKey),
+    inputs.map(({ tokensPerMinute }) => tokensPerMinute),
+    inputs.map(({ tokens }) => tokens),
+    inputs.map(({ tokensLeast }) => tokensLeast),
   ]);
-  return inOrder(rows);
+  return inInputOrder(rows);
 };
 
-const inOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);
+const inInputOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);

@@ -4,10 +4,10 @@ import type { Knex } from 'knex';
 import {
   admitDelegatedRequests,
   admitKeyRequests,
+  type DelegatedAdmissionInput,
   type DelegatedDecision,
-  type DelegatedQuestion,
+  type KeyAdmissionInput,
   type KeyDecision,
-  type KeyQuestion,
 } from './admission-queries.ts';
 import { batchByOwner } from './batch-by-owner.ts';
 import { limitState } from './limit-state.ts';
@@ -25,32 +25,33 @@ type KeyRequest = Extract<AdmissionRequest, { kind: 'api_key' }>;
 const ownerOf = ({ userId }: { readonly userId: string }): string => userId;
 
 /**
- * Creates the operation that decides whether a request may be forwarded, and reserves for it. Asking again for one request
- * answers the same and takes no second place. Throws 422 for a request id that another account or key has used.
+ * Creates the operation that decides if a request may be forwarded, and reserves its cost. Idempotent by request id: a
+ * repeated call returns the same decision and reserves nothing more. Throws 422 if another account or key has used the
+ * request id.
  */
 export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionRequest) => Promise<Admission>) => {
   const { database, pastDueGraceDays, meters } = deps;
-  const admitDelegated = batchByOwner<DelegatedQuestion, DelegatedDecision>(
-    (questions) => admitDelegatedRequests(database, questions, pastDueGraceDays),
+  const admitDelegated = batchByOwner<DelegatedAdmissionInput, DelegatedDecision>(
+    (inputs) => admitDelegatedRequests(database, inputs, pastDueGraceDays),
     ownerOf,
   );
-  const admitKeyed = batchByOwner<KeyQuestion, KeyDecision>(
-    (questions) => admitKeyRequests(database, questions),
+  const admitKeyed = batchByOwner<KeyAdmissionInput, KeyDecision>(
+    (inputs) => admitKeyRequests(database, inputs),
     ownerOf,
   );
   return async (request) => {
     if (request.kind === 'delegated') {
-      const decision = await admitDelegated(toDelegatedQuestion(request));
+      const decision = await admitDelegated(toDelegatedInput(request));
       meters.admission(request.kind, decision.verdict);
       return toDelegatedAdmission(decision, request.hold_micros ?? 0);
     }
-    const decision = await admitKeyed(toKeyQuestion(request));
+    const decision = await admitKeyed(toKeyInput(request));
     meters.admission(request.kind, decision.verdict);
     return toKeyAdmission(decision, request);
   };
 };
 
-const toDelegatedQuestion = (request: DelegatedRequest): DelegatedQuestion => ({
+const toDelegatedInput = (request: DelegatedRequest): DelegatedAdmissionInput => ({
   requestId: request.request_id,
   userId: request.svc_user_id,
   clientId: request.client_id,
@@ -62,7 +63,7 @@ const toDelegatedQuestion = (request: DelegatedRequest): DelegatedQuestion => ({
   holderId: request.holder_id ?? null,
 });
 
-const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
+const toKeyInput = (request: KeyRequest): KeyAdmissionInput => ({
   requestId: request.request_id,
   userId: request.svc_user_id,
   keyId: request.key_id,
@@ -77,12 +78,12 @@ const toKeyQuestion = (request: KeyRequest): KeyQuestion => ({
   tokensLeast: request.tokens_least ?? null,
 });
 
-/** The hold is told only if it is less than asked for. */
-const toDelegatedAdmission = (decision: DelegatedDecision, askedMicros: number): Admission => ({
+/** Maps a decision to the contract. Includes the hold only if it is lower than requested. */
+const toDelegatedAdmission = (decision: DelegatedDecision, requestedMicros: number): Admission => ({
   verdict: toVerdict(decision.verdict),
   ...(decision.resets_at === null ? {} : { resets_at: decision.resets_at.toISOString() }),
   ...duplicateOf(decision),
-  ...(decision.hold_micros === null || decision.hold_micros >= askedMicros
+  ...(decision.hold_micros === null || decision.hold_micros >= requestedMicros
     ? {}
     : { hold_micros: decision.hold_micros }),
 });

@@ -1,18 +1,18 @@
 import { isConnectionFailure, isLockTimeout } from '@svc/database';
 import { batchCalls } from '@svc/service-kit';
 
-/** Calls in one batch: so many rows at most stay locked until it commits. */
+/** Calls per batch, which bounds the rows locked until its commit. */
 const CALLS_MAX = 64;
-/** One batch is decided while the disk takes the other. With more they would be smaller, and each costs a commit. */
+/** One batch runs while the other commits. More concurrency would mean smaller batches, and each costs a commit. */
 const BATCHES_MAX = 2;
-/** Calls that may wait in all. More could not be answered before their callers give up. */
+/** Waiting calls in total. More of them would outlive their callers' timeouts. */
 const WAITING_MAX = 5_000;
-/** Calls of one owner that may wait: a flood on one account fills its own queue only. */
+/** Waiting calls per owner, so that a flood on one account fills only its own queue. */
 const WAITING_PER_OWNER_MAX = 500;
 
 /**
- * Batches calls to the database, fair between owners. A call that makes its batch fail, or whose row is locked for long,
- * fails alone.
+ * Batches calls to the database, with a fair queue per owner. A call that makes its batch fail, or whose row stays
+ * locked, fails alone.
  */
 export const batchByOwner = <I, O>(
   run: (calls: readonly I[]) => Promise<readonly O[]>,

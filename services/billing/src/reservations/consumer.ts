@@ -9,12 +9,12 @@ import { insertUnadmitted } from './settlement-queries.ts';
 
 type UsageEvent = EventOf<typeof events.usageRecorded.subject>;
 
-/** Name of the durable consumer; changing it would deliver everything again. */
+/** Name of the durable consumer. A new name would redeliver everything. */
 const DURABLE = 'billing_usage';
-/** Messages in one transaction; each packs up to 500 requests, whose owners stay locked until it commits. */
+/** Messages per transaction. Each carries up to 500 requests, whose owners stay locked until the commit. */
 const BATCH_MESSAGES = 4;
 
-/** Settles from the usage that gateways tell, until stopped. */
+/** Starts the consumer that settles requests from the usage facts of gateways. */
 export const startUsageConsumer = (deps: SettlementDeps & { readonly messaging: Messaging }): Consumer =>
   startBatchConsumer({
     messaging: deps.messaging,
@@ -25,31 +25,31 @@ export const startUsageConsumer = (deps: SettlementDeps & { readonly messaging: 
     handle: (trx, usageEvents) => settleUsage(deps, trx, usageEvents),
   });
 
-/** Settles every request that the events tell of; usage of a request that was never admitted is kept, with an alert. */
+/** Settles every request in the events. Stores usage of requests that were never admitted, which raises an alert. */
 const settleUsage = async (
   deps: SettlementDeps,
   trx: Knex.Transaction,
   usageEvents: readonly UsageEvent[],
 ): Promise<void> => {
-  const told = usageEvents.flatMap(({ id, data }) => data.records.map((fact) => ({ eventId: id, fact })));
-  if (told.length === 0) return;
-  // Committed by itself: the settlement locks all of its reservations before the first wallet. A repetition changes nothing.
+  const records = usageEvents.flatMap(({ id, data }) => data.records.map((fact) => ({ eventId: id, fact })));
+  if (records.length === 0) return;
+  // Runs in its own transaction, because the settlement must lock all its reservations before any wallet. Idempotent.
   await shrinkHolds(
     deps.database,
-    told.flatMap(({ fact }) => toEstimate(fact)),
+    records.flatMap(({ fact }) => toEstimate(fact)),
   );
   const results = await settleRequests(
     { ...deps, database: trx },
-    told.map(({ fact }) => toSettlement(fact)),
+    records.map(({ fact }) => toSettlement(fact)),
     'fact',
   );
   await insertRequestDetails(
     trx,
-    told.map(({ fact }) => fact),
+    records.map(({ fact }) => fact),
   );
   const unknown = new Set(results.filter(({ effect }) => effect === 'unknown').map(({ requestId }) => requestId));
-  // Nothing was spent as far as anybody knows: what has no cost is not kept.
-  const unadmitted = told.filter(({ fact }) => fact.outcome === 'settled' && unknown.has(fact.request_id));
+  // Outcomes without a known cost are not stored.
+  const unadmitted = records.filter(({ fact }) => fact.outcome === 'settled' && unknown.has(fact.request_id));
   deps.meters.unadmittedUsage(unadmitted.length);
   await insertUnadmitted(
     trx,
@@ -57,7 +57,9 @@ const settleUsage = async (
   );
 };
 
-/** Of an API-key request with an unknown outcome, only what it has cost as far as its gateway knows stays on hold. */
+/**
+ * Returns the estimate to which to reduce the hold of an API-key request: its cost so far, if the outcome is unknown.
+ */
 const toEstimate = ({ kind, outcome, request_id, cost_micros }: UsageFact): RequestEstimate[] =>
   kind === 'api_key' && outcome === 'uncertain' ? [{ requestId: request_id, estimateMicros: cost_micros }] : [];
 

@@ -13,7 +13,7 @@ const INSERT_DETAILS = {
       ON CONFLICT DO NOTHING`,
 };
 
-/** Keeps the details of requests for their receipts. The first report of a request stands. */
+/** Stores the details of requests for their receipts. The first report of a request wins. */
 export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonly UsageFact[]): Promise<void> => {
   const served = facts.map(({ kind, served_by }) => (kind === 'api_key' ? served_by : undefined));
   await runPrepared(trx, INSERT_DETAILS, [
@@ -55,7 +55,7 @@ const FIND_FOR_RECEIPT = {
     WHERE r.request_id = $1 AND r.kind <> 'given_up'`,
 };
 
-/** Finds a request with its details, of any owner. */
+/** Finds a request of any owner, with its details. */
 export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> => {
   const [row] = await runPrepared<Row>(database, FIND_FOR_RECEIPT, [requestId]);
   return (

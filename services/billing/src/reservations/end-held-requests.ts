@@ -2,13 +2,13 @@ import { HOLDER_LEASE_SECONDS } from '@svc/contracts';
 import { listHeld, shrinkHolds } from './held-queries.ts';
 import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 
-/** Requests that one round ends. */
+/** Requests per round. */
 export const HELD_BATCH = 200;
 
 /**
- * Makes reserved requests of dead holders uncertain, oldest first: their places are free, and of a hold stays what the request has
- * cost so far. A request younger than a lease proves that its holder was alive a moment ago, so it waits. Returns the number of
- * requests of each kind, `HELD_BATCH` at most.
+ * Marks reserved requests of dead holders uncertain, oldest first. Frees their places, and reduces their holds to the
+ * cost so far. Skips requests younger than a lease, because their holder was alive recently. Returns the number of
+ * requests of each kind, `HELD_BATCH` in total at most.
  */
 export const endHeldRequests = async (
   deps: SettlementDeps,
@@ -19,7 +19,7 @@ export const endHeldRequests = async (
   const reported = requests.flatMap(({ requestId, reportedMicros }) =>
     reportedMicros === null ? [] : [{ requestId, estimateMicros: reportedMicros }],
   );
-  // Committed by itself: the settlement locks all of its reservations before the first wallet.
+  // Runs in its own transaction, because the settlement must lock all its reservations before any wallet.
   await shrinkHolds(database, reported);
   const outcomes = requests.map(({ requestId }) => ({ requestId, outcome: 'uncertain' as const, costMicros: null }));
   if (outcomes.length > 0) await applyOutcomes(deps, outcomes, 'sweep');

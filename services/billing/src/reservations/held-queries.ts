@@ -1,21 +1,20 @@
 import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 
-/** The cost of an API-key request so far. */
+/** Cost so far of an API-key request. */
 export interface RequestEstimate {
   readonly requestId: string;
   readonly estimateMicros: number;
 }
 
-/** A reserved request of a holder. */
 export interface HeldRequest {
   readonly requestId: string;
   readonly kind: 'delegated' | 'api_key';
-  /** Null where the holder reported nothing but the hold. */
+  /** Cost so far; null if the holder has reported none. */
   readonly reportedMicros: number | null;
 }
 
-/** Steps from holder to holder in the index of reserved requests, so its cost does not grow with the requests. */
+/** Skips from holder to holder in the index of reserved requests, so the cost does not grow with their number. */
 const LIST_HOLDERS = {
   name: 'list_holders',
   text: `
@@ -33,7 +32,7 @@ export const listHolders = async (database: Knex): Promise<string[]> => {
   return rows.map(({ holder_id }) => holder_id);
 };
 
-/** Lists reserved requests of these holders that are older than this, oldest first. */
+/** Lists reserved requests of the holders that are older than `ageSeconds`, oldest first. */
 export const listHeld = async (
   database: Knex,
   { holderIds, ageSeconds, limit }: { holderIds: readonly string[]; ageSeconds: number; limit: number },
@@ -50,19 +49,19 @@ export const listHeld = async (
   return rows.map((row) => ({ requestId: row.request_id, kind: row.kind, reportedMicros: row.reported_micros }));
 };
 
-/** A request that is settled at this moment needs no estimate, so nothing is waited for. */
+/** Skips locked rows: a request that is being settled needs no estimate. */
 const NOTE_ESTIMATES = {
   name: 'note_estimates',
   text: `
-    WITH told AS (
+    WITH reported AS (
       SELECT r.request_id, t.estimate FROM unnest($2::text[], $3::bigint[]) AS t (request_id, estimate)
         JOIN reservations AS r ON r.request_id = t.request_id
       WHERE r.kind = 'api_key' AND r.state = 'reserved' AND r.holder_id = $1
       FOR NO KEY UPDATE OF r SKIP LOCKED)
-    UPDATE reservations AS r SET reported_micros = told.estimate FROM told WHERE r.request_id = told.request_id`,
+    UPDATE reservations AS r SET reported_micros = reported.estimate FROM reported WHERE r.request_id = reported.request_id`,
 };
 
-/** Notes what reserved API-key requests of a holder have cost so far; others are skipped. */
+/** Stores the cost so far of a holder's reserved API-key requests. Skips all other requests. */
 export const noteEstimates = async (
   database: Knex,
   holderId: string,
@@ -73,7 +72,7 @@ export const noteEstimates = async (
 
 const SHRINK_HOLDS = { name: 'shrink_holds', text: 'SELECT shrink_holds($1, $2)' };
 
-/** Reduces the holds of reserved API-key requests to these estimates, if those are lower; releases the rest. */
+/** Reduces the holds of reserved API-key requests to lower estimates, and releases the rest. */
 export const shrinkHolds = async (database: Knex, estimates: readonly RequestEstimate[]): Promise<void> => {
   if (estimates.length > 0) await runPrepared(database, SHRINK_HOLDS, columnsOf(estimates));
 };

@@ -1,6 +1,6 @@
 import type { Admission } from '@svc/contracts';
 
-/** Describes what is left of one limit of a key's minute; empty if the key lacks that limit. */
+/** Maps the rest of a key's limit per minute to the contract; empty if the key has no such limit. */
 export const limitState = (
   name: 'rate_limit' | 'token_limit',
   limit: number | null | undefined,

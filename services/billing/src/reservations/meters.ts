@@ -11,10 +11,9 @@ export interface ReservationMeters {
   open(counts: { reserved: number; uncertain: number }): void;
 }
 
-/** Reporter of an outcome. */
+/** Source of a reported outcome. */
 export type SettlementSource = 'call' | 'fact' | 'sweep' | 'operator';
 
-/** Binds the meters of this slice to the service's registry. */
 export const createReservationMeters = (metrics: Metrics): ReservationMeters => {
   const admissions = metrics.counter({
     name: 'billing_admissions_total',
@@ -23,7 +22,7 @@ export const createReservationMeters = (metrics: Metrics): ReservationMeters => 
   });
   const settlements = metrics.counter({
     name: 'billing_settlements_total',
-    help: 'Reported outcomes by effect; conflict and unknown need a look.',
+    help: 'Reported outcomes by effect. An operator should investigate `conflict` and `unknown`.',
     labelNames: ['effect', 'source'],
   });
   const estimates = metrics.counter({
@@ -32,18 +31,18 @@ export const createReservationMeters = (metrics: Metrics): ReservationMeters => 
   });
   const unadmitted = metrics.counter({
     name: 'billing_unadmitted_usage_total',
-    help: 'Usage of requests that were never admitted.',
+    help: 'Usage reports of requests that were never admitted.',
   });
   const writtenOff = metrics.counter({
     name: 'billing_written_off_micros_total',
-    help: 'Cost of API-key requests that neither wallet nor key limit covered, in micros.',
+    help: 'Cost of API-key requests that neither the wallet nor the key limit covered, in micros.',
   });
   const open = metrics.gauge({
     name: 'billing_open_reservations',
     help: 'Reservations that have not ended.',
     labelNames: ['state'],
   });
-  // Prometheus sees no increase in a counter that appears with its first count: alerts need it to start at zero.
+  // Alerts need these counters to start at zero: Prometheus sees no increase in a counter that first appears at one.
   for (const effect of ['conflict', 'unknown'] as const) {
     for (const source of ['call', 'fact'] as const) settlements.inc({ effect, source }, 0);
   }

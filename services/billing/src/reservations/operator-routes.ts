@@ -3,7 +3,7 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import { findReservationState, listUncertain } from './request-queries.ts';
 import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 
-/** The operator's routes over requests whose outcome nobody has told; for the internal application. */
+/** Binds the operator routes of uncertain requests. */
 export const reservationOperatorRoutes = (deps: SettlementDeps): Binding[] => [
   bind(serviceOperations.listUncertainReservations, async ({ query: { after, limit } }) => {
     const found = await listUncertain(deps.database, { after, limit: limit + 1 });
@@ -15,7 +15,7 @@ export const reservationOperatorRoutes = (deps: SettlementDeps): Binding[] => [
   })),
 ];
 
-/** Settles at a cost, or at the estimate where that is null; a request that is not uncertain stays as it is. */
+/** Settles an uncertain request at a cost, or at its estimate if the cost is null. Leaves other requests unchanged. */
 const settleUncertain = async (deps: SettlementDeps, requestId: string, costMicros: number | null) => {
   const state = await findReservationState(deps.database, requestId);
   if (state === undefined) throw new AppError('not_found');

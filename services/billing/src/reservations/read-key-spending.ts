@@ -17,14 +17,14 @@ const READ_KEY_SPENDING = {
     FROM (SELECT billing_now() AS at) AS c LEFT JOIN wallets AS w ON w.svc_user_id = $1`,
 };
 
-/** Reads what keys of an account have spent this month (UTC), in the given order, and what its wallet has available. */
+/** Reads the spending of an account's keys this month (UTC), in the given order, and the wallet's available balance. */
 export const readKeySpending = async (
   { database, currency }: { readonly database: Knex; readonly currency: string },
   userId: string,
   keyIds: readonly string[],
 ): Promise<KeySpending> => {
   const [row] = await runPrepared<SpendingRow>(database, READ_KEY_SPENDING, [userId, keyIds]);
-  if (row === undefined) throw new Error('the spending of keys is one row');
+  if (row === undefined) throw new Error('the query of key spending returned no row');
   return {
     spent_this_month_micros: row.spent,
     wallet: { available_micros: row.available_micros ?? 0, currency: row.currency ?? currency },

@@ -12,7 +12,7 @@ interface KeyStanding {
   readonly month_ends_at: Date;
 }
 
-/** Windows roll as in `admit_key_requests`. */
+/** Rolls windows as `admit_key_requests` does. */
 const READ_KEY_STANDING = {
   name: 'read_key_standing',
   text: `SELECT coalesce(w.balance_micros - w.held_micros > 0, false) AS has_balance,
@@ -27,14 +27,14 @@ const READ_KEY_STANDING = {
     CROSS JOIN LATERAL with_current_key_windows(b, c.at) AS k`,
 };
 
-/** Reads whether a key may spend anything now, without a lock. The admission itself remains the exact decision. */
+/** Reads without a lock if a key may spend anything now. Only the admission itself is exact. */
 export const readKeyStanding = async (
   database: Knex,
   userId: string,
   limits: KeyStandingRequest,
 ): Promise<Admission> => {
   const [standing] = await runPrepared<KeyStanding>(database, READ_KEY_STANDING, [userId, limits.key_id]);
-  if (standing === undefined) throw new Error('the standing of a key is one row');
+  if (standing === undefined) throw new Error('the query of a key standing returned no row');
   return { ...verdictOf(standing, limits), ...stateOf(standing, limits) };
 };
 

@@ -12,11 +12,11 @@ export interface WindowUse {
   readonly resetsAt: Date;
 }
 
-/** Where an account stands now. */
+/** Current subscription, services and use of an account. */
 export interface AccountStanding {
   readonly status: SubscriptionStatus;
   readonly plan: PlanTerms;
-  /** What the plan includes while requests are let through, grace included; else none. */
+  /** Services of the plan while the subscription admits requests, including the grace period; none otherwise. */
   readonly services: PlanServices;
   readonly period: Period;
   readonly weekly: WindowUse;
@@ -24,12 +24,12 @@ export interface AccountStanding {
   readonly pending: number;
 }
 
-/** What an account may use that no subscription lets in. */
+/** Services of an account without a subscription that admits requests. */
 export const NO_SERVICES: PlanServices = { chat: false, audio_transcription: false };
 
 /**
- * Reads where an account stands; undefined where it never had a subscription. A window that has ended since the last
- * admission counts as empty here: only admission moves it.
+ * Reads the standing of an account; undefined if it never had a subscription. Shows a window that has ended since the
+ * last admission as empty, because only admission rolls windows.
  */
 export const readStanding = async (
   database: Knex,

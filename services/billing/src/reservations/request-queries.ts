@@ -9,7 +9,7 @@ interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_us
   readonly uncertain_at: Date;
 }
 
-/** Returns a page of uncertain reservations, oldest first; `after` names the last one of the page before. */
+/** Lists a page of uncertain reservations, oldest first. `after` is the last id of the previous page. */
 export const listUncertain = async (
   database: Knex,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
@@ -40,7 +40,7 @@ export const findReservationState = async (
   return row?.state;
 };
 
-/** Finds a delegated request of this user through this app. */
+/** Finds a delegated request by its user and app. */
 export const findRequestByOwner = async (
   database: Knex,
   requestId: string,
@@ -59,7 +59,7 @@ export const findRequestByOwner = async (
   };
 };
 
-/** Returns the states of requests, in the given order; null for one that was never admitted. */
+/** Returns the states of requests, in the given order; null for requests that were never admitted. */
 export const listRequestStates = async (
   database: Knex,
   requestIds: readonly string[],
@@ -83,7 +83,7 @@ export interface DayUse {
   readonly costMicros: number;
 }
 
-/** Returns the use of an account over so many days up to today, oldest day first, and the date of today. */
+/** Returns today's date, and the use of an account on the given number of days up to today, oldest day first. */
 export const listDayUse = async (
   database: Knex,
   userId: string,

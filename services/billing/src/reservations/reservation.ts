@@ -1,16 +1,17 @@
 import type { Admission, RequestOutcome, ReservationState } from '@svc/contracts';
 
-/** The outcome of a request, with its id. */
+/** A reported outcome of a request. */
 export interface Settlement {
   readonly request_id: string;
   readonly result: RequestOutcome;
-  /** Input and output tokens; null or absent if they are not known. */
+  /** Input and output tokens; null or absent if unknown. */
   readonly tokens?: number | null;
 }
 
 /**
- * Effect of a settlement. `none`: reported before; `conflict`: another outcome stands; `adjusted`: true usage has corrected
- * an estimate; `unknown`: a cost of a request that was never admitted; `ignored`: the same without a cost.
+ * Effect of a settlement. `none`: the same outcome was reported before. `conflict`: a different outcome stands.
+ * `adjusted`: true usage corrected an estimate. `unknown`: the request has a cost but was never admitted. `ignored`:
+ * never admitted, without a cost.
  */
 export type SettlementEffect =
   | 'none'
@@ -22,14 +23,14 @@ export type SettlementEffect =
   | 'unknown'
   | 'ignored';
 
-/** The state of one request after a settlement. */
+/** State of a request after a settlement. */
 export interface SettledRequest {
   readonly requestId: string;
   readonly state: ReservationState | null;
   readonly effect: SettlementEffect;
-  /** The cost of an API-key request beyond its hold. */
+  /** Cost of an API-key request beyond its hold. */
   readonly overHoldMicros: number;
-  /** The part of the cost that this settlement has written off. */
+  /** Part of the cost that this settlement wrote off. */
   readonly writtenOffMicros: number;
 }
 
@@ -42,7 +43,7 @@ export interface RequestRecord {
   readonly endedAt: Date | null;
 }
 
-/** Details of a request as its gateway reported them, in the names of their columns. */
+/** Details of a request as reported by its gateway, with the names of their columns. */
 export interface RequestDetails {
   readonly service: string;
   readonly input_tokens: number | null;
@@ -56,7 +57,7 @@ export interface RequestDetails {
   readonly upstream_request_id: string | null;
 }
 
-/** A request as its receipt shows it. */
+/** A request as shown on its receipt. */
 export interface SettledReservation {
   readonly requestId: string;
   readonly kind: 'delegated' | 'api_key';
@@ -68,11 +69,11 @@ export interface SettledReservation {
   readonly settledBy: 'usage' | 'estimate' | null;
   readonly costMicros: number | null;
   readonly createdAt: Date;
-  /** Time of the settlement that stands. */
+  /** Time of the latest settlement. */
   readonly endedAt: Date | null;
-  /** Null until the gateway's fact arrives, and for ever if its gateway died. */
+  /** Null until the gateway's fact arrives, which never happens if the gateway died. */
   readonly details: RequestDetails | null;
 }
 
-/** A verdict of the admission functions; `request_id_taken`: another account or key has used the id. */
+/** Verdict of the admission functions. `request_id_taken`: another account or key has used the id. */
 export type AdmissionVerdict = Admission['verdict'] | 'request_id_taken';

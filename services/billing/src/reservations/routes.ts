@@ -5,7 +5,7 @@ import { readKeySpending } from './read-key-spending.ts';
 import { readKeyStanding } from './read-key-standing.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
-/** Binds admission and settlement, for which every request of the product waits; for the internal application. */
+/** Binds the internal routes of admission and settlement. Every request of the product waits for these. */
 export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonly Binding[] => {
   const admit = createAdmission(deps);
   const settle = createSettlement(deps);
@@ -33,7 +33,7 @@ export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonl
   ];
 };
 
-/** Decides requests side by side. Throws the failure if none could be decided, as when the database is away. */
+/** Decides requests concurrently. Throws the first failure if all fail, for example because the database is down. */
 const decideAll = async (
   requests: readonly AdmissionRequest[],
   admit: (request: AdmissionRequest) => Promise<Admission>,
@@ -43,6 +43,6 @@ const decideAll = async (
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
   const [first] = failures;
   if (first !== undefined && failures.length === requests.length) throw first.reason;
-  for (const { reason } of failures) logger.error({ err: reason }, 'a request could not be decided');
+  for (const { reason } of failures) logger.error({ err: reason }, 'could not decide on a request');
   return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null));
 };

@@ -6,14 +6,14 @@ import type { SettledRequest, Settlement } from './reservation.ts';
 import { type SettlementInput, settleReservations } from './settlement-queries.ts';
 
 export interface SettlementDeps {
-  /** A transaction if the settlement is part of one. */
+  /** Pass a transaction to make the settlement part of it. */
   readonly database: Knex;
   readonly currency: string;
   readonly logger: Logger;
   readonly meters: ReservationMeters;
 }
 
-/** Ends reservations as reported, each exactly once; a repeated or late report changes nothing. */
+/** Ends reservations as reported, each exactly once. Repeated and late reports change nothing. */
 export const settleRequests = async (
   deps: SettlementDeps,
   settlements: readonly Settlement[],
@@ -21,8 +21,8 @@ export const settleRequests = async (
 ): Promise<SettledRequest[]> => applyOutcomes(deps, settlements.map(toInput), source);
 
 /**
- * Creates the operation behind calls: as `settleRequests`, with calls that report one request each, as gateways do at the
- * end of every request, batched.
+ * Creates the operation that settles by call, like `settleRequests`. Batches calls that report a single request, as
+ * gateways do at the end of every request.
  */
 export const createSettlement = (
   deps: SettlementDeps,
@@ -38,7 +38,7 @@ export const createSettlement = (
   };
 };
 
-/** As `settleRequests`, with the outcome that only the sweep and the operator may report. */
+/** Settles like `settleRequests`, but also accepts `estimate`, which only the sweep and the operator may report. */
 export const applyOutcomes = async (
   deps: SettlementDeps,
   inputs: readonly SettlementInput[],
@@ -62,11 +62,11 @@ const toInput = ({ request_id, result, tokens }: Settlement): SettlementInput =>
 
 const report = (logger: Logger, result: SettledRequest, source: SettlementSource): void => {
   const fields = { request_id: result.requestId, state: result.state, component: source };
-  if (result.effect === 'conflict') logger.error(fields, 'two different outcomes of a request; the first stands');
-  if (result.effect === 'unknown') logger.error(fields, 'an outcome of a request that was never admitted');
+  if (result.effect === 'conflict') logger.error(fields, 'a request has two different outcomes; the first one stands');
+  if (result.effect === 'unknown') logger.error(fields, 'a request with a cost was never admitted');
   if (result.effect === 'ignored') logger.debug(fields, 'a request without a cost was never admitted');
   if (result.overHoldMicros > 0) {
-    logger.warn({ ...fields, amount_micros: result.overHoldMicros }, 'a request cost more than was held for it');
+    logger.warn({ ...fields, amount_micros: result.overHoldMicros }, 'a request cost more than its hold');
   }
   if (result.writtenOffMicros > 0) {
     logger.error(

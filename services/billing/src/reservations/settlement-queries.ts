@@ -2,12 +2,12 @@ import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { SettledRequest } from './reservation.ts';
 
-/** The outcome of one request; only the sweep and the operator report `estimate`. */
+/** Outcome of a request. Only the sweep and the operator report `estimate`. */
 export interface SettlementInput {
   readonly requestId: string;
   readonly outcome: 'settled' | 'released' | 'uncertain' | 'estimate';
   readonly costMicros: number | null;
-  /** Tokens of an API-key request; null if they are not known. */
+  /** Tokens of an API-key request; null if unknown. */
   readonly tokens?: number | null;
 }
 
@@ -24,7 +24,7 @@ const SETTLE = {
     FROM settle_requests($1, $2, $3, $4, $5)`,
 };
 
-/** Ends reservations in one round trip. Returns the results in the order of the outcomes. */
+/** Ends reservations in one round trip. Returns the results in input order. */
 export const settleReservations = async (
   database: Knex,
   settlements: readonly SettlementInput[],
@@ -48,7 +48,7 @@ export const settleReservations = async (
     }));
 };
 
-/** Lists requests without a holder that have had no outcome for longer than this, oldest first. */
+/** Lists reserved requests without a holder that are older than `ageSeconds`, oldest first. */
 export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
   return await database('reservations')
     .where({ state: 'reserved', holder_id: null })
@@ -58,7 +58,7 @@ export const listOverdueReserved = async (database: Knex, ageSeconds: number, li
     .pluck('request_id');
 };
 
-/** Lists requests that have been uncertain for longer than this, oldest first. */
+/** Lists requests that have been uncertain for longer than `ageSeconds`, oldest first. */
 export const listOverdueUncertain = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
   return await database('reservations')
     .where({ state: 'uncertain' })
@@ -77,7 +77,7 @@ export const countOpen = async (database: Knex): Promise<{ reserved: number; unc
   return rows[0] ?? { reserved: 0, uncertain: 0 };
 };
 
-/** Keeps usage of requests that were never admitted; the same report is kept once. */
+/** Stores usage of requests that were never admitted. Stores a repeated report once. */
 export const insertUnadmitted = async (
   trx: Knex.Transaction,
   usage: readonly { requestId: string; eventId: string; fact: object }[],

@@ -1,19 +1,18 @@
 import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 import { countOpen, listOverdueReserved, listOverdueUncertain, type SettlementInput } from './settlement-queries.ts';
 
-/** When reservations that nobody settles are taken care of. */
 export interface SweepSettings {
   readonly uncertainAfterSeconds: number;
   readonly settleAfterSeconds: number;
 }
 
 const BATCH = 200;
-/** Rounds of one sweep; what is left waits for the next, so that a sweep ends. */
+/** Batches per sweep, so that it ends. Remaining reservations wait for the next sweep. */
 const BATCHES_MAX = 50;
 
 /**
- * Lets reservations without an outcome go uncertain, and settles those at their estimate that stay so for too long. Several
- * replicas may do it at once: each reservation changes once.
+ * Marks overdue reservations uncertain, and settles overdue uncertain ones at their estimate. Safe to run on several
+ * replicas at once: each reservation changes only once.
  */
 export const sweepReservations = async (deps: SettlementDeps, settings: SweepSettings): Promise<void> => {
   const { database } = deps;
@@ -34,7 +33,7 @@ export const sweepReservations = async (deps: SettlementDeps, settings: SweepSet
       for (const { requestId } of settled) {
         deps.logger.error(
           { request_id: requestId },
-          'the usage of a request never came; it is settled at its estimate',
+          'the usage of a request never arrived; it is settled at its estimate',
         );
       }
     },

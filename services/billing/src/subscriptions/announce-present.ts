@@ -1,6 +1,6 @@
 import { withOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { type ReducerDeps, tell } from './apply-provider-state.ts';
+import { publishState, type ReducerDeps } from './apply-provider-state.ts';
 import {
   findCurrentSubscription,
   listUnannouncedCustomers,
@@ -19,8 +19,8 @@ export interface AnnounceDeps extends Pick<ReducerDeps, 'pastDueGraceDays'> {
 const BATCH = 200;
 
 /**
- * Announces the present subscription of every customer, once for each epoch, under a revision above any that receivers saw before the
- * restore. Returns the number of announced customers.
+ * Publishes the current subscription of every customer once per epoch, with a revision above any that receivers saw
+ * before the restore. Returns the number of customers.
  */
 export const announcePresent = async (deps: AnnounceDeps, epoch: string): Promise<number> => {
   let announced = 0;
@@ -49,5 +49,5 @@ const announceCustomer = async (
   if (current === undefined) return;
   const subscription = { ...current, revision };
   await upsertSubscription(trx, subscription);
-  await tell(deps, trx, subscription);
+  await publishState(deps, trx, subscription);
 };

@@ -20,37 +20,37 @@ import {
   type StoredSubscription,
 } from './subscription.ts';
 
-/** What the reducer needs. */
 export interface ReducerDeps {
   readonly newId: (prefix: 'sub') => string;
   readonly pastDueGraceDays: number;
 }
 
-/** What a provider says, and the ticket taken before it was asked. */
-export interface ToldState {
+/** A state reported by a provider, with the ticket taken before the provider was called. */
+export interface ReportedState {
   readonly provider: ProviderName;
   readonly ticket: number;
   readonly state: ProviderSubscription;
 }
 
 /**
- * What became of a told state. `stale`: a later answer was applied already. `ignored`: a subscription that had ended before
- * billing first heard of it. `another_live`: the account has another live subscription, so this one must be ended.
+ * Outcome of applying a reported state. `stale`: a later report has been applied already. `ignored`: the subscription
+ * had ended before billing first saw it. `another_live`: the account has another live subscription, so the caller must
+ * end this one.
  */
 export type ReducerOutcome =
   | { readonly outcome: 'applied' | 'unchanged' | 'stale'; readonly subscription: StoredSubscription }
   | { readonly outcome: 'ignored' | 'another_live' };
 
 /**
- * Takes over what a payment provider says of a subscription. Telling it again, late or out of order changes nothing, and a
- * fact goes out only when a receiver can see a difference. The caller's transaction carries all of it.
+ * Applies a provider's report of a subscription, in the caller's transaction. Repeated, late and reordered reports
+ * change nothing. Publishes a fact only if receivers can see a difference.
  */
 export const applyProviderState = async (
   deps: ReducerDeps,
   trx: Knex.Transaction,
-  told: ToldState,
+  report: ReportedState,
 ): Promise<ReducerOutcome> => {
-  const { provider, ticket, state } = told;
+  const { provider, ticket, state } = report;
   const customer = await lockCustomer(trx, state.userId);
   const stored = await findSubscriptionByProvider(trx, provider, state.providerSubscriptionId);
   if (stored !== undefined && ticket <= stored.providerTicket) return { outcome: 'stale', subscription: stored };
@@ -63,7 +63,12 @@ export const applyProviderState = async (
   const isCurrent = stored === undefined || !isEnded(state.status) || customer.currentSubscriptionId === stored.id;
   const isVisible = isCurrent && (stored === undefined || isVisibleChange(stored, state));
   const revision = isVisible ? customer.revision + 1 : (stored?.revision ?? customer.revision);
-  const subscription = merge(told, { id: stored?.id ?? deps.newId('sub'), stored, revision, now: await readNow(trx) });
+  const subscription = merge(report, {
+    id: stored?.id ?? deps.newId('sub'),
+    stored,
+    revision,
+    now: await readNow(trx),
+  });
   await upsertSubscription(trx, subscription);
   if (!isCurrent) return { outcome: 'unchanged', subscription };
   await updateCustomer(trx, {
@@ -73,12 +78,12 @@ export const applyProviderState = async (
   });
   await entitle(trx, subscription);
   if (!isVisible) return { outcome: 'unchanged', subscription };
-  await tell(deps, trx, subscription);
+  await publishState(deps, trx, subscription);
   return { outcome: 'applied', subscription };
 };
 
 const merge = (
-  { provider, ticket, state }: ToldState,
+  { provider, ticket, state }: ReportedState,
   known: { id: string; stored: StoredSubscription | undefined; revision: number; now: Date },
 ): StoredSubscription => ({
   id: known.id,
@@ -92,7 +97,7 @@ const merge = (
   periodStart: state.periodStart,
   periodEnd: state.periodEnd,
   cancelAtPeriodEnd: state.cancelAtPeriodEnd,
-  // Since the first time that it was seen so; the grace is counted from there.
+  // Time at which billing first saw this status. The grace period starts here.
   pastDueSince: state.status === 'past_due' ? (known.stored?.pastDueSince ?? known.now) : null,
   endedAt: isEnded(state.status) ? (state.endedAt ?? known.stored?.endedAt ?? known.now) : null,
   revision: known.revision,
@@ -114,17 +119,17 @@ const entitle = async (trx: Knex.Transaction, subscription: StoredSubscription):
   });
 };
 
-/** One fact per revision: a snapshot, or the end. */
-export const tell = async (
+/** Publishes one fact for the revision: a snapshot, or the end of the subscription. */
+export const publishState = async (
   deps: Pick<ReducerDeps, 'pastDueGraceDays'>,
   trx: Knex.Transaction,
   subscription: StoredSubscription,
 ): Promise<void> => {
   const { userId, status, revision, endedAt } = subscription;
-  const about = { aggregate: `subscription:${userId}`, version: revision };
+  const common = { aggregate: `subscription:${userId}`, version: revision };
   if (isEnded(status) && endedAt !== null) {
     await appendToOutbox(trx, {
-      ...about,
+      ...common,
       subject: events.subscriptionEnded.subject,
       data: { svc_user_id: userId, status, ended_at: endedAt.toISOString(), revision },
     });
@@ -132,7 +137,7 @@ export const tell = async (
   }
   const snapshot = await buildSnapshot(trx, subscription, deps.pastDueGraceDays);
   await appendToOutbox(trx, {
-    ...about,
+    ...common,
     subject: events.subscriptionChanged.subject,
     data: { svc_user_id: userId, ...snapshot },
   });

@@ -3,31 +3,31 @@ import type { ProviderName, StoredSubscription } from './subscription.ts';
 
 const ENDED = ['canceled', 'unpaid', 'incomplete_expired'];
 
-/** More revisions than a subscription can have seen between the moment of a restore and the restore. */
+/** Exceeds the number of revisions that a restore of the database can lose. */
 export const REVISIONS_PER_EPOCH = 1_000_000;
 
-/** The row that whatever changes a subscription of an account locks first. */
+/** Row of an account that every change of its subscriptions locks first. */
 export interface Customer {
   readonly userId: string;
   readonly revision: number;
   readonly currentSubscriptionId: string | null;
 }
 
-/** A number greater than every one before it, taken before a provider is asked. */
+/** Returns a number that grows with each call. Take it before calling a provider, to order the provider's answers. */
 export const nextProviderTicket = async (database: Knex): Promise<number> => {
   const { rows } = await database.raw<{ rows: { ticket: number }[] }>("SELECT nextval('provider_tickets') AS ticket");
   const [row] = rows;
-  if (row === undefined) throw new Error('a sequence answered nothing');
+  if (row === undefined) throw new Error('the sequence of tickets returned no row');
   return row.ticket;
 };
 
-/** Locks an account's customer row until the transaction ends, making it at the first purchase. */
+/** Locks an account's customer row until the transaction ends. Creates the row at the first purchase. */
 export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promise<Customer> => {
   await trx('customers')
     .insert({
       svc_user_id: userId,
       created_at: trx.raw('billing_now()'),
-      // A restore may have lost the account's earlier row, whose revisions receivers have seen.
+      // A restore may have lost an earlier row of the account, whose revisions receivers have seen.
       revision: trx.raw('(SELECT (count(*) - 1) * ? FROM epochs)', [REVISIONS_PER_EPOCH]),
     })
     .onConflict('svc_user_id')
@@ -36,12 +36,12 @@ export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promi
   return { userId, revision: row.revision, currentSubscriptionId: row.current_subscription_id };
 };
 
-/** Whether the account has ever bought anything. */
+/** Returns true if the account has ever bought anything. */
 export const isCustomer = async (database: Knex, userId: string): Promise<boolean> => {
   return (await database('customers').where({ svc_user_id: userId }).first('svc_user_id')) !== undefined;
 };
 
-/** Notes which subscription is the account's current one, and the newest revision. */
+/** Stores the account's current subscription and its newest revision. */
 export const updateCustomer = async (trx: Knex.Transaction, customer: Customer): Promise<void> => {
   const { userId, revision, currentSubscriptionId } = customer;
   await trx('customers')
@@ -49,7 +49,7 @@ export const updateCustomer = async (trx: Knex.Transaction, customer: Customer):
     .update({ revision, current_subscription_id: currentSubscriptionId });
 };
 
-/** Lists customers after this one that were not announced in the epoch, in the order of their ids. */
+/** Lists customers whose state was not announced in the epoch, ordered by id, starting after the given id. */
 export const listUnannouncedCustomers = async (
   database: Knex,
   { epoch, after, limit }: { readonly epoch: string; readonly after: string; readonly limit: number },
@@ -61,20 +61,20 @@ export const listUnannouncedCustomers = async (
     .limit(limit)
     .pluck('svc_user_id');
 
-/** Records that the customer was announced in the epoch. */
+/** Records that the customer's state was announced in the epoch. */
 export const updateCustomerAnnounced = async (trx: Knex.Transaction, userId: string, epoch: string): Promise<void> => {
   await trx('customers').where({ svc_user_id: userId }).update({ announced_epoch: epoch });
 };
 
-/** The database's time. */
+/** Reads the database's clock. */
 export const readNow = async (database: Knex): Promise<Date> => {
   const { rows } = await database.raw<{ rows: { now: Date }[] }>('SELECT billing_now() AS now');
   const [row] = rows;
-  if (row === undefined) throw new Error('a clock answered nothing');
+  if (row === undefined) throw new Error('the clock returned no row');
   return row.now;
 };
 
-/** The subscription that stands for the account: the live one, or else the last. */
+/** Finds the account's current subscription: the live one, or else the last one. */
 export const findCurrentSubscription = async (
   database: Knex,
   userId: string,
@@ -86,7 +86,7 @@ export const findCurrentSubscription = async (
   return row === undefined ? undefined : toSubscription(row);
 };
 
-/** The current subscriptions of these accounts; those without one are missing. */
+/** Lists the current subscriptions of accounts. Omits accounts without one. */
 export const listCurrentSubscriptions = async (
   database: Knex,
   userIds: readonly string[],
@@ -98,13 +98,11 @@ export const listCurrentSubscriptions = async (
   return rows.map(toSubscription);
 };
 
-/** A subscription by our id. */
 export const findSubscriptionById = async (database: Knex, id: string): Promise<StoredSubscription | undefined> => {
   const row: SubscriptionRow | undefined = await database('subscriptions').where({ id }).first();
   return row === undefined ? undefined : toSubscription(row);
 };
 
-/** A subscription by the provider's id. */
 export const findSubscriptionByProvider = async (
   database: Knex,
   provider: ProviderName,
@@ -116,7 +114,7 @@ export const findSubscriptionByProvider = async (
   return row === undefined ? undefined : toSubscription(row);
 };
 
-/** The live subscription of an account; the database allows one. */
+/** Finds the live subscription of an account. The database allows only one. */
 export const findLiveSubscription = async (database: Knex, userId: string): Promise<StoredSubscription | undefined> => {
   const row: SubscriptionRow | undefined = await database('subscriptions')
     .where({ svc_user_id: userId })
@@ -125,7 +123,7 @@ export const findLiveSubscription = async (database: Knex, userId: string): Prom
   return row === undefined ? undefined : toSubscription(row);
 };
 
-/** Live subscriptions of a provider whose period is over, and of which nothing was heard in the last hour. */
+/** Lists live subscriptions of a provider whose period has ended and that have not been updated for an hour. */
 export const listSilentSubscriptions = async (
   database: Knex,
   provider: ProviderName,
@@ -142,7 +140,7 @@ export const listSilentSubscriptions = async (
     .pluck('provider_subscription_id');
 };
 
-/** Stores what is known of a subscription, new or not. */
+/** Inserts or updates a subscription. */
 export const upsertSubscription = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
   const changing = {
     provider_ticket: subscription.providerTicket,

@@ -4,13 +4,12 @@ import { readStanding } from '../reservations/index.ts';
 import { listCurrentSubscriptions } from './queries.ts';
 import type { StoredSubscription } from './subscription.ts';
 
-/** What reading snapshots needs. */
 export interface SnapshotDeps {
   readonly database: Knex;
   readonly pastDueGraceDays: number;
 }
 
-/** The subscriptions of these accounts as apps are told of them, in their order; null where there never was one. */
+/** Reads the subscription snapshots of accounts, in the given order; null for accounts that never had one. */
 export const readSnapshots = async (
   deps: SnapshotDeps,
   userIds: readonly string[],
@@ -25,7 +24,7 @@ export const readSnapshots = async (
   );
 };
 
-/** The snapshot of the account's current subscription: percentages and services, no amounts. */
+/** Builds the snapshot of a subscription, with percentages and services but without amounts. */
 export const buildSnapshot = async (
   database: Knex,
   subscription: StoredSubscription,

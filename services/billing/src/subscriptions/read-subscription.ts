@@ -4,13 +4,13 @@ import { findPlanById } from '../plans/index.ts';
 import { findCurrentSubscription, findSubscriptionById } from './queries.ts';
 import type { StoredSubscription } from './subscription.ts';
 
-/** The account's subscription as its owner sees it; null where there never was one. */
+/** Reads the account's current subscription for its owner; null if it never had one. */
 export const readCurrentSubscription = async (database: Knex, userId: string): Promise<Subscription | null> => {
   const subscription = await findCurrentSubscription(database, userId);
   return subscription === undefined ? null : describeSubscription(database, subscription);
 };
 
-/** A subscription by its id as its owner sees it; the caller knows whose it is. */
+/** Reads a subscription for its owner. The caller checks the ownership. */
 export const readSubscription = async (database: Knex, id: string): Promise<Subscription> => {
   const subscription = await findSubscriptionById(database, id);
   if (subscription === undefined) throw new Error(`the subscription ${id} is missing`);

@@ -3,7 +3,7 @@ import { type Binding, bind } from '@svc/service-kit';
 import { readSnapshots, type SnapshotDeps } from './read-snapshot.ts';
 import { readCurrentSubscription } from './read-subscription.ts';
 
-/** Public routes of subscriptions; what is bought goes through the routes of payments. */
+/** Binds the public routes of subscriptions. Purchases go through the routes of payments. */
 export const subscriptionRoutes = ({ database }: SnapshotDeps): Binding[] => [
   bind(routes.getSubscription, async ({ caller }) => ({
     status: 200,
@@ -11,7 +11,7 @@ export const subscriptionRoutes = ({ database }: SnapshotDeps): Binding[] => [
   })),
 ];
 
-/** Internal routes of subscriptions. */
+/** Binds the internal routes of subscriptions. */
 export const subscriptionInternalRoutes = (deps: SnapshotDeps): Binding[] => [
   bind(internalRoutes.readSubscriptionSnapshots, async ({ body }) => ({
     status: 200,

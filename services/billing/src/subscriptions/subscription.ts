@@ -1,24 +1,23 @@
 import { endedStatusSchema, type SubscriptionStatus } from '@svc/contracts';
 
-/** A subscription's state as a payment provider tells it. */
+/** State of a subscription as reported by a payment provider. */
 export interface ProviderSubscription {
   readonly providerSubscriptionId: string;
   readonly userId: string;
   readonly planId: string;
   readonly status: SubscriptionStatus;
-  /** From where windows are counted: the provider's billing anchor. */
+  /** The provider's billing anchor, from which windows are counted. */
   readonly anchor: Date;
   readonly periodStart: Date;
   readonly periodEnd: Date;
   readonly cancelAtPeriodEnd: boolean;
-  /** When it ended, where the provider says so. */
+  /** Time of the end, if the provider reports one. */
   readonly endedAt: Date | null;
 }
 
-/** The payment providers. */
 export type ProviderName = 'sandbox' | 'stripe';
 
-/** A subscription as billing knows it. */
+/** A subscription as stored by billing. */
 export interface StoredSubscription {
   readonly id: string;
   readonly userId: string;
@@ -36,17 +35,19 @@ export interface StoredSubscription {
   readonly revision: number;
 }
 
-/** A state that ends a subscription. */
 export type EndedStatus = (typeof endedStatusSchema.options)[number];
 
-/** Whether a subscription in this state has ended; every other one is live, and an account has one live subscription. */
+/**
+ * Returns true if the status ends a subscription. In any other status it is live, and an account has one live
+ * subscription.
+ */
 export const isEnded = (status: SubscriptionStatus): status is EndedStatus =>
   endedStatusSchema.safeParse(status).success;
 
-/** Whether a receiver of snapshots can see a difference between what is stored and what the provider says. */
-export const isVisibleChange = (stored: StoredSubscription, told: ProviderSubscription): boolean =>
-  stored.status !== told.status ||
-  stored.planId !== told.planId ||
-  stored.periodStart.getTime() !== told.periodStart.getTime() ||
-  stored.periodEnd.getTime() !== told.periodEnd.getTime() ||
-  stored.cancelAtPeriodEnd !== told.cancelAtPeriodEnd;
+/** Returns true if a receiver of snapshots can see a difference between the stored and the reported state. */
+export const isVisibleChange = (stored: StoredSubscription, reported: ProviderSubscription): boolean =>
+  stored.status !== reported.status ||
+  stored.planId !== reported.planId ||
+  stored.periodStart.getTime() !== reported.periodStart.getTime() ||
+  stored.periodEnd.getTime() !== reported.periodEnd.getTime() ||
+  stored.cancelAtPeriodEnd !== reported.cancelAtPeriodEnd;

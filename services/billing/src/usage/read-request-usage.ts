@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import { findRequestByOwner, listRequestStates, type RequestRecord } from '../reservations/index.ts';
 
 /**
- * What became of a request. Throws `not_found` for one of another user or app. The cost is null while it is not known, and
- * 0 for a request that was released.
+ * Reads the state and cost of a request. The cost is null while it is unknown, and 0 if the request was released.
+ * Throws `not_found` for a request of another user or app.
  */
 export const readRequestUsage = async (
   database: Knex,
@@ -24,7 +24,7 @@ export const readRequestUsage = async (
   };
 };
 
-/** How requests of any kind stand, in the given order; null where one was never admitted. */
+/** Reads the states of requests of any kind, in the given order; null for requests that were never admitted. */
 export const readRequestStates = async (
   database: Knex,
   requestIds: readonly string[],

@@ -4,7 +4,7 @@ import { type DayUse, listDayUse } from '../reservations/index.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Use of an account's subscription by UTC day, oldest first, up to today. */
+/** Reads the use of an account's subscription by UTC day, oldest first, up to today. */
 export const readUsageHistory = async (database: Knex, userId: string, days: number): Promise<{ data: DailyUse[] }> => {
   const { today, uses } = await listDayUse(database, userId, days);
   const byDay = Map.groupBy(uses, ({ day }) => day);

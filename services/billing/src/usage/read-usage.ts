@@ -14,7 +14,7 @@ export interface UsageDeps {
   readonly pastDueGraceDays: number;
 }
 
-/** Reads shared limits and usage of an account; parts are null if there never was a subscription. */
+/** Reads shared limits and usage of an account. Without a subscription, its fields are null. */
 export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userId: string): Promise<Usage> => {
   const standing = await readStanding(database, userId, pastDueGraceDays);
   return {
@@ -32,7 +32,7 @@ export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userI
   };
 };
 
-/** Reads the same for an app, with the app's own use. */
+/** Reads shared limits and usage of an account, with the app's own use. */
 export const readIntegrationUsage = async (
   deps: UsageDeps,
   app: { readonly userId: string; readonly clientId: string },
@@ -51,7 +51,7 @@ const describeApp = ({ isPaused, limit, usedMicros, heldMicros, resetsAt }: AppS
   expires_at: limit?.expiresAt?.toISOString() ?? null,
 });
 
-/** Reads the services that the paid period includes now; none without a subscription that admits requests. */
+/** Reads the services of the paid period; none without a subscription that admits requests. */
 export const readEntitlements = async (deps: UsageDeps, userId: string): Promise<PlanServices> => {
   const standing = await readStanding(deps.database, userId, deps.pastDueGraceDays);
   return standing?.services ?? NO_SERVICES;

@@ -4,7 +4,7 @@ import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
 import { readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 
-/** Public routes of usage. */
+/** Binds the public routes of usage. */
 export const usageRoutes = (deps: UsageDeps): Binding[] => [
   bind(routes.getSubscriptionUsage, async ({ caller }) => ({
     status: 200,
@@ -24,7 +24,7 @@ export const usageRoutes = (deps: UsageDeps): Binding[] => [
   })),
 ];
 
-/** Internal routes of usage. */
+/** Binds the internal routes of usage. */
 export const usageInternalRoutes = (deps: UsageDeps): Binding[] => [
   bind(internalRoutes.readRequestStates, async ({ body }) => ({
     status: 200,

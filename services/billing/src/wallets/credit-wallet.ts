@@ -3,7 +3,7 @@ import { appendToOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { creditOnce } from './queries.ts';
 
-/** Credits a paid top-up and tells of it, once per reference whoever asks how often. */
+/** Credits a paid top-up and publishes it. Idempotent by reference. */
 export const creditWallet = async (
   trx: Knex.Transaction,
   payment: { userId: string; amountMicros: number; currency: string; reference: string },

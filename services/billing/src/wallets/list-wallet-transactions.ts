@@ -2,12 +2,12 @@ import type { WalletTransaction } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { listTransactions, type TransactionRow } from './transaction-queries.ts';
 
-/** Lists a page of the changes of a wallet, newest first. */
+/** Lists a page of a wallet's transactions, newest first. */
 export const listWalletTransactions = async (
   database: Knex,
   page: { readonly userId: string; readonly after: string | undefined; readonly limit: number },
 ): Promise<{ data: WalletTransaction[]; has_more: boolean }> => {
-  // One more than the page shows whether there is another page.
+  // One extra row shows if there is another page.
   const rows = await listTransactions(database, { ...page, limit: page.limit + 1 });
   return { data: rows.slice(0, page.limit).map(showTransaction), has_more: rows.length > page.limit };
 };

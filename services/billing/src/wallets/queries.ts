@@ -1,18 +1,18 @@
 import type { Knex } from 'knex';
 
-/** A wallet's running totals; what can be spent is the balance without what is held. */
+/** Running totals of a wallet. The available balance is the balance minus the holds. */
 export interface WalletRow {
   readonly balance_micros: number;
   readonly held_micros: number;
   readonly currency: string;
 }
 
-/** The wallet of an account; undefined until its first top-up. */
+/** Finds the wallet of an account; undefined until its first top-up. */
 export const findWallet = async (database: Knex, userId: string): Promise<WalletRow | undefined> => {
   return await database('wallets').where({ svc_user_id: userId }).first('balance_micros', 'held_micros', 'currency');
 };
 
-/** Credits a payment once per reference; answers the wallet's new revision, or null where it was credited before. */
+/** Credits a payment once per reference. Returns the wallet's new revision, or null if it was credited before. */
 export const creditOnce = async (
   trx: Knex.Transaction,
   payment: { userId: string; amountMicros: number; currency: string; reference: string },
@@ -24,7 +24,7 @@ export const creditOnce = async (
   return rows[0]?.revision ?? null;
 };
 
-/** Takes a refund from what is available in the wallet; false where that is less. */
+/** Debits a refund from the wallet. Returns false if the available balance does not cover it. */
 export const debitRefund = async (
   trx: Knex.Transaction,
   refund: { userId: string; amountMicros: number; refundId: string },
@@ -35,7 +35,7 @@ export const debitRefund = async (
   return rows[0]?.is_taken === true;
 };
 
-/** Puts a refund back into the wallet. */
+/** Credits a refused refund back to the wallet. */
 export const creditRefusedRefund = async (
   trx: Knex.Transaction,
   refund: { userId: string; amountMicros: number; refundId: string },
@@ -45,7 +45,7 @@ export const creditRefusedRefund = async (
   ]);
 };
 
-/** Operators choose the ids of refunds: they must never be those of requests in the ledger. */
+/** Returns the ledger reference of a refund. The prefix keeps ids chosen by operators apart from request ids. */
 const referenceOf = (refundId: string): string => {
   return `refund:${refundId}`;
 };

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { listWalletTransactions } from './list-wallet-transactions.ts';
 import { readWallet } from './read-wallet.ts';
 
-/** Routes of the wallet; top-ups go through the routes of payments. */
+/** Binds the routes of the wallet. Top-ups go through the routes of payments. */
 export const walletRoutes = ({ database, currency }: { database: Knex; currency: string }): Binding[] => [
   bind(routes.getWallet, async ({ caller }) => ({
     status: 200,

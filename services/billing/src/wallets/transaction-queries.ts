@@ -1,7 +1,7 @@
 import type { WalletTransaction } from '@svc/contracts';
 import type { Knex } from 'knex';
 
-/** A change of a wallet, or all usage of one day. */
+/** A change of a wallet, or the usage of a whole day. */
 export interface TransactionRow {
   readonly id: string;
   readonly type: WalletTransaction['type'];
@@ -13,8 +13,8 @@ export interface TransactionRow {
 }
 
 /**
- * Usage counts as the last change of its day, so that each balance is the one before plus the amount. Postings that move
- * money between the books of the wallet, as holds of an earlier release did, change nothing.
+ * Orders usage after all other changes of its day, so that each balance equals the previous one plus the amount.
+ * Postings that only move money between the books of the wallet, as holds of an earlier release did, are left out.
  */
 const TRANSACTIONS = `
   WITH posted AS (
@@ -36,7 +36,7 @@ const TRANSACTIONS = `
     balance_after::float8 AS "balanceAfterMicros", posted_at AS "createdAt"
   FROM balanced`;
 
-/** Lists the changes of a wallet, newest first. `after` is the id of the last one of the page before. */
+/** Lists the changes of a wallet, newest first. `after` is the last id of the previous page. */
 export const listTransactions = async (
   database: Knex,
   { userId, after, limit }: { readonly userId: string; readonly after: string | undefined; readonly limit: number },

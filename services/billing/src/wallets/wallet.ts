@@ -1,5 +1,5 @@
 import type { walletSchema } from '@svc/contracts';
 import type { z } from 'zod';
 
-/** The wallet as its owner sees it. */
+/** A wallet as shown to its owner. */
 export type Wallet = z.infer<typeof walletSchema>;

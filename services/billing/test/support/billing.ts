@@ -18,12 +18,12 @@ import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const PLANS = fileURLToPath(new URL('./plans.yaml', import.meta.url));
 
-/** An answer with its body read. */
+/** A response with its body read. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Parsed JSON; undefined for other types. Tests know its shape. */
+  /** Parsed JSON; undefined for other content types. Tests know its shape. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
@@ -34,7 +34,7 @@ export interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** The service on real sockets and a real database, with helpers that call it over HTTP. */
+/** The service on real sockets and a real database, with HTTP helpers. */
 export interface TestBilling {
   readonly app: App;
   readonly config: Config;
@@ -47,11 +47,11 @@ export interface TestBilling {
   call(method: string, path: string, sent?: Sent): Promise<Answer>;
   /** Calls an internal route with the credential of an allowed caller. */
   internal(method: string, path: string, json?: unknown): Promise<Answer>;
-  /** The monotonic clock of the process, which only a test moves. */
+  /** Monotonic clock of the process, moved only by tests. */
   readonly monotonic: { ms: number };
-  /** Stops the database's clock at this time. */
+  /** Stops the database's clock at the given time. */
   setClock(at: string | Date): Promise<void>;
-  /** Opens an account with a subscription that is bought through the checkout. */
+  /** Creates an account that buys a subscription through the checkout. */
   subscribe(planId?: string, userId?: string): Promise<{ userId: string; token: string; subscriptionId: string }>;
   admit(userId: string, more?: Record<string, unknown>): Promise<{ requestId: string; answer: Answer }>;
   settle(requestId: string, result: object): Promise<string | null>;
@@ -139,7 +139,7 @@ export const delegatedRequest = (userId: string, more: Record<string, unknown> =
   ...more,
 });
 
-/** The app of delegated requests by default. */
+/** Default app of delegated requests. */
 export const APP = newId('app');
 
 /** Return URLs of a purchase. */
@@ -148,7 +148,7 @@ export const RETURNS = { success_url: 'https://shop.example/done', cancel_url: '
 /** Pattern of a checkout session's id. */
 export const SESSION_ID = idPattern('cs');
 
-/** Replaces the clocks of billing and of the sandbox by one that runs until a test stops it. */
+/** Replaces the clocks of billing and the sandbox with one that runs until a test stops it. */
 const useTestClock = async (db: Knex): Promise<void> => {
   await db.raw(`
     CREATE TABLE test_clock (at timestamptz);

@@ -1,14 +1,26 @@
 import { newId } from '@svc/contracts';
 import { RETURNS, type TestBilling } from './billing.ts';
 
-/** An account, an API key of it, and a console session. */
+/** An account with an API key and a console session. */
 export interface GatewayAccount {
   readonly userId: string;
   readonly keyId: string;
   readonly token: string;
 }
 
-/** The actions of gateway customers and of the gateway on their wallets. */
+/** Fields of an admission input for an API-key request without limits. */
+export const NO_LIMITS = {
+  requestsPerMinute: null,
+  monthlyLimitMicros: null,
+  holderId: null,
+  estimateMicros: null,
+  idempotencyKey: null,
+  tokensPerMinute: null,
+  tokens: null,
+  tokensLeast: null,
+} as const;
+
+/** Creates helpers that act as gateway customers and as the gateway on their wallets. */
 export const gatewayAccounts = (billing: TestBilling) => {
   const signIn = async (): Promise<GatewayAccount> => {
     const userId = newId('usr');
@@ -22,14 +34,14 @@ export const gatewayAccounts = (billing: TestBilling) => {
     confirm: (token: string, sessionId: string) =>
       billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: sessionId } }),
     wallet: async (token: string) => (await billing.call('GET', '/v1/gateway/wallet', { token })).body,
-    /** Opens an account with this amount in its wallet, 10 EUR by default. */
+    /** Creates an account with the given amount in its wallet. Default: 10 EUR. */
     fund: async (amountMicros = 10_000_000): Promise<GatewayAccount> => {
       const owner = await signIn();
       const { body } = await startTopUp(owner.token, amountMicros);
       await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
       return owner;
     },
-    /** Asks for admission of an API-key request; everything in the question can be replaced. */
+    /** Requests admission of an API-key request. `more` replaces any field. */
     ask: async (owner: Pick<GatewayAccount, 'userId' | 'keyId'>, more: Record<string, unknown> = {}) => {
       const request = {
         kind: 'api_key',

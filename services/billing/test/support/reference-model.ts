@@ -7,18 +7,18 @@ const UNCERTAIN_AFTER_MS = 120_000;
 const SETTLE_AFTER_MS = 24 * HOUR_MS;
 
 interface ModelRequest {
-  /** Nobody's: released before it was admitted, which takes its id. */
+  /** Null if the request was released before its admission, which blocks its id. */
   readonly owner: string | null;
   readonly estimate: number;
   readonly admittedAt: Date;
   state: 'reserved' | 'settled' | 'released' | 'uncertain';
-  /** Undefined: nobody knows yet. */
+  /** Undefined while unknown. */
   cost?: number;
   isEstimated?: boolean;
   uncertainAt?: Date;
 }
 
-/** What billing is meant to do, said as simply as possible: it keeps every request and derives everything from them. */
+/** The simplest possible model of billing: it stores every request and derives everything else. */
 export class ReferenceModel {
   readonly #anchor: Date;
   readonly #caps: { weekly: number; monthly: number };
@@ -43,7 +43,7 @@ export class ReferenceModel {
     return 'admitted';
   }
 
-  tell(request: number, result: RequestOutcome, now: Date): string | null {
+  settle(request: number, result: RequestOutcome, now: Date): string | null {
     const known = this.#requests.get(request);
     if (known === undefined) {
       if (result.outcome === 'released') {
@@ -91,7 +91,7 @@ export class ReferenceModel {
     return this.#used(owner, (at) => month(at) === month(now));
   }
 
-  /** The anchor's day in the n-th month after it, or the last day of a shorter one. */
+  /** Returns the anchor's day in the n-th month after it, or the last day of a shorter month. */
   #anniversary(months: number): Date {
     const date = new Date(this.#anchor);
     date.setUTCDate(1);

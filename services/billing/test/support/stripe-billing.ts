@@ -2,10 +2,10 @@ import { newId } from '@svc/contracts';
 import { RETURNS, type TestBilling, testBilling } from './billing.ts';
 import { StripeStandIn } from './stripe-stand-in.ts';
 
-/** A signing secret that was rotated out, and is still accepted. */
+/** A rotated signing secret that is still accepted. */
 export const OLD_SECRET = 'whsec_of_yesterday';
 
-/** The service with Stripe's stand-in as its payment provider, and what people and Stripe do. */
+/** Starts the service with a Stripe stand-in, and returns helpers that act as customers and as Stripe. */
 export const stripeBilling = async (settings: Record<string, string> = {}) => {
   const stripe = await new StripeStandIn().start();
   const billing = await testBilling({
@@ -15,7 +15,7 @@ export const stripeBilling = async (settings: Record<string, string> = {}) => {
   });
   return {
     ...{ stripe, billing, ...actionsOf(billing, stripe) },
-    /** Takes back whatever a test has made the stand-in do. */
+    /** Resets the stand-in's calls, faults and hooks. */
     reset() {
       stripe.calls.length = 0;
       stripe.faults.length = 0;

@@ -4,7 +4,7 @@ import fixtures from './stripe-fixtures.json' with { type: 'json' };
 
 type Fields = Record<string, unknown>;
 
-/** One request that the stand-in was sent. */
+/** A request received by the stand-in. */
 export interface StripeCall {
   readonly method: string;
   readonly path: string;
@@ -14,24 +14,24 @@ export interface StripeCall {
 }
 
 /**
- * Speaks the part of Stripe's wire format that billing uses: form-encoded requests, whole JSON objects of API version
- * 2026-09-30 (Stripe's published fixtures with what matters here put in), idempotency keys that hold for one set of
- * parameters, lists in pages, signed events. Its state is changed by `pay` and `update`, as people and time do at Stripe.
+ * Stand-in for the part of Stripe's API that billing uses: form-encoded requests, objects of API version 2026-09-30
+ * (based on Stripe's published fixtures), idempotency keys bound to their parameters, paged lists and signed events.
+ * Tests change its state with `pay` and `update`.
  */
 export class StripeStandIn {
   readonly calls: StripeCall[] = [];
   readonly secret = `whsec_${randomBytes(12).toString('hex')}`;
-  /** Answers of the next requests instead of the right ones: a status, or a closed connection. */
+  /** Faults of the next requests: a status, or a closed connection. */
   readonly faults: (number | 'reset')[] = [];
-  /** Awaited before an object is read, so that a test can hold a fetch back; and after, with what was read. */
+  /** Awaited after an object is read and before the response, so that a test can delay it. */
   afterRead: (path: string) => Promise<void> = async () => undefined;
-  /** Called within a request that makes a session, before it is answered. */
+  /** Awaited after a session is created and before the response. */
   onSessionMade: (session: Fields) => Promise<void> = async () => undefined;
   undelivered: Fields[] = [];
-  /** Whether refunds are refused for good, as for a payment that is disputed. */
+  /** Refuses all refunds, as Stripe does for a disputed payment. */
   refuseRefunds = false;
   readonly #objects = new Map<string, Fields>();
-  readonly #answers = new Map<string, { readonly asked: string; readonly answer: Fields }>();
+  readonly #answers = new Map<string, { readonly request: string; readonly answer: Fields }>();
   #server: Server | undefined;
   #url = '';
   #count = 0;
@@ -70,7 +70,7 @@ export class StripeStandIn {
     Object.assign(this.object(id), changes);
   }
 
-  /** Pays a session as its customer would: a subscription is made only now. */
+  /** Pays a session as its customer would. Creates the subscription, if it is for one. */
   pay(sessionId: string, at: Date): Fields {
     const session = this.object(sessionId);
     const started = Math.floor(at.getTime() / 1000);
@@ -109,12 +109,12 @@ export class StripeStandIn {
     return session;
   }
 
-  /** Idempotency keys last a day. */
+  /** Expires all idempotency keys, as Stripe does after a day. */
   forgetKeys(): void {
     this.#answers.clear();
   }
 
-  /** An event about an object as it is now. */
+  /** Creates an event about the current state of an object. */
   event(type: string, id: string): Fields {
     return {
       ...{ ...fixtures.event, id: this.#id('evt'), api_version: '2026-09-30.endive', type },
@@ -122,7 +122,7 @@ export class StripeStandIn {
     };
   }
 
-  /** The header that signs a body. */
+  /** Returns the signature header of a body. */
   sign(body: string, secret = this.secret, at = Date.now()): string {
     const timestamp = Math.floor(at / 1000);
     return `t=${timestamp},v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
@@ -150,9 +150,9 @@ export class StripeStandIn {
       answer(res, fault, { error: { type: 'api_error', message: 'the stand-in is out of order' } });
       return;
     }
-    const asked = JSON.stringify([req.method, pathname, params]);
+    const request = JSON.stringify([req.method, pathname, params]);
     const known = idempotencyKey === undefined ? undefined : this.#answers.get(idempotencyKey);
-    if (known !== undefined && known.asked !== asked) {
+    if (known !== undefined && known.request !== request) {
       answer(res, 400, {
         error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters' },
       });
@@ -163,7 +163,8 @@ export class StripeStandIn {
       answer(res, 400, { error: { type: 'invalid_request_error', code: made.message, message: made.message } });
       return;
     }
-    if (idempotencyKey !== undefined && made !== undefined) this.#answers.set(idempotencyKey, { asked, answer: made });
+    if (idempotencyKey !== undefined && made !== undefined)
+      this.#answers.set(idempotencyKey, { request, answer: made });
     const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } };
     answer(res, made === undefined ? 404 : 200, made ?? missing);
   }
@@ -204,13 +205,13 @@ export class StripeStandIn {
     return { object: 'list', url: '/v1/refunds', data, has_more: false };
   }
 
-  /** In one page; `status` as billing asks: `all`, or one state. */
+  /** Lists objects in one page. `status` is `all` or one state. */
   #listAll(url: string, kind: string, { status }: Fields): Fields {
     const data = this.list(kind).filter((object) => status === 'all' || object['status'] === status);
     return { object: 'list', url, data: structuredClone(data), has_more: false };
   }
 
-  /** The newest first, in pages. */
+  /** Lists undelivered events in pages, newest first. */
   #listEvents(params: Fields): Fields {
     const types = params['types'];
     const wanted = this.undelivered.filter(({ type }) => !Array.isArray(types) || types.includes(type));
@@ -265,7 +266,7 @@ const answer = (res: ServerResponse, status: number, body: Fields): void => {
   res.end(JSON.stringify(body));
 };
 
-/** `a[b][0][c]=d` as the object that it stands for. */
+/** Parses form keys such as `a[b][0][c]` into a nested object. */
 const nested = (pairs: URLSearchParams): Fields => {
   const root: Fields = {};
   for (const [name, value] of pairs) {
@@ -275,7 +276,7 @@ const nested = (pairs: URLSearchParams): Fields => {
       const isLast = index === keys.length - 1;
       const next = /^\d+$/.test(keys[index + 1] ?? '') ? [] : {};
       place[key] ??= isLast ? value : next;
-      // What was just put there, or found there, is one of the two containers.
+      // The value is one of the two containers created above.
       if (!isLast) place = place[key] as Fields;
     }
   }

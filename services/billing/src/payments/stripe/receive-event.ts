@@ -2,7 +2,7 @@ import { AppError, invalidRequest, parseOrThrow } from '@svc/service-kit';
 import { Stripe } from 'stripe';
 import { z } from 'zod';
 
-/** Kinds of events that lead to something; the others are taken and left alone. */
+/** Event types that billing handles. All others are acknowledged and ignored. */
 export const HANDLED_EVENTS = [
   'checkout.session.completed',
   'checkout.session.expired',
@@ -19,21 +19,20 @@ export const HANDLED_EVENTS = [
   'invoice.payment_action_required',
 ] as const satisfies readonly Stripe.Event.Type[];
 
-/** Seconds by which a signature may be older than its arrival. */
+/** Maximum age of a signature. */
 const SIGNATURE_SECONDS_MAX = 300;
 
-/** What an event is about: nothing else of it is believed, as billing asks for the latest state. */
+/** Object that an event is about. Billing ignores the rest of the event and fetches the latest state. */
 export type EventSubject =
   | { readonly kind: 'checkout'; readonly providerSessionId: string; readonly sessionId: string | null }
   | { readonly kind: 'subscription'; readonly providerSubscriptionId: string };
 
-/** Who is told of events. */
 export interface StripeListener {
   checkoutChanged(subject: Extract<EventSubject, { kind: 'checkout' }>): Promise<void>;
   subscriptionChanged(providerSubscriptionId: string): Promise<void>;
 }
 
-/** What was signed is believed to come from Stripe, and may still be anything: no column of ours can hold NUL. */
+/** A signature proves the origin, not the content. No text column can store NUL. */
 const idSchema = z.string().refine((id) => !id.includes('\0'), { message: 'NUL is not allowed' });
 const objectOf = <S extends z.ZodRawShape>(shape: S) => z.object({ data: z.object({ object: z.object(shape) }) });
 const eventSchema = z.object({ type: z.string() });
@@ -50,8 +49,8 @@ const invoiceSchema = objectOf({
 });
 
 /**
- * Verifies an event on the bytes that were sent, and only then parses them. Throws `invalid_signature`, and 422 for what is
- * signed but no JSON.
+ * Verifies the signature of an event over its raw bytes, then parses them. Throws `invalid_signature`, or 422 if a
+ * signed body is not JSON.
  */
 export const verifyEvent = (
   stripe: Stripe,
@@ -82,8 +81,8 @@ const isSignedWith = (
 };
 
 /**
- * Has the latest state fetched of whatever an event is about. Events of other kinds are left alone. Throws 422 for one that
- * does not say what it is about.
+ * Makes the listener fetch the latest state of the object that an event is about. Ignores events of other types. Throws
+ * 422 if the event does not identify its object.
  */
 export const handleEvent = async (listener: StripeListener, event: unknown): Promise<void> => {
   const subject = subjectOf(event);
@@ -94,7 +93,7 @@ export const handleEvent = async (listener: StripeListener, event: unknown): Pro
 
 const subjectOf = (event: unknown): EventSubject | undefined => {
   const { type } = parseOrThrow(eventSchema, event, 'body');
-  // Any other kind falls through to `default`.
+  // Other types reach `default`.
   switch (type as (typeof HANDLED_EVENTS)[number]) {
     case 'checkout.session.completed':
     case 'checkout.session.expired':

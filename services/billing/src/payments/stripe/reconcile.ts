@@ -18,10 +18,10 @@ export interface ReconcileDeps extends SettleCheckoutDeps {
 }
 
 const PAGE = 100;
-/** A checkout that was open at the restored moment may have been started so long before it. */
+/** Maximum age of a checkout that was open at the restored moment. */
 const CHECKOUT_SECONDS = 24 * 3600;
 
-/** Written by `createCheckout`. */
+/** Metadata written by `createCheckout`. */
 const sessionMetadataSchema = z.object({
   svc_user_id: z.string().min(1),
   asked_micros: z
@@ -33,8 +33,9 @@ const sessionMetadataSchema = z.object({
 });
 
 /**
- * Catches up with Stripe after the database was restored: settles every paid session and refreshes every subscription that was made or
- * changed since. Rows that the restore has lost are made again from Stripe's metadata. Safe to repeat. Returns the number of objects.
+ * Reconciles with Stripe after the database was restored to an earlier moment. Settles every session paid since, and
+ * refreshes every subscription created or changed since. Recreates lost rows from Stripe's metadata. Idempotent.
+ * Returns the number of objects.
  */
 export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Promise<number> => {
   const { stripe } = deps;
@@ -50,7 +51,7 @@ export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Pro
     await refreshSubscription(deps, id);
     count += 1;
   }
-  // Subscriptions from before that have changed since. Stripe keeps events for 30 days.
+  // Older subscriptions that changed since. Stripe keeps events for 30 days.
   const events = { created: { gte: seconds }, types: [...HANDLED_EVENTS], limit: PAGE };
   for await (const event of stripe.events.list(events)) {
     await handleEvent(deps.listener, event);
@@ -59,7 +60,7 @@ export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Pro
   return count;
 };
 
-/** Settles a session at Stripe. Sessions of others, without our metadata, are left alone. */
+/** Settles a Stripe session. Ignores sessions without our metadata, which belong to other products. */
 const settleSession = async (deps: ReconcileDeps, session: Stripe.Checkout.Session): Promise<void> => {
   const { database } = deps;
   const { id: providerSessionId, client_reference_id: id } = session;
@@ -70,7 +71,7 @@ const settleSession = async (deps: ReconcileDeps, session: Stripe.Checkout.Sessi
   if (stored?.providerSessionId === providerSessionId) await settleCheckout(deps, stored);
 };
 
-/** Makes a session's lost row and that of its customer. Returns false if the metadata is not ours. */
+/** Recreates the lost rows of a session and its customer. Returns false if the metadata is not ours. */
 const restoreSession = async (
   { database, provider }: ReconcileDeps,
   id: string,

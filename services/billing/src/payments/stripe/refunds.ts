@@ -4,10 +4,10 @@ import { idOf } from './id-of.ts';
 import { toMinorUnits } from './minor-units.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
 
-/** Refunds of one payment; ours are found among them again by their metadata. */
+/** Maximum refunds of one payment. Ours are identified by their metadata. */
 const REFUNDS_MAX = 100;
 
-/** Refunds what was paid for a subscription and ends it; each step finds its own effect when it is done again. */
+/** Refunds the payment of a subscription and cancels it. Every step is idempotent. */
 export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
   const subscription = await askForOne(() =>
     stripe.subscriptions.retrieve(id, { expand: ['latest_invoice.payments'] }),
@@ -27,7 +27,7 @@ export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }
   await askForOne(() => stripe.subscriptions.cancel(id, {}, { idempotencyKey: `revert-${id}` }));
 };
 
-/** Pays back a part of the payment of a checkout, once per refund id, however late it is asked for again. */
+/** Refunds a part of a checkout's payment, once per refund id, no matter how late it is retried. */
 export const refundPayment = async (
   { stripe }: { readonly stripe: Stripe },
   { providerSessionId, refundId, amountMicros }: ProviderRefund,
@@ -35,14 +35,14 @@ export const refundPayment = async (
   const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
   if (session.payment_intent === null) return 'refused';
   const intent = idOf(session.payment_intent);
-  // An idempotency key lasts a day, this question for ever.
+  // An idempotency key expires after a day. The list of refunds does not.
   const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
   const known = made.data.find(({ metadata }) => metadata?.['svc_refund_id'] === refundId);
   const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
 };
 
-/** What Stripe finds wrong with a refund stays wrong: nothing is paid back. */
+/** Creates a refund. An invalid request stays invalid, so it counts as refused. */
 const create = async (
   stripe: Stripe,
   intent: string,

@@ -3,7 +3,7 @@ import { type Binding, bind, readBodyBytes } from '@svc/service-kit';
 import type { Stripe } from 'stripe';
 import { handleEvent, type StripeListener, verifyEvent } from './receive-event.ts';
 
-/** The route that Stripe delivers its events to; an answer other than 2xx makes it deliver again. */
+/** Binds the route to which Stripe delivers events. Stripe redelivers unless the response is 2xx. */
 export const stripeRoutes = (deps: {
   readonly stripe: Stripe;
   readonly secrets: readonly string[];

@@ -1,19 +1,17 @@
 import { AppError } from '@svc/service-kit';
 import { Stripe } from 'stripe';
 
-/** The version of Stripe's API that this code and its types are written for. */
+/** Version of Stripe's API that this code and its types are written for. */
 const API_VERSION = '2026-09-30.endive';
 const TIMEOUT_MS = 10_000;
-/** With growing delays; the library repeats writes under their idempotency key. */
+/** Retries with backoff. The library repeats writes with the same idempotency key. */
 const RETRIES_MAX = 2;
 
-/** How Stripe is reached. */
 export interface StripeSettings {
   readonly secretKey: string;
   readonly apiBase: string;
 }
 
-/** Makes the client of Stripe's API. */
 export const createStripeClient = ({ secretKey, apiBase }: StripeSettings): Stripe => {
   const { protocol, hostname, port } = new URL(apiBase);
   return new Stripe(secretKey, {
@@ -28,8 +26,8 @@ export const createStripeClient = ({ secretKey, apiBase }: StripeSettings): Stri
 };
 
 /**
- * Asks Stripe. Throws `payment_provider_unavailable` where it does not answer, is overloaded or refuses our key; what Stripe
- * finds wrong with a request is a fault of ours and stays one.
+ * Runs a call to Stripe. Throws `payment_provider_unavailable` if Stripe does not answer, is overloaded or refuses our
+ * key. Other errors are faults of our request and are rethrown.
  */
 export const askStripe = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
@@ -40,7 +38,7 @@ export const askStripe = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** As `askStripe`; undefined for what Stripe does not have. */
+/** Runs a call like `askStripe`, but returns undefined if the object does not exist. */
 export const askForOne = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await askStripe(ask);

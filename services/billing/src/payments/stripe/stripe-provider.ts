@@ -13,15 +13,15 @@ export interface StripeDeps {
   readonly stripe: Stripe;
 }
 
-/** Stripe refuses less than half of this; fees would eat the rest. */
+/** Stripe's own minimum is about half of this, but fees would consume most of such a payment. */
 const TOP_UP_MICROS_MIN = 1_000_000;
 
-/** Key of our checkout session's id in the metadata of a subscription at Stripe. */
+/** Metadata key of a Stripe subscription, holding the id of our checkout session. */
 const SESSION_KEY = 'svc_session_id';
 
 /**
- * Creates the payment provider for Stripe. Every write carries an idempotency key derived from its purpose, so a retry after
- * an unclear answer has one effect.
+ * Creates the payment provider for Stripe. Every write carries an idempotency key derived from its purpose, so a retry
+ * after an unknown outcome takes effect only once.
  */
 export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   name: 'stripe',
@@ -60,7 +60,7 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
   return { providerSessionId: session.id, url: session.url };
 };
 
-/** Enough to make the session's row again if a restore of the database has lost it. */
+/** Returns enough metadata to recreate the session's row if a restore of the database loses it. */
 const toSessionMetadata = ({ userId, purchase, asked }: CheckoutOrder): Stripe.MetadataParam => ({
   svc_user_id: userId,
   asked_micros: String(asked.amountMicros),
@@ -88,7 +88,7 @@ const topUpPrice = ({ amountMicros, currency }: Extract<Purchase, { kind: 'top_u
   product_data: { name: 'Wallet top-up' },
 });
 
-/** A complete session may still wait for its payment. It stays open until it is paid. */
+/** Reads a checkout. A session that is complete at Stripe but unpaid counts as open. */
 const readCheckout = async (deps: StripeDeps, id: string): Promise<CheckoutState | undefined> => {
   const session = await askForOne(() => deps.stripe.checkout.sessions.retrieve(id));
   if (session === undefined) return undefined;
@@ -103,7 +103,9 @@ const readCheckout = async (deps: StripeDeps, id: string): Promise<CheckoutState
   return { status: 'complete', paid, subscription: state };
 };
 
-/** The total includes discounts and taxes, so a coupon or a tax rate that billing did not ask for is a difference. */
+/**
+ * Returns the total, which includes discounts and taxes: a coupon or tax that billing did not ask for is a mismatch.
+ */
 const paymentOf = ({ amount_total: amount, currency }: Stripe.Checkout.Session): Payment | null =>
   typeof amount !== 'number' || typeof currency !== 'string'
     ? null

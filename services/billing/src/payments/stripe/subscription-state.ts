@@ -6,12 +6,12 @@ import { findSubscriptionByProvider, type ProviderSubscription } from '../../sub
 import { idOf } from './id-of.ts';
 import { findUserByCustomer } from './queries.ts';
 
-/** States that are paid for. What they are paid for has to be known; every other state holds for whatever plan it was. */
+/** Paid states, which require a known plan. In any other state the previous plan is good enough. */
 const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);
 
 /**
- * A subscription of Stripe's in our words; undefined for one that no account of ours has. Since API version 2025-03-31 the
- * period stands on the item, and one that is to end may say so by `cancel_at` alone.
+ * Maps a Stripe subscription to a provider state; undefined if it belongs to no account of this deployment. Since API
+ * version 2025-03-31 the period is on the item, and a scheduled end may be in `cancel_at` alone.
  */
 export const toSubscriptionState = async (
   database: Knex,
@@ -39,7 +39,7 @@ export const toSubscriptionState = async (
   };
 };
 
-/** By its price, or by its product where the price was made at Stripe alone. */
+/** Finds the plan by price, or by product if the price was created at Stripe only. */
 const findPlan = async (database: Knex, { id: priceId, product }: Stripe.Price): Promise<string | undefined> => {
   const productId = idOf(product);
   const planId = await findPlanIdByStripe(database, { priceId, productId });
@@ -47,7 +47,7 @@ const findPlan = async (database: Knex, { id: priceId, product }: Stripe.Price):
   return planId;
 };
 
-/** The plan that the subscription had before it got a price of which nothing is known, unless that is paid for. */
+/** Returns the previous plan of a subscription whose price is unknown; undefined in a paid state. */
 const findUnpaidPlan = async (database: Knex, id: string, status: SubscriptionStatus): Promise<string | undefined> =>
   PAID.has(status) ? undefined : (await findSubscriptionByProvider(database, 'stripe', id))?.planId;
 

@@ -3,20 +3,20 @@ import type { Stripe } from 'stripe';
 import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 import { askStripe } from './stripe-client.ts';
 
-/** Stripe itself delivers an event again for three days. */
+/** Stripe itself retries a delivery for three days. */
 const LOOK_BACK_SECONDS = 3 * 24 * 3600;
 const PAGE_EVENTS = 100;
-/** Events of one sweep, the newest first. Stripe gives up older ones; a subscription of which nothing is heard is asked for. */
+/** Events per sweep, newest first. Changes in older events are caught by the refresh of silent subscriptions. */
 const EVENTS_MAX = 5_000;
-/** Events handled by this process that Stripe may go on listing as undelivered. */
+/** Handled events to remember, because Stripe may keep listing them as undelivered. */
 const REMEMBERED_MAX = 10_000;
 
-/** Handles events that Stripe could not deliver, each once in a process. */
+/** Sweep that handles events that Stripe failed to deliver, each once per process. */
 export interface EventSweep {
   run(): Promise<void>;
 }
 
-/** Makes the sweep for undelivered events: an endpoint that was down for a while must not leave states behind. */
+/** Creates the sweep for undelivered events, so that no change is lost while the endpoint is down. */
 export const createEventSweep = (deps: {
   readonly stripe: Stripe;
   readonly listener: StripeListener;
@@ -38,7 +38,7 @@ export const createEventSweep = (deps: {
         } catch (error) {
           deps.logger.error(
             { event_id: event.id, event: event.type, err: error },
-            'an undelivered payment event failed',
+            'could not handle an undelivered payment event',
           );
         }
       }
