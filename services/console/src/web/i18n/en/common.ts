@@ -93,6 +93,7 @@ export const errors = {
     payment_provider_unavailable:
       'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
     webhook_not_configured: 'No webhook address is set for this app. Set one first.',
+    event_not_queued: 'This event is not waiting any more. The list has been read again.',
     event_not_failed:
       'This event is not failed any more, so there is nothing to recover. The list has been read again.',
     validation_error: 'Some of what was sent is not accepted. Correct it, then try again.',

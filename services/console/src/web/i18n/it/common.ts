@@ -96,6 +96,7 @@ export const errors: Messages['errors'] = {
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:
       'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
     validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',
