@@ -16,11 +16,16 @@ export interface ApiClient {
 }
 
 /**
- * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once: the
- * services refuse before they do anything, so nothing happens twice.
+ * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once. A
+ * sensitive call is repeated once the person has proved who they are, as `stepUp` says. The services refuse before they
+ * do anything, so nothing happens twice.
  */
-export const createClient = (transport: Transport, tokens: TokenSource): ApiClient => ({
-  call: async (operation, input, signal) => {
+export const createClient = (
+  transport: Transport,
+  tokens: TokenSource,
+  stepUp: () => Promise<boolean> = async () => false,
+): ApiClient => {
+  const callWithSession: ApiClient['call'] = async (operation, input, signal) => {
     const token = tokens.current();
     try {
       return await transport.send(operation, input, { token, signal });
@@ -30,5 +35,15 @@ export const createClient = (transport: Transport, tokens: TokenSource): ApiClie
       if (fresh === undefined) throw error;
       return await transport.send(operation, input, { token: fresh, signal });
     }
-  },
-});
+  };
+  return {
+    call: async (operation, input, signal) => {
+      try {
+        return await callWithSession(operation, input, signal);
+      } catch (error) {
+        if (!(error instanceof ApiError) || !error.isStepUpRequired || !(await stepUp())) throw error;
+        return await callWithSession(operation, input, signal);
+      }
+    },
+  };
+};
