@@ -80,6 +80,16 @@ export const sessionCreatedSchema = z
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
 
+/** Proof that the person at a console session is the owner of the account. */
+export const reauthenticateRequestSchema = z
+  .strictObject({ password: z.string().min(1).max(1024) })
+  .meta({ id: 'ReauthenticateRequest' });
+
+/** The same session with a new token. `expires_in` is in seconds. */
+export const sessionRenewedSchema = z
+  .object({ session_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() })
+  .meta({ id: 'SessionRenewed' });
+
 /** Availability of sign-in with an OpenID provider, and the provider's name if the operator has set one. */
 export const ssoStatusSchema = z
   .object({ enabled: z.boolean(), name: z.string().nullable() })

@@ -7,7 +7,7 @@ export {
 export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore, findSessionById, holdSession } from './queries.ts';
+export { deleteSessionsExpiredBefore, findSessionById, holdSession, updateAuthenticatedAt } from './queries.ts';
 export { sessionRoutes } from './routes.ts';
 export {
   clearedSessionCookies,
@@ -16,7 +16,8 @@ export {
   readPagesCookie,
   sessionCookies,
 } from './session-cookies.ts';
-export { toSessionJson } from './session-json.ts';
+export { secondsLeft, toSessionJson } from './session-json.ts';
+export { signSessionToken } from './session-token.ts';
 export {
   type BeginSessionDeps,
   type SignInOrigin,

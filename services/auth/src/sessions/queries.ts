@@ -12,8 +12,8 @@ export const insertSession = async (
   revokedThrough: string | null,
 ): Promise<boolean> => {
   const result: { rowCount: number } = await executor.raw(
-    `INSERT INTO console_sessions (id, user_id, created_at, expires_at)
-     SELECT :id, a.id, :createdAt, :expiresAt FROM accounts a
+    `INSERT INTO console_sessions (id, user_id, created_at, authenticated_at, expires_at)
+     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt FROM accounts a
      WHERE a.id = :userId AND a.sessions_revoked_through IS NOT DISTINCT FROM :revokedThrough
      FOR SHARE`,
     { ...session, revokedThrough },
@@ -24,6 +24,19 @@ export const insertSession = async (
 /** The session of an id, unless it was ended. */
 export const findSessionById = async (executor: Executor, id: string): Promise<SessionRecord | undefined> => {
   const row = await executor<SnakeKeys<SessionRecord>>('console_sessions').where({ id }).first();
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+/** Records that the person of a session proved who they are. Returns undefined if the session has ended. */
+export const updateAuthenticatedAt = async (
+  executor: Executor,
+  id: string,
+  authenticatedAt: Date,
+): Promise<SessionRecord | undefined> => {
+  const [row] = await executor('console_sessions')
+    .where({ id })
+    .update({ authenticated_at: authenticatedAt })
+    .returning<SnakeKeys<SessionRecord>[]>('*');
   return row === undefined ? undefined : camelKeys(row);
 };
 

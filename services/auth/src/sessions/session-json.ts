@@ -9,7 +9,11 @@ export const toSessionJson = (
 ) => ({
   session_token: token,
   token_type: 'Bearer',
-  expires_in: Math.floor((session.expiresAt.getTime() - now.getTime()) / SECOND_MS),
+  expires_in: secondsLeft(session, now),
   account: toAccountJson(account),
   ...(deviceToken === undefined ? {} : { device_token: deviceToken }),
 });
+
+/** Returns the seconds until a session expires. */
+export const secondsLeft = ({ expiresAt }: { expiresAt: Date }, now: Date): number =>
+  Math.floor((expiresAt.getTime() - now.getTime()) / SECOND_MS);

@@ -18,6 +18,7 @@ export interface SessionClaims {
   readonly userId: string;
   readonly sessionId: string;
   readonly accountType: AccountType;
+  readonly authenticatedAt: Date;
   readonly expiresAt: Date;
 }
 
@@ -25,6 +26,9 @@ const claimsSchema = z.object({
   sub: z.string(),
   sid: z.string(),
   account_type: z.enum(['personal', 'business']),
+  // A release without `auth_time` issues a token at sign-in only.
+  auth_time: z.number().optional(),
+  iat: z.number(),
   exp: z.number(),
 });
 
@@ -35,7 +39,8 @@ export const signSessionToken = async (
   accountType: AccountType,
 ): Promise<string> => {
   const key = deps.keys.active();
-  return await new SignJWT({ sid: session.id, account_type: accountType })
+  const claims = { sid: session.id, account_type: accountType, auth_time: toUnixSeconds(session.authenticatedAt) };
+  return await new SignJWT(claims)
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
     .setIssuer(deps.publicBaseUrl)
     .setAudience(consoleAudience(deps.publicBaseUrl))
@@ -56,8 +61,14 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       requiredClaims: ['sub', 'exp', 'iat'],
       currentDate: deps.clock(),
     });
-    const { sub, sid, account_type, exp } = claimsSchema.parse(payload);
-    return { userId: sub, sessionId: sid, accountType: account_type, expiresAt: new Date(exp * 1000) };
+    const { sub, sid, account_type, auth_time, iat, exp } = claimsSchema.parse(payload);
+    return {
+      userId: sub,
+      sessionId: sid,
+      accountType: account_type,
+      authenticatedAt: new Date((auth_time ?? iat) * 1000),
+      expiresAt: new Date(exp * 1000),
+    };
   } catch (error) {
     const isTokenFault = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof z.ZodError;
     if (isTokenFault) throw new AppError('invalid_token', undefined, { cause: error });

@@ -11,6 +11,8 @@ export interface SessionRecord {
   readonly id: string;
   readonly userId: string;
   readonly createdAt: Date;
+  /** Last time that the person proved who they are. */
+  readonly authenticatedAt: Date;
   readonly expiresAt: Date;
 }
 

@@ -76,6 +76,7 @@ export const startSession = async (
     id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
     userId: account.id,
     createdAt,
+    authenticatedAt: createdAt,
     expiresAt: later(createdAt, SESSION_MS),
   };
   const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);

@@ -4,7 +4,7 @@ import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newUsage } from '../support/furnish.ts';
 import { failNext } from '../support/mock-api/index.ts';
-import { addPerson, openAs } from '../support/people.ts';
+import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 describe.skipIf(!hasChromium())('plans and wallet', () => {
   const console = useConsole();
@@ -235,6 +235,30 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     const shown = await page.getByRole('button', { name: /^Details of req_/ }).count();
     expect(shown).toBeGreaterThan(0);
     expect(file.trim().split('\r\n')).toHaveLength(1 + shown);
+  });
+
+  test('asks for the password before a sensitive act if the sign-in was long ago, then repeats the act', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/keys');
+    for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const form = page.getByRole('dialog', { name: 'New API key' });
+    await form.getByLabel('Name').fill('Nightly report');
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await question.getByLabel('Password', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    await form.getByText('Nothing was changed').waitFor();
+    await form.getByRole('button', { name: 'Create a key' }).click();
+    await question.waitFor();
+    await page.keyboard.type('not the password');
+    await page.keyboard.press('Enter');
+    await question.getByText('The current password is not right').waitFor();
+    await question.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    expect(person.has.keys).toHaveLength(1);
   });
 
   test('shows requests with their metadata, by page and by key', async () => {

@@ -33,9 +33,10 @@ const isWiderThanScreen = (page: Page): Promise<boolean> =>
 
 const settle = async (page: Page): Promise<void> => {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-  await page.evaluate(
-    'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)))',
-  );
+  // A button that waits spins for ever.
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+    .map((animation) => animation.finished.catch(() => undefined)))`);
 };
 
 const photograph = async (page: Page, name: string): Promise<void> => {
@@ -121,6 +122,14 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       await page.locator('.page-header .button-primary').click();
       await page.locator('.dialog').waitFor();
       await inspect(page, nameOf('dialog'));
+      for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+      browser.expectComplaints('403');
+      await page.locator('.dialog input').first().fill('A key');
+      await page.locator('.dialog button[type=submit]').click();
+      await page.locator('.dialog input[type=password]').waitFor();
+      await inspect(page, nameOf('step-up'));
+      await page.keyboard.press('Escape');
+      await page.locator('.dialog input[type=password]').waitFor({ state: 'detached' });
       await page.keyboard.press('Escape');
       await page.locator('.side-menu').click();
       await page.locator('.drawer').waitFor();

@@ -18,10 +18,15 @@ export interface ApiClient {
 }
 
 /**
- * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once: the
- * services refuse before they do anything, so nothing happens twice.
+ * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once. A
+ * sensitive call is repeated once the person has proved who they are, as `stepUp` says. The services refuse before they
+ * do anything, so nothing happens twice.
  */
-export const createClient = (transport: Transport, tokens: TokenSource): ApiClient => {
+export const createClient = (
+  transport: Transport,
+  tokens: TokenSource,
+  stepUp: () => Promise<boolean> = async () => false,
+): ApiClient => {
   const withToken = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
     const token = tokens.current();
     try {
@@ -33,9 +38,17 @@ export const createClient = (transport: Transport, tokens: TokenSource): ApiClie
       return await send(fresh);
     }
   };
+  const withStepUp = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
+    try {
+      return await withToken(send);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isStepUpRequired || !(await stepUp())) throw error;
+      return await withToken(send);
+    }
+  };
   return {
-    call: (operation, input, signal) => withToken((token) => transport.send(operation, input, { token, signal })),
+    call: (operation, input, signal) => withStepUp((token) => transport.send(operation, input, { token, signal })),
     download: (operation, input, accept) =>
-      withToken((token) => transport.download(operation, input, { token, accept })),
+      withStepUp((token) => transport.download(operation, input, { token, accept })),
   };
 };

@@ -8,6 +8,7 @@ export const operations = {
   createAccount: { method: 'POST', path: '/v1/console/accounts' },
   createSession: { method: 'POST', path: '/v1/console/sessions' },
   deleteSession: { method: 'DELETE', path: '/v1/console/session' },
+  reauthenticate: { method: 'POST', path: '/v1/console/session/reauthenticate' },
   changePassword: { method: 'POST', path: '/v1/console/account/password' },
   changeEmail: { method: 'POST', path: '/v1/console/account/email' },
   getSso: { method: 'GET', path: '/v1/console/sso' },

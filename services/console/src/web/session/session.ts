@@ -18,6 +18,8 @@ export interface Session extends TokenSource {
   readonly signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
   /** Takes over a session that another call has begun, such as a change of password. */
   readonly adopt: (created: Answer<'createSession'>) => void;
+  /** Takes over a new token of the same session. */
+  readonly renewToken: (renewed: Answer<'reauthenticate'>) => void;
   readonly signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
   readonly signOut: () => Promise<void>;
@@ -65,6 +67,7 @@ export const createSession = (transport: Transport): Session => {
       return renewing;
     },
     adopt: begin,
+    renewToken: ({ session_token }) => set(state, session_token),
     signIn: async (credentials) => begin(await transport.send('createSession', { body: credentials })),
     signUp: async (account) => {
       await transport.send('createAccount', { body: account });

@@ -60,6 +60,13 @@ const sessionBindings = (state: MockState): Binding[] => [
     if (token === undefined || known === undefined) throw new AppError('not_authenticated');
     return { status: 200, body: sessionBody(token, known.account) };
   }),
+  bind(routes.reauthenticate, async ({ body, caller }) => {
+    const known = [...state.accounts.values()].find(({ account }) => account.svc_user_id === caller.userId);
+    if (known === undefined || known.password !== body.password) throw new AppError('wrong_password');
+    const token = randomBytes(24).toString('base64url');
+    state.sessions.set(token, known.account.email);
+    return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: SESSION_SECONDS } };
+  }),
   bind(routes.deleteSession, async ({ caller }) => {
     for (const [token, email] of state.sessions) {
       if (state.accounts.get(email)?.account.svc_user_id === caller.userId) state.sessions.delete(token);

@@ -56,6 +56,8 @@ export interface MockState {
   readonly accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
   readonly sessions: Map<string, string>;
+  /** Session tokens of people who authenticated too long ago for sensitive acts. */
+  readonly staleSessions: Set<string>;
   readonly possessions: Map<string, Possessions>;
   readonly checkouts: Map<string, Checkout>;
   readonly webhooks: Map<string, Configuration>;
@@ -90,6 +92,7 @@ export const createState = (): MockState => ({
   sso: new Set(),
   accounts: new Map(),
   sessions: new Map(),
+  staleSessions: new Set(),
   possessions: new Map(),
   checkouts: new Map(),
   webhooks: new Map(),

@@ -28,6 +28,10 @@ export const session = {
   signingUp: 'Creating your account…',
   haveAccount: 'Have an account?',
   toSignIn: 'Sign in',
+  stepUpTitle: 'Confirm that it is you',
+  stepUpLead: 'This is a sensitive change, and you signed in a while ago. Type your password to go on.',
+  stepUpConfirm: 'Confirm',
+  stepUpChecking: 'Checking…',
   expired: 'Your session has ended. Sign in to go on where you were.',
   signedOut: 'You are signed out.',
 };

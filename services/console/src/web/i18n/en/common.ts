@@ -82,6 +82,7 @@ export const errors = {
     wrong_password: 'The current password is not right. Type it again.',
     fresh_sign_in_required:
       'This account signs in elsewhere. Sign out, sign in again, and repeat this within ten minutes.',
+    reauthentication_required: 'Nothing was changed, as you have not confirmed that it is you. Try again.',
     email_taken: 'There is an account with this address already. Sign in instead.',
     public_client_has_no_secret:
       'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',

@@ -30,6 +30,10 @@ export const session: Messages['session'] = {
   signingUp: 'Creazione dell’account…',
   haveAccount: 'Hai già un account?',
   toSignIn: 'Accedi',
+  stepUpTitle: 'Conferma che sei tu',
+  stepUpLead: 'È un’operazione delicata e hai fatto l’accesso da un po’. Scrivi la password per continuare.',
+  stepUpConfirm: 'Conferma',
+  stepUpChecking: 'Verifica in corso…',
   expired: 'La sessione è terminata. Accedi per continuare da dove eri.',
   signedOut: 'Sei uscito.',
 };

@@ -85,6 +85,7 @@ export const errors: Messages['errors'] = {
     wrong_password: 'La password attuale non è corretta. Scrivila di nuovo.',
     fresh_sign_in_required:
       'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
+    reauthentication_required: 'Non è cambiato nulla, perché non hai confermato che sei tu. Riprova.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
     public_client_has_no_secret:
       'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
