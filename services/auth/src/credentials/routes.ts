@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
-import { readDeviceToken, type StartedSession, sessionCookies, toSessionJson } from '../sessions/index.ts';
+import { type StartedSession, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
 
@@ -17,8 +17,7 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   ): OwnerClaim => ({
     caller: request.caller,
     password: body.current_password ?? undefined,
-    source: request.clientAddress,
-    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+    ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
     bind(routes.changePassword, async (request) => {
