@@ -38,10 +38,12 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
+import { profileRoutes } from './profile/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
+import { SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
@@ -108,6 +110,7 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...accountRoutes(deps),
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
+      ...profileRoutes(deps),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
@@ -181,6 +184,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     signUps: await createSignUps(
       createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
     ),
+    sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
     devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
   changeEmailRequestSchema,
@@ -176,6 +177,7 @@ const documentRoutes = {
 /** Public routes of the auth service. */
 export const authRoutes = {
   ...accountRoutes,
+  ...accountLifeRoutes,
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,

@@ -2,7 +2,7 @@ import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
 import { findCredentialsById } from '../accounts/index.ts';
 import {
   type BeginSessionDeps,
-  type StartedSession,
+  type SignedSessionToken,
   signSessionToken,
   updateAuthenticatedAt,
 } from '../sessions/index.ts';
@@ -11,19 +11,19 @@ import { checkPassword, type ProveOwnerDeps } from './prove-owner.ts';
 export interface ReauthenticateDeps extends ProveOwnerDeps, BeginSessionDeps {}
 
 /**
- * Checks again that the person at a session owns the account. Returns the session with a token that says so. Throws
+ * Checks again that the person at a session owns the account. Returns a token that says so. Throws
  * `wrong_password`, `too_many_attempts`, and `fresh_sign_in_required` if the account has no password.
  */
 export const reauthenticate = async (
   deps: ReauthenticateDeps,
   caller: ConsoleSessionCaller,
   { password }: { password: string },
-): Promise<Pick<StartedSession, 'session' | 'token'>> => {
+): Promise<SignedSessionToken> => {
   const owner = await findCredentialsById(deps.database, caller.userId);
   if (owner === undefined) throw new AppError('invalid_token');
   if (owner.passwordHash === null) throw new AppError('fresh_sign_in_required');
   await checkPassword(deps, owner, { password, sessionId: caller.sessionId });
   const session = await updateAuthenticatedAt(deps.database, caller.sessionId, deps.clock());
   if (session === undefined) throw new AppError('invalid_token');
-  return { session, token: await signSessionToken(deps, session, owner.account.accountType) };
+  return await signSessionToken(deps, session, owner.account.accountType);
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
-import { readDeviceToken, type StartedSession, secondsLeft, sessionCookies, toSessionJson } from '../sessions/index.ts';
+import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
 import { reauthenticate } from './reauthenticate.ts';
@@ -18,13 +18,12 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   ): OwnerClaim => ({
     caller: request.caller,
     password: body.current_password ?? undefined,
-    source: request.clientAddress,
-    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+    ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
     bind(routes.reauthenticate, async ({ body, caller }) => {
-      const { session, token } = await reauthenticate(deps, caller, body);
-      const expiresIn = secondsLeft(session, deps.clock());
+      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, body);
+      const expiresIn = secondsLeft(tokenExpiresAt, deps.clock());
       return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
     }),
     bind(routes.changePassword, async (request) => {

@@ -24,6 +24,10 @@ export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] 
   setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
 ];
 
+/** Returns the `Set-Cookie` headers that replace the token of a session. */
+export const renewedSessionCookies = (token: string, publicBaseUrl: string): string[] =>
+  [PAGES, CONSOLE].map((cookie) => setCookie(cookie, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }));
+
 /** Returns those that the authorize pages read. */
 export const pagesCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
   setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSessionRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import { pagesCookies, readDeviceToken, signIn } from '../../sessions/index.ts';
+import { pagesCookies, signIn, signInOriginOf } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
@@ -22,8 +22,8 @@ export const submitSignIn = async (
   const credentials = createSessionRequestSchema.safeParse({ email, password: fields.get('password') ?? '' });
   try {
     if (!credentials.success) throw new AppError('invalid_credentials');
-    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
-    const started = await signIn(deps, credentials.data, { source, deviceToken });
+    const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
+    const started = await signIn(deps, credentials.data, origin);
     res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
   } catch (error) {

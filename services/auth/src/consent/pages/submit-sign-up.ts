@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createAccountRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { type AccountRecord, createAccount } from '../../accounts/index.ts';
-import { pagesCookies, readDeviceToken, startSession } from '../../sessions/index.ts';
+import { pagesCookies, signInOriginOf, startSession } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
@@ -29,7 +29,8 @@ export const submitSignUp = async (
     const context = createPageContext(deps, { ...form, app, session: undefined });
     return signUpPage(context, { ...state, errors: outcome.errors });
   }
-  const started = await startSession(deps, outcome.account, readDeviceToken(req.headers, deps.publicBaseUrl));
+  const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
+  const started = await startSession(deps, outcome.account, origin);
   res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
   return backToAuthorize(deps, form);
 };

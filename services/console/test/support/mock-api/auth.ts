@@ -37,6 +37,7 @@ const sessionBindings = (state: MockState): Binding[] => [
       display_name: body.display_name ?? null,
       locale: body.locale,
       created_at: new Date().toISOString(),
+      email_verified: true,
     };
     state.accounts.set(account.email, { account, password: body.password });
     return { status: 201, body: { account } };
