@@ -278,10 +278,10 @@ CREATE TABLE console_sessions (
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
-  authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   last_used_at timestamp with time zone,
   user_agent text,
   network text,
+  authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
