@@ -32,6 +32,7 @@ import {
   readBudgetProposal,
   refuseUnknownPushedRequest,
 } from './consent/index.ts';
+import { consolePageRoutes } from './console-pages/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -120,6 +121,7 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),
       ...pageRoutes(deps),
+      ...consolePageRoutes(deps),
       ...oidcRoutes({ server, issuer: deps.issuer }),
       ...signingKeyRoutes(deps),
       ...openapiRoutes(),

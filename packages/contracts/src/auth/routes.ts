@@ -17,6 +17,7 @@ import {
 } from './accounts.ts';
 import { appRoutes, connectionRoutes } from './app-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
@@ -182,5 +183,6 @@ export const authRoutes = {
   ...interactionRoutes,
   ...appRoutes,
   ...connectionRoutes,
+  ...signInRoutes,
   ...documentRoutes,
 } as const;

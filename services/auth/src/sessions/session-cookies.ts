@@ -7,7 +7,7 @@ const PAGES: Cookie = { name: 'svc_session', path: '/v1/integrations/oauth', sam
 /** For the console, to resume after a reload. */
 const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', sameSite: 'Strict' };
 /** For sign-in, on the authorize pages and in the console. */
-const DEVICE: Cookie = { name: 'svc_device', path: '/v1', sameSite: 'Lax' };
+const DEVICE: Cookie = { name: 'svc_device', path: '/', sameSite: 'Lax' };
 
 interface Tokens {
   readonly token: string;

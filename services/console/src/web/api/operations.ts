@@ -5,13 +5,10 @@ type Routes = typeof routes;
 
 /** The routes that the pages call. Method and path are compared with the contract by the compiler: only types of it reach the browser. */
 export const operations = {
-  createAccount: { method: 'POST', path: '/v1/console/accounts' },
-  createSession: { method: 'POST', path: '/v1/console/sessions' },
   deleteSession: { method: 'DELETE', path: '/v1/console/session' },
   reauthenticate: { method: 'POST', path: '/v1/console/session/reauthenticate' },
   changePassword: { method: 'POST', path: '/v1/console/account/password' },
   changeEmail: { method: 'POST', path: '/v1/console/account/email' },
-  getSso: { method: 'GET', path: '/v1/console/sso' },
   resumeSession: { method: 'POST', path: '/v1/console/session/resume' },
   listApps: { method: 'GET', path: '/v1/integrations/apps' },
   registerApp: { method: 'POST', path: '/v1/integrations/apps' },

@@ -51,8 +51,6 @@ export interface Possessions {
 
 /** The whole world of the mock API. */
 export interface MockState {
-  /** What single sign-on is called; empty: there is none. */
-  readonly sso: Set<string>;
   readonly accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
   readonly sessions: Map<string, string>;
@@ -89,7 +87,6 @@ export const PLANS: readonly Plan[] = [
 
 /** An empty world. */
 export const createState = (): MockState => ({
-  sso: new Set(),
   accounts: new Map(),
   sessions: new Map(),
   staleSessions: new Set(),
