@@ -16,7 +16,7 @@ const form = {
 const NEXT_CHARACTERS_MAX = 4096;
 
 /** Query of the sign-up page. */
-export const signUpQuerySchema = z.object({
+const signUpQuerySchema = z.object({
   next: z
     .string()
     .max(NEXT_CHARACTERS_MAX)
@@ -26,7 +26,7 @@ export const signUpQuerySchema = z.object({
 });
 
 /** Query of the sign-in page. */
-export const signInQuerySchema = signUpQuerySchema.extend({ reason: z.enum(['expired', 'signed_out']).optional() });
+const signInQuerySchema = signUpQuerySchema.extend({ reason: z.enum(['expired', 'signed_out']).optional() });
 
 const submitted = {
   303: { description: 'Signed in: to the page that was asked for.' },

@@ -30,6 +30,7 @@ const sessionBindings = (state: MockState): Binding[] => [
   bind(routes.showSignIn, async () => ({
     status: 200,
     contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': "default-src 'none'; img-src data:" },
     body: '<!doctype html><html lang="en"><title>Sign in</title><link rel="icon" href="data:,"><h1>Sign in</h1></html>',
   })),
   bind(routes.resumeSession, async ({ req }) => {
