@@ -276,6 +276,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await page.getByText('The icon is stored').first().waitFor();
     await page.locator('main img[src^="data:image/png"]').first().waitFor();
     await page.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByLabel('The old secret keeps working').selectOption({ label: 'Not at all' });
     await page.getByRole('alertdialog').getByRole('button', { name: 'Replace it' }).click();
     const rotated = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
     await page.getByRole('button', { name: 'I have saved it' }).click();
