@@ -31,7 +31,7 @@ export const siteSections: readonly SiteSection[] = [
     title: 'For operators',
     sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'],
   },
-  { title: 'Reference', sources: ['errors.md', 'glossary.md'] },
+  { title: 'Reference', sources: ['errors.md', 'clients.md', 'glossary.md'] },
 ];
 
 /** The page at `/docs`. */

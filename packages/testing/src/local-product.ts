@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const MAIN = new URL('../../../../infra/local/src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../../infra/local/src/main.ts', import.meta.url).pathname;
 const READY_TIMEOUT_MS = 150_000;
 const STOP_TIMEOUT_MS = 45_000;
 
