@@ -1416,6 +1416,19 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.wallet_reverse(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE w wallets%ROWTYPE;
+BEGIN
+  SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+  PERFORM ledger_post(CASE WHEN p_amount_micros > 0 THEN 'refund' ELSE 'adjustment' END, p_reference, p_svc_user_id,
+    w.currency, ARRAY['wallet_available', 'payments_received'], ARRAY[-p_amount_micros, p_amount_micros]);
+  UPDATE wallets SET balance_micros = balance_micros - p_amount_micros WHERE svc_user_id = p_svc_user_id;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.weekly_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
  RETURNS record
  LANGUAGE sql
@@ -1791,6 +1804,23 @@ CREATE TABLE outbox_streams (
   last_event_id uuid NOT NULL,
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
+
+CREATE TABLE payment_reversals (
+  provider text NOT NULL,
+  provider_reversal_id text NOT NULL,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL,
+  kind text NOT NULL,
+  amount_micros bigint NOT NULL,
+  changes integer DEFAULT 1 NOT NULL,
+  provider_ticket bigint NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT payment_reversals_pkey PRIMARY KEY (provider, provider_reversal_id),
+  CONSTRAINT payment_reversals_session_id_fkey FOREIGN KEY (session_id) REFERENCES checkout_sessions(id),
+  CONSTRAINT payment_reversals_amount_micros_check CHECK ((amount_micros >= 0)),
+  CONSTRAINT payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text])))
+);
+CREATE INDEX payment_reversals_by_session ON payment_reversals USING btree (session_id);
 
 CREATE TABLE plans (
   id text NOT NULL,

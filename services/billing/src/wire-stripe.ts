@@ -17,6 +17,7 @@ import {
   createStripeClient,
   createStripeProvider,
   reconcileWithStripe,
+  refreshReversals,
   type StripeListener,
   type StripeSettings,
   stripeRoutes,
@@ -40,6 +41,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
       if (session?.providerSessionId === providerSessionId) await settleCheckout(deps, session);
     },
     subscriptionChanged: (id) => refreshSubscription(deps, id),
+    paymentReversed: (id) => refreshReversals({ ...deps, stripe }, id),
   };
   const sweep = createEventSweep({ stripe, listener, logger, clock: systemClock });
   const secrets = config.STRIPE_WEBHOOK_SECRET ?? [];

@@ -1,3 +1,4 @@
+export { applyReversals, type ReportedReversal } from './apply-reversals.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
 export { createPaymentMeters } from './meters.ts';
 export type {
@@ -14,6 +15,7 @@ export type {
 } from './provider.ts';
 export {
   countMismatchedSessions,
+  findCheckoutByProvider,
   findCheckoutSession,
   insertCheckoutSession,
   updateProviderSession,

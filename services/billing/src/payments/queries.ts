@@ -62,6 +62,16 @@ export const findCheckoutSession = async (database: Knex, id: string): Promise<C
   return row === undefined ? undefined : toSession(row);
 };
 
+/** Finds a session by its id at the provider. */
+export const findCheckoutByProvider = async (
+  database: Knex,
+  provider: ProviderName,
+  providerSessionId: string,
+): Promise<CheckoutSession | undefined> => {
+  const row = await database('checkout_sessions').where({ provider, provider_session_id: providerSessionId }).first();
+  return row === undefined ? undefined : toSession(row);
+};
+
 /** Finds a session and locks it until the transaction ends. */
 export const lockCheckoutSession = async (trx: Knex.Transaction, id: string): Promise<CheckoutSession | undefined> => {
   const row = await trx('checkout_sessions').where({ id }).forUpdate().first();

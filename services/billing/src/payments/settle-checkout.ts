@@ -151,10 +151,11 @@ const creditTopUp = async (
   trx: Knex.Transaction,
   session: CheckoutSession,
 ): Promise<void> => {
-  const { id, userId, amountMicros } = session;
+  const { id, userId, amountMicros, isAutomatic } = session;
   if (amountMicros === null) throw new Error('a top-up has no amount');
   // Makes the account a customer, for whom the portal opens.
   await lockCustomer(trx, userId);
-  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference: id });
+  const reference = isAutomatic ? `auto_top_up:${id}` : id;
+  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference });
   await updateSessionStatus(trx, id, { status: 'complete' });
 };

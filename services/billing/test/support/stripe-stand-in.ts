@@ -114,6 +114,12 @@ export class StripeStandIn {
     return session;
   }
 
+  /** Adds an object that was created in Stripe's dashboard. */
+  add(kind: 'charge' | 'refund' | 'dispute', fields: Fields): string {
+    const prefix = { charge: 'ch', refund: 're', dispute: 'dp' }[kind];
+    return String(this.#put(kind, prefix, fields)['id']);
+  }
+
   /** Expires all idempotency keys, as Stripe does after a day. */
   forgetKeys(): void {
     this.#answers.clear();
@@ -185,6 +191,7 @@ export class StripeStandIn {
     const id = parts.at(-1) ?? '';
     if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
     if (method === 'GET' && path === '/v1/checkout/sessions') return this.#listAll(path, 'checkout.session', params);
+    if (method === 'GET' && path === '/v1/disputes') return this.#listAll(path, 'dispute', params);
     if (method === 'GET' && path === '/v1/subscriptions') return this.#listAll(path, 'subscription', params);
     if (method === 'POST' && path === '/v1/checkout/sessions') return await this.#makeSession(params);
     if (path === '/v1/refunds') return method === 'POST' ? this.#refund(params) : this.#listRefunds(params);
@@ -253,8 +260,12 @@ export class StripeStandIn {
   }
 
   /** Lists objects in one page. `status` is `all` or one state. */
-  #listAll(url: string, kind: string, { status }: Fields): Fields {
-    const data = this.list(kind).filter((object) => status === 'all' || object['status'] === status);
+  #listAll(url: string, kind: string, { status = 'all', payment_intent: payment }: Fields): Fields {
+    const data = this.list(kind).filter(
+      (object) =>
+        (status === 'all' || object['status'] === status) &&
+        (payment === undefined || object['payment_intent'] === payment),
+    );
     return { object: 'list', url, data: structuredClone(data), has_more: false };
   }
 

@@ -7,6 +7,9 @@ import { askForOne, askStripe } from './stripe-client.ts';
 /** Maximum refunds of one payment. Ours are identified by their metadata. */
 const REFUNDS_MAX = 100;
 
+/** Metadata key of a refund, holding our id of it. */
+export const REFUND_KEY = 'svc_refund_id';
+
 /** Refunds the payment of a subscription and cancels it. Every step is idempotent. */
 export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
   const subscription = await askForOne(() =>
@@ -36,7 +39,7 @@ export const refundPayment = async (
   if (intent === undefined) return 'refused';
   // An idempotency key expires after a day. The list of refunds does not.
   const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
-  const known = made.data.find(({ metadata }) => metadata?.['svc_refund_id'] === refundId);
+  const known = made.data.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
   const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
 };
@@ -57,7 +60,7 @@ const create = async (
   try {
     return await askStripe(() =>
       stripe.refunds.create(
-        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { svc_refund_id: refundId } },
+        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { [REFUND_KEY]: refundId } },
         { idempotencyKey: `refund-${refundId}` },
       ),
     );
