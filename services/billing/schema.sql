@@ -1660,6 +1660,7 @@ CREATE TABLE checkout_sessions (
   paid_currency text,
   mismatched_subscription_id text,
   is_automatic boolean DEFAULT false NOT NULL,
+  invoiced_at timestamp with time zone,
   CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
   CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
@@ -1677,6 +1678,7 @@ CREATE TABLE checkout_sessions (
 CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
 CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
+CREATE INDEX checkout_sessions_without_invoice ON checkout_sessions USING btree (completed_at) WHERE (is_automatic AND (status = 'complete'::text) AND (invoiced_at IS NULL));
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,

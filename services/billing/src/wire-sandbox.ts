@@ -4,6 +4,7 @@ import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.
 import {
   findCheckoutSession,
   finishRefunds,
+  invoiceCharges,
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
@@ -39,6 +40,7 @@ export const wireSandbox = (parts: PaymentParts): Payments => {
     tickIntervalMs: config.SWEEP_INTERVAL_MS,
     async tick() {
       await finishRefunds(deps);
+      await invoiceCharges(deps);
       await runSandboxPayments(sandbox);
     },
   };

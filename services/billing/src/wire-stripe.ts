@@ -4,6 +4,7 @@ import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.
 import {
   findCheckoutSession,
   finishRefunds,
+  invoiceCharges,
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
@@ -57,6 +58,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
         await refreshSubscription(deps, id);
       }
       await finishRefunds(deps);
+      await invoiceCharges(deps);
     },
   };
 };

@@ -4,6 +4,7 @@ import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { alertSettingsSchema } from './alerts.ts';
+import { invoiceSchema } from './invoices.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
@@ -77,6 +78,16 @@ const subscriptionRoutes = {
     request: { body: jsonBody(subscriptions.portalRequestSchema) },
     responses: { 200: json('The hosted portal.', subscriptions.portalSessionSchema) },
     errors: ['billing_account_missing', 'payment_provider_unavailable'],
+  }),
+  listInvoices: defineRoute({
+    ...console,
+    operationId: 'listInvoices',
+    method: 'GET',
+    path: '/v1/subscriptions/invoices',
+    summary: 'List the invoices of subscriptions and top-ups, newest first',
+    request: { query: z.object(pageQuery) },
+    responses: { 200: json('The invoices.', pageOf(invoiceSchema)) },
+    errors: ['payment_provider_unavailable'],
   }),
   listPlans: defineRoute({
     ...detail,

@@ -1,5 +1,6 @@
 import type { AutoTopUp } from '@svc/contracts';
 import type { Knex } from 'knex';
+import type { ProviderName } from '../subscriptions/index.ts';
 
 interface AutoTopUpRow {
   is_enabled: boolean;
@@ -72,3 +73,21 @@ export const listOpenCharges = async (database: Knex, ageSeconds: number, limit:
     .orderBy('created_at')
     .limit(limit)
     .pluck('id');
+
+/** Lists completed automatic charges without an invoice, oldest first. */
+export const listChargesWithoutInvoice = async (
+  database: Knex,
+  provider: ProviderName,
+  limit: number,
+): Promise<string[]> =>
+  await database('checkout_sessions')
+    .where({ is_automatic: true, status: 'complete', invoiced_at: null, provider })
+    .orderBy('completed_at')
+    .limit(limit)
+    .pluck('id');
+
+export const updateInvoiced = async (database: Knex, id: string): Promise<void> => {
+  await database('checkout_sessions')
+    .where({ id })
+    .update({ invoiced_at: database.raw('billing_now()') });
+};

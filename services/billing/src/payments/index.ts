@@ -1,5 +1,6 @@
 export { applyReversals, type ReportedReversal } from './apply-reversals.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
+export { invoiceCharges } from './invoice-charges.ts';
 export { createPaymentMeters } from './meters.ts';
 export type {
   ChargeFailure,
@@ -7,8 +8,11 @@ export type {
   CheckoutOrder,
   CheckoutState,
   HostedSubscription,
+  InvoicePage,
+  InvoicesPage,
   Payment,
   PaymentProvider,
+  ProviderInvoice,
   ProviderRefund,
   Purchase,
   SavedCharge,

@@ -1,4 +1,4 @@
-import type { AutoTopUpFailure, ConfiguredPlan } from '@svc/contracts';
+import type { AutoTopUpFailure, ConfiguredPlan, Invoice } from '@svc/contracts';
 import type { ProviderName, ProviderSubscription } from '../subscriptions/index.ts';
 
 export type Purchase =
@@ -62,6 +62,33 @@ export type ChargeState =
       readonly subscription: null;
     };
 
+/** An invoice of the provider. Net and tax add up to the total. */
+export interface ProviderInvoice {
+  readonly id: string;
+  readonly number: string;
+  readonly description: string;
+  readonly netMicros: number;
+  readonly taxMicros: number;
+  readonly totalMicros: number;
+  readonly currency: string;
+  readonly status: Invoice['status'];
+  readonly issuedAt: Date;
+  readonly url: string | null;
+  readonly pdfUrl: string | null;
+}
+
+/** A page of an account's invoices to list. `after` is the last id of the previous page. */
+export interface InvoicePage {
+  readonly userId: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export interface InvoicesPage {
+  readonly data: readonly ProviderInvoice[];
+  readonly hasMore: boolean;
+}
+
 /** A subscription as reported by the provider, with the id of the checkout session that started it, if known. */
 export interface HostedSubscription extends ProviderSubscription {
   readonly sessionId: string | null;
@@ -100,5 +127,9 @@ export interface PaymentProvider {
   hasPaymentMethod(userId: string): Promise<boolean>;
   /** Charges the saved payment method once per charge id, and returns the state of that one charge. */
   chargeSaved(charge: SavedCharge): Promise<ChargeState>;
+  /** Writes the invoice of a completed charge, once. Hosted checkouts and subscriptions write theirs themselves. */
+  invoiceCharge(charge: SavedCharge & { readonly providerSessionId: string }): Promise<void>;
+  /** Lists the invoices of an account, newest first. */
+  listInvoices(page: InvoicePage): Promise<InvoicesPage>;
   createPortal(portal: { readonly userId: string; readonly returnUrl: string }): Promise<{ readonly url: string }>;
 }

@@ -5,6 +5,7 @@ import { findAutoTopUp } from './auto-top-up-queries.ts';
 import { changeAutoTopUp } from './change-auto-top-up.ts';
 import { confirmCheckout } from './confirm-checkout.ts';
 import { type CheckoutDeps, createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
+import { listInvoices } from './list-invoices.ts';
 import { openPortal } from './open-portal.ts';
 import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import type { SettleCheckoutDeps } from './settle-checkout.ts';
@@ -22,6 +23,10 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[
   bind(routes.confirmCheckout, async ({ caller, body }) => ({
     status: 200,
     body: await confirmCheckout(deps, caller.userId, body.session_id),
+  })),
+  bind(routes.listInvoices, async ({ caller, query }) => ({
+    status: 200,
+    body: await listInvoices(deps, { userId: caller.userId, after: query.after, limit: query.limit }),
   })),
   bind(routes.getAutoTopUp, async ({ caller }) => ({
     status: 200,

@@ -202,6 +202,10 @@ export class StripeStandIn {
     if (path === '/v1/payment_intents') return method === 'POST' ? this.#charge(params) : this.#listPayments(params);
     if (parts[0] === 'payment_intents' && id === 'cancel') return this.#cancelPayment(String(parts[1]));
     if (id === 'payment_methods') return this.#listCards(String(parts[1]));
+    if (path === '/v1/invoices')
+      return method === 'POST' ? this.#makeInvoice(params) : this.#listAll(path, 'invoice', params);
+    if (method === 'POST' && path === '/v1/invoiceitems') return this.#addItem(params);
+    if (parts[0] === 'invoices' && method === 'POST') return this.#changeInvoice(String(parts[1]), id, params);
     if (method === 'GET' && path === '/v1/events') return this.#listEvents(params);
     const object = this.#objects.get(id);
     if (object === undefined) return undefined;
@@ -241,6 +245,28 @@ export class StripeStandIn {
     return structuredClone(Object.assign(payment, { status: 'canceled' }));
   }
 
+  #makeInvoice(params: Fields): Fields {
+    const lines = { object: 'list', data: [], has_more: false };
+    return structuredClone(this.#put('invoice', 'in', { ...params, status: 'draft', number: null, total: 0, lines }));
+  }
+
+  /** The tax is a tenth of the net amount. */
+  #addItem({ invoice: id, amount, description }: Fields): Fields {
+    const total = Number(amount);
+    this.update(String(id), {
+      ...{ total, total_excluding_tax: Math.round(total / 1.1) },
+      lines: { object: 'list', data: [{ object: 'line_item', amount: total, description }], has_more: false },
+    });
+    return this.#put('invoiceitem', 'ii', { invoice: id, amount: total });
+  }
+
+  #changeInvoice(id: string, action: string, params: Fields): Fields {
+    const isFinal = action === 'finalize';
+    const changes = isFinal ? { status: 'open', number: `TEST-${id}` } : { status: 'paid', ...params };
+    this.update(id, { ...changes, hosted_invoice_url: `https://invoice.stripe.test/${id}` });
+    return structuredClone(this.object(id));
+  }
+
   #listCards(customer: string): Fields {
     const data = this.list('payment_method').filter((card) => card['customer'] === customer);
     return { object: 'list', url: '/v1/payment_methods', data: structuredClone(data).toReversed(), has_more: false };
@@ -260,11 +286,12 @@ export class StripeStandIn {
   }
 
   /** Lists objects in one page. `status` is `all` or one state. */
-  #listAll(url: string, kind: string, { status = 'all', payment_intent: payment }: Fields): Fields {
+  #listAll(url: string, kind: string, { status = 'all', payment_intent: payment, customer }: Fields): Fields {
     const data = this.list(kind).filter(
       (object) =>
         (status === 'all' || object['status'] === status) &&
-        (payment === undefined || object['payment_intent'] === payment),
+        (payment === undefined || object['payment_intent'] === payment) &&
+        (customer === undefined || object['customer'] === customer),
     );
     return { object: 'list', url, data: structuredClone(data), has_more: false };
   }

@@ -6,7 +6,7 @@ import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
 import { askStripe } from './stripe-client.ts';
 
-interface ChargeDeps {
+export interface ChargeDeps {
   readonly database: Knex;
   readonly stripe: Stripe;
 }
@@ -16,7 +16,7 @@ export const CHARGE_KEY = 'svc_charge_id';
 /** Payments of one customer since the start of a charge. */
 const PAYMENTS_MAX = 100;
 /** Maximum difference between Stripe's clock and ours. */
-const CLOCK_SKEW_SECONDS = 600;
+export const CLOCK_SKEW_SECONDS = 600;
 
 /** Returns true if the customer has a card that can be charged without them. */
 export const hasPaymentMethod = async (deps: ChargeDeps, userId: string): Promise<boolean> =>

@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
 import { chargeSaved, hasPaymentMethod } from './charges.ts';
 import { idOf } from './id-of.ts';
+import { invoiceCharge, listInvoices } from './invoices.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
 import { refundPayment, revertSubscription } from './refunds.ts';
@@ -34,6 +35,8 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   refundPayment: (refund) => refundPayment(deps, refund),
   hasPaymentMethod: (userId) => hasPaymentMethod(deps, userId),
   chargeSaved: (charge) => chargeSaved(deps, charge),
+  invoiceCharge: (charge) => invoiceCharge(deps, charge),
+  listInvoices: (page) => listInvoices(deps, page),
   async createPortal({ userId, returnUrl }) {
     const customer = await ensureCustomer(deps, userId);
     const { url } = await askStripe(() =>
@@ -51,6 +54,10 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
       {
         ...toLineItems(order),
         customer,
+        // Prices include the tax, so that the payment equals the price.
+        automatic_tax: { enabled: true },
+        tax_id_collection: { enabled: true },
+        customer_update: { address: 'auto', name: 'auto' },
         metadata: toSessionMetadata(order),
         client_reference_id: sessionId,
         success_url: successUrl,
@@ -81,6 +88,7 @@ const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Che
     : {
         mode: 'payment',
         line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }],
+        invoice_creation: { enabled: true },
         // Saves the payment method for automatic top-ups, as subscriptions do for renewals.
         payment_intent_data: { setup_future_usage: 'off_session' },
       };
@@ -93,6 +101,7 @@ const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): s
 const topUpPrice = ({ amountMicros, currency }: Extract<Purchase, { kind: 'top_up' }>) => ({
   currency: currency.toLowerCase(),
   unit_amount: toMinorUnits(amountMicros),
+  tax_behavior: 'inclusive' as const,
   product_data: { name: 'Wallet top-up' },
 });
 
