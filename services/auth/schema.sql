@@ -148,6 +148,7 @@ CREATE TABLE accounts (
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
+  email_verified_at timestamp with time zone,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -277,6 +278,10 @@ CREATE TABLE console_sessions (
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  user_agent text,
+  network text,
+  authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );

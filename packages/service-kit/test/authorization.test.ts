@@ -55,6 +55,20 @@ test('returns business_account_required for a personal account on a business rou
   expect(allowed.body).toEqual({ active: true });
 });
 
+test('returns reauthentication_required on a step-up route if the person authenticated too long ago', async () => {
+  const route = { ...testRoutes.getThing, stepUp: true } as const;
+  const bindings = [bind(route, async ({ params }) => ({ status: 200, body: params }))];
+  const statusAfter = async (ageMs: number) => {
+    const stepUp = { maxAgeSeconds: 900, clock: () => new Date(ageMs) };
+    const { send } = await startTestApp({ contract: [route], bindings, stepUp });
+    const { status, body } = await send('GET', '/v1/things/a', { headers: bearer('session-personal') });
+    return [status, body.detail?.code];
+  };
+  expect(await statusAfter(900_000)).toEqual([200, undefined]);
+  expect(await statusAfter(900_001)).toEqual([403, 'reauthentication_required']);
+  await expect(startTestApp({ contract: [route], bindings })).rejects.toThrow('getThing requires stepUp');
+});
+
 test('checks in order: 404 and 405, 401, 403, 415 and 413, 422', async () => {
   const { send } = await startTestApp();
   const bad = { 'content-type': 'text/plain' };

@@ -55,6 +55,14 @@ test('returns the caller of a valid token of each kind', async () => {
   expect(issuer.state.requests).toBe(1);
 });
 
+test('takes the time of authentication from auth_time, and from iat where a token has none', async () => {
+  const { issuer, console_session } = await setup();
+  const token = await issuer.sign('session', { claims: { auth_time: 1_700_000_000 } });
+  expect((await console_session(token)).authenticatedAt).toEqual(new Date(1_700_000_000_000));
+  const { authenticatedAt } = await console_session(await issuer.sign('session'));
+  expect(Math.abs(authenticatedAt.getTime() - Date.now())).toBeLessThan(5_000);
+});
+
 test('accepts EdDSA and ES256', async () => {
   const { issuer, oauth_access_token } = await setup();
   await issuer.addKey('ed-1', 'EdDSA');

@@ -32,6 +32,7 @@ import {
   readBudgetProposal,
   refuseUnknownPushedRequest,
 } from './consent/index.ts';
+import { consolePageRoutes } from './console-pages/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -39,10 +40,12 @@ import { createMailTransport, startMailer } from './mail/index.ts';
 import type { NoticeDeps } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
+import { profileRoutes } from './profile/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
+import { SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
@@ -112,16 +115,19 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...accountRoutes(deps),
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
+      ...profileRoutes(deps),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),
       ...pageRoutes(deps),
+      ...consolePageRoutes(deps),
       ...oidcRoutes({ server, issuer: deps.issuer }),
       ...signingKeyRoutes(deps),
       ...openapiRoutes(),
     ],
     authenticate: { console_session: (token) => authenticateSession(deps, token) },
+    stepUp: deps.stepUp,
     logger: deps.logger,
     metrics,
     publicBaseUrl: deps.publicBaseUrl,
@@ -171,6 +177,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     keys,
     keyRotation,
     publicBaseUrl,
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
     newId,
     issuer: publicBaseUrl,
     currency: config.BILLING_CURRENCY,
@@ -183,6 +190,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     signUps: await createSignUps(
       createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
     ),
+    sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
     devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',

@@ -127,9 +127,50 @@ describe('POST /v1/console/account/password', () => {
     await service
       .database('console_sessions')
       .where({ user_id: person.userId })
-      .update({ created_at: service.clock() });
+      .update({ authenticated_at: service.clock() });
     expect((await change('password', person.token, { new_password: NEW_PASSWORD })).status).toBe(200);
     expect((await signIn(person.email, NEW_PASSWORD)).status).toBe(201);
+  });
+});
+
+describe('POST /v1/console/session/reauthenticate', () => {
+  const reauthenticate = (token: string | undefined, password: string): Promise<Answer> =>
+    call(`${service.url}/v1/console/session/reauthenticate`, { token, json: { password } });
+
+  test('success: answers a token of the same session with a fresh auth_time, which a resumed session keeps', async () => {
+    const person = await newPerson(service);
+    const before = claimsOf(person.token);
+    service.clock.advanceMs(3_600_000);
+    const answer = await reauthenticate(person.token, PASSWORD);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ token_type: 'Bearer', expires_in: expect.closeTo(43_200 - 3_600, -1) });
+    const after = claimsOf(textAt(answer, 'session_token'));
+    expect(after).toMatchObject({ sid: before['sid'], exp: before['exp'] });
+    expect(Number(after['auth_time']) - Number(before['auth_time'])).toBeGreaterThanOrEqual(3_600);
+    const cookie = `svc_console=${person.token}`;
+    const resumed = await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie } });
+    expect(claimsOf(textAt(resumed, 'session_token'))['auth_time']).toBe(after['auth_time']);
+  });
+
+  test('forbidden: a wrong password renews nothing, and guesses spend the budget of the session', async () => {
+    const person = await newPerson(service);
+    for (let guess = 0; guess < 10; guess += 1) {
+      expect(codeOf(await reauthenticate(person.token, `guess ${guess}`))).toEqual([403, 'wrong_password']);
+    }
+    expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([429, 'too_many_attempts']);
+  });
+
+  test('forbidden: an account without a password must sign in again', async () => {
+    const person = await newPerson(service);
+    await service.database('accounts').where({ id: person.userId }).update({ password_hash: null });
+    expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([403, 'fresh_sign_in_required']);
+  });
+
+  test('unauthenticated: without a session, or with one that has ended', async () => {
+    const person = await newPerson(service);
+    await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
+    expect((await reauthenticate(undefined, PASSWORD)).status).toBe(401);
+    expect((await reauthenticate(person.token, PASSWORD)).status).toBe(401);
   });
 });
 

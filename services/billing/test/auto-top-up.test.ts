@@ -53,6 +53,14 @@ describe('the settings', () => {
     await change({ ...subscriber, keyId: newId('key') }, { enabled: false });
   });
 
+  test('are turned on only by a person who has authenticated recently', async () => {
+    const owner = await fund();
+    const claims = { auth_time: Math.floor(Date.now() / 1000) - 901 };
+    const stale = { ...owner, token: await billing.tokens.consoleSession({ userId: owner.userId, claims }) };
+    expect(await change(stale)).toMatchObject({ status: 403, body: { detail: { code: 'reauthentication_required' } } });
+    expect((await change(stale, { enabled: false })).status).toBe(200);
+  });
+
   test.each([{ amount_micros: 0 }, { below_micros: -1 }, { enabled: 'yes' }, { more: 1 }])(
     'answer 422 for %j',
     async (json) => {

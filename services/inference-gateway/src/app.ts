@@ -119,6 +119,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...usageRoutes({ database: connections.database, billing: deps.billing }),
     ],
     authenticate: authenticators(tokenAuthenticators(connections, options), keys.authenticate),
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock: () => new Date(clock()) },
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
   });

@@ -28,6 +28,23 @@ const create = async (fields: object = {}) =>
 const list = async (token = session) => (await json(await call('GET', '/v1/gateway/keys', undefined, token))).data;
 const models = (key: string) => call('GET', '/v1/models', undefined, key);
 
+test('returns reauthentication_required for each change of keys if the person authenticated too long ago', async () => {
+  const auth_time = Math.floor(Date.now() / 1000) - 901;
+  const stale = await gateway.tokens.consoleSession({ userId, claims: { auth_time } });
+  const created = await create();
+  const path = `/v1/gateway/keys/${created.id}`;
+  for (const [method, target, body] of [
+    ['POST', '/v1/gateway/keys', { name: 'A key' }],
+    ['PATCH', path, { name: 'Another' }],
+    ['POST', `${path}/rotate`, {}],
+    ['DELETE', path, undefined],
+  ] as const) {
+    const answer = await call(method, target, body, stale);
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([403, 'reauthentication_required']);
+  }
+  expect((await list(stale))[0]).toMatchObject({ id: created.id, name: 'A key' });
+});
+
 describe('create', () => {
   test('shows the key once, and enables it immediately', async () => {
     const created = await create({ requests_per_minute: 60, monthly_limit_micros: 5_000_000 });

@@ -145,6 +145,7 @@ const createPublicApp = (
     service: SERVICE,
     bindings,
     authenticate: { console_session, client_credentials: createClientAuthenticator(auth.checkSecret) },
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
     logger,
     metrics,
     isUnavailable: isConnectionFailure,

@@ -11,12 +11,16 @@ export const accountTypeSchema = z.enum(['personal', 'business']);
 
 export type AccountType = z.infer<typeof accountTypeSchema>;
 
-const emailSchema = z
+export const emailSchema = z
   .string()
   .max(254)
   .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
 
-const newPasswordSchema = z.string().min(12).max(128);
+export const newPasswordSchema = z.string().min(12).max(128);
+
+const businessNameSchema = z.string().trim().min(1).max(120);
+
+const displayNameSchema = z.string().trim().min(1).max(80);
 
 /** An account as its owner sees it. */
 export const accountSchema = z
@@ -28,6 +32,7 @@ export const accountSchema = z
     display_name: z.string().nullable(),
     locale: localeSchema,
     created_at: timestampSchema,
+    email_verified: z.boolean(),
   })
   .meta({ id: 'Account' });
 
@@ -39,8 +44,8 @@ export const createAccountRequestSchema = z
     email: emailSchema,
     password: newPasswordSchema,
     account_type: accountTypeSchema,
-    business_name: z.string().trim().min(1).max(120).nullish(),
-    display_name: z.string().trim().min(1).max(80).nullish(),
+    business_name: businessNameSchema.nullish(),
+    display_name: displayNameSchema.nullish(),
     locale: localeSchema.default('it'),
   })
   .superRefine((account, context) => {
@@ -54,6 +59,19 @@ export const createAccountRequestSchema = z
     }
   })
   .meta({ id: 'CreateAccountRequest' });
+
+/** Change of the profile. Absent fields stay unchanged; a display name of null is removed. */
+export const updateAccountRequestSchema = z
+  .strictObject({
+    display_name: displayNameSchema.nullable().optional(),
+    locale: localeSchema.optional(),
+    business_name: businessNameSchema.optional(),
+  })
+  .meta({ id: 'UpdateAccountRequest' });
+
+export const upgradeAccountRequestSchema = z
+  .strictObject({ business_name: businessNameSchema })
+  .meta({ id: 'UpgradeAccountRequest' });
 
 /** Sign-in. The bounds are loose, because a value that is no possible password is just a wrong password. */
 export const createSessionRequestSchema = z
@@ -79,6 +97,16 @@ export const sessionCreatedSchema = z
 
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
+
+/** Proof that the person at a console session is the owner of the account. */
+export const reauthenticateRequestSchema = z
+  .strictObject({ password: z.string().min(1).max(1024) })
+  .meta({ id: 'ReauthenticateRequest' });
+
+/** The same session with a new token. `expires_in` is in seconds. */
+export const sessionRenewedSchema = z
+  .object({ session_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() })
+  .meta({ id: 'SessionRenewed' });
 
 /** Availability of sign-in with an OpenID provider, and the provider's name if the operator has set one. */
 export const ssoStatusSchema = z
@@ -111,3 +139,17 @@ export const changePasswordRequestSchema = z
 export const changeEmailRequestSchema = z
   .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
   .meta({ id: 'ChangeEmailRequest' });
+
+/** A console session in the list of its owner. `source` is a network: a /24 or /48 prefix. */
+export const listedSessionSchema = z
+  .object({
+    id: idSchema('ses'),
+    created_at: timestampSchema,
+    last_used_at: timestampSchema,
+    user_agent: z.string().nullable(),
+    source: z.string().nullable(),
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'ListedSession' });
+
+export type ListedSession = z.infer<typeof listedSessionSchema>;

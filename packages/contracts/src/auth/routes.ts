@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
   changeEmailRequestSchema,
@@ -7,13 +8,16 @@ import {
   createAccountRequestSchema,
   createSessionRequestSchema,
   deviceHeaders,
+  reauthenticateRequestSchema,
   sessionCreatedSchema,
+  sessionRenewedSchema,
   sessionSchema,
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
 import { appRoutes, connectionRoutes } from './app-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
@@ -79,6 +83,19 @@ const accountRoutes = {
     request: {},
     responses: { 200: json('The same session with a new token.', sessionCreatedSchema) },
     errors: ['not_authenticated', 'invalid_token'],
+  }),
+  reauthenticate: defineRoute({
+    ...accounts,
+    operationId: 'reauthenticate',
+    method: 'POST',
+    path: '/v1/console/session/reauthenticate',
+    caller: 'console_session',
+    summary: 'Prove again who you are',
+    description:
+      'Sensitive endpoints answer 403 `reauthentication_required` if the person authenticated too long ago. They accept the new token. The session stays the same.',
+    request: { body: jsonBody(reauthenticateRequestSchema) },
+    responses: { 200: json('The same session with a new token.', sessionRenewedSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
   }),
   changePassword: defineRoute({
     ...accounts,
@@ -161,9 +178,11 @@ const documentRoutes = {
 /** Public routes of the auth service. */
 export const authRoutes = {
   ...accountRoutes,
+  ...accountLifeRoutes,
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
   ...connectionRoutes,
+  ...signInRoutes,
   ...documentRoutes,
 } as const;

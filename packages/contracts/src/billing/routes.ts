@@ -257,10 +257,10 @@ const walletRoutes = {
     path: '/v1/gateway/wallet/auto-top-up',
     summary: 'Turn automatic top-ups on or off',
     description:
-      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method.',
+      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method. Turning it on requires a recent authentication.',
     request: { body: jsonBody(autoTopUpSchema) },
     responses: { 200: json('The settings.', autoTopUpSchema) },
-    errors: ['payment_method_missing', 'payment_provider_unavailable'],
+    errors: ['reauthentication_required', 'payment_method_missing', 'payment_provider_unavailable'],
   }),
 } as const;
 

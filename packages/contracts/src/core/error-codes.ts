@@ -41,6 +41,12 @@ export const errorCodes = {
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
+  reauthentication_required: code(
+    'any',
+    'forbidden',
+    403,
+    'The person must prove who they are again: see `POST /v1/console/session/reauthenticate`. Then repeat this.',
+  ),
   not_found: code('any', 'not_found', 404, 'The resource does not exist, or it belongs to another account.'),
   repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),

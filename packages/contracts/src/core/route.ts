@@ -66,6 +66,8 @@ export interface RouteDefinition {
   readonly callers?: readonly InternalCaller[];
   /** Only business accounts may call it. */
   readonly business?: true;
+  /** Requires that the person has authenticated recently (STEP_UP_MAX_AGE_SECONDS). */
+  readonly stepUp?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
   /** Allows cross-origin requests from any page, without credentials (CORS). */

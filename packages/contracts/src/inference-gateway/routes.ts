@@ -200,6 +200,7 @@ const gatewayRoutes = {
 const keyRoutes = {
   createKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'createKey',
     method: 'POST',
     path: '/v1/gateway/keys',
@@ -220,6 +221,7 @@ const keyRoutes = {
   }),
   updateKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'updateKey',
     method: 'PATCH',
     path: '/v1/gateway/keys/{key_id}',
@@ -231,6 +233,7 @@ const keyRoutes = {
   }),
   rotateKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'rotateKey',
     method: 'POST',
     path: '/v1/gateway/keys/{key_id}/rotate',
@@ -242,6 +245,7 @@ const keyRoutes = {
   }),
   deleteKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'deleteKey',
     method: 'DELETE',
     path: '/v1/gateway/keys/{key_id}',

@@ -45,6 +45,9 @@ const sessionClaims = z.object({
   sub: z.string().min(1),
   sid: z.string().min(1),
   account_type: z.enum(['personal', 'business']),
+  // A release without `auth_time` issues a token at sign-in only.
+  auth_time: z.number().optional(),
+  iat: z.number(),
   exp: z.number(),
 });
 
@@ -106,12 +109,13 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
 const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => {
   const claims = sessionClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub, sid, account_type, exp } = claims.data;
+  const { sub, sid, account_type, auth_time, iat, exp } = claims.data;
   return {
     kind: 'console_session',
     userId: sub,
     sessionId: sid,
     accountType: account_type,
+    authenticatedAt: new Date((auth_time ?? iat) * 1000),
     expiresAt: new Date(exp * 1000),
   };
 };

@@ -175,7 +175,8 @@ export const testAuthenticators: Authenticators = {
   console_session: async (token) => {
     if (token !== 'session-business' && token !== 'session-personal') throw new AppError('invalid_token');
     const accountType = token === 'session-business' ? 'business' : 'personal';
-    return { kind: 'console_session', userId: 'usr_1', sessionId: 'ses_1', accountType, expiresAt: new Date(0) };
+    const times = { authenticatedAt: new Date(0), expiresAt: new Date(0) };
+    return { kind: 'console_session', userId: 'usr_1', sessionId: 'ses_1', accountType, ...times };
   },
   oauth_access_token: async (token) => {
     if (!token.startsWith('access-')) throw new AppError('invalid_token');

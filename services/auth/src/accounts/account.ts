@@ -9,6 +9,8 @@ export interface AccountRecord {
   readonly displayName: string | null;
   readonly locale: Locale;
   readonly createdAt: Date;
+  /** When the owner proved to receive mail at the address; null if that never happened. */
+  readonly emailVerifiedAt: Date | null;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
 }
@@ -25,6 +27,7 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   display_name: account.displayName,
   locale: account.locale,
   created_at: account.createdAt.toISOString(),
+  email_verified: account.emailVerifiedAt !== null,
 });
 
 /** Who stands behind an app, as a person who is asked for consent reads it. */

@@ -45,6 +45,7 @@ export const createAccount = async (
     displayName: input.displayName,
     locale: input.locale,
     createdAt: deps.clock(),
+    emailVerifiedAt: null,
     sessionsRevokedThrough: null,
   };
   const fault = findPasswordFault(input.password, account.email);

@@ -43,7 +43,21 @@ export const lockAccount = async (trx: Transaction, id: string): Promise<Account
 export const updateCredentials = async (
   trx: Transaction,
   id: string,
-  change: { email?: string; passwordHash?: string | null; sessionsRevokedThrough?: string },
+  change: {
+    email?: string;
+    passwordHash?: string | null;
+    emailVerifiedAt?: Date;
+    sessionsRevokedThrough?: string;
+  },
+): Promise<void> => {
+  await trx('accounts').where({ id }).update(snakeKeys(change));
+};
+
+/** Changes the profile of a locked account. */
+export const updateProfile = async (
+  trx: Transaction,
+  id: string,
+  change: Partial<Pick<AccountRecord, 'accountType' | 'businessName' | 'displayName' | 'locale'>>,
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
-import { readDeviceToken, type StartedSession, sessionCookies, toSessionJson } from '../sessions/index.ts';
+import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
+import { reauthenticate } from './reauthenticate.ts';
 
-/** Serves the change of password and of address. */
+/** Serves the change of password and of address, and step-up. */
 export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
@@ -17,10 +18,14 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   ): OwnerClaim => ({
     caller: request.caller,
     password: body.current_password ?? undefined,
-    source: request.clientAddress,
-    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+    ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
+    bind(routes.reauthenticate, async ({ body, caller }) => {
+      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, body);
+      const expiresIn = secondsLeft(tokenExpiresAt, deps.clock());
+      return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
+    }),
     bind(routes.changePassword, async (request) => {
       const { body } = request;
       const change = { newPassword: body.new_password, revokeAccess: body.revoke_access };

@@ -2,10 +2,12 @@ import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
-import { endSession } from './end-session.ts';
+import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
+import { listSessions } from './list-sessions.ts';
 import { resumeSession } from './resume-session.ts';
-import { clearedSessionCookies, readConsoleCookie, readDeviceToken, sessionCookies } from './session-cookies.ts';
+import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
 import { toSessionJson } from './session-json.ts';
+import { signInOriginOf } from './sign-in-origin.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
 export interface SessionRoutesDeps extends StartSessionDeps {
@@ -15,8 +17,7 @@ export interface SessionRoutesDeps extends StartSessionDeps {
 /** Serves sign-in, the current session and sign-out. */
 export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
   bind(routes.createSession, async ({ body, clientAddress, req, res }) => {
-    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
-    const started = await signIn(deps, body, { source: clientAddress, deviceToken });
+    const started = await signIn(deps, body, signInOriginOf({ req, clientAddress }, deps.publicBaseUrl));
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
@@ -33,6 +34,15 @@ export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
   bind(routes.deleteSession, async ({ caller, res }) => {
     await endSession(deps, caller.sessionId);
     res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
+    return { status: 204 };
+  }),
+  bind(routes.listSessions, async ({ caller }) => ({ status: 200, body: { data: await listSessions(deps, caller) } })),
+  bind(routes.deleteSessionById, async ({ params, caller }) => {
+    await endSessionOfUser(deps, caller.userId, params.session_id);
+    return { status: 204 };
+  }),
+  bind(routes.deleteOtherSessions, async ({ caller }) => {
+    await endOtherSessions(deps, caller);
     return { status: 204 };
   }),
 ];

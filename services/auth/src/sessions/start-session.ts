@@ -1,13 +1,15 @@
 import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
+import { coarseNetwork } from '../network-address.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
-import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
+import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 
 export interface BeginSessionDeps extends SessionTokenDeps {
   readonly database: Executor;
@@ -21,21 +23,11 @@ export interface StartSessionDeps extends BeginSessionDeps {
 }
 
 /** A session that has just begun. */
-export interface StartedSession {
+export interface StartedSession extends SignedSessionToken {
   readonly session: SessionRecord;
   readonly account: AccountRecord;
-  /** Shown to its owner only; not stored. */
-  readonly token: string;
   /** Makes this device known to the account. */
   readonly deviceToken: string;
-}
-
-/** Origin of a request that begins a session. */
-export interface SignInOrigin {
-  /** Network address. */
-  readonly source: string;
-  /** Device token that the request brought. */
-  readonly deviceToken: string | undefined;
 }
 
 /**
@@ -45,8 +37,9 @@ export interface SignInOrigin {
 export const signIn = async (
   deps: StartSessionDeps,
   credentials: { email: string; password: string },
-  { source, deviceToken }: SignInOrigin,
+  origin: SignInOrigin,
 ): Promise<StartedSession> => {
+  const { source, deviceToken } = origin;
   const email = normalizeEmail(credentials.email);
   const found = await findAccountByEmail(deps.database, email);
   const deviceId = found === undefined ? undefined : deps.devices.recognise(deviceToken, found.account);
@@ -59,7 +52,7 @@ export const signIn = async (
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
-  return await startSession(deps, found.account, deviceToken);
+  return await startSession(deps, found.account, origin);
 };
 
 /**
@@ -69,14 +62,18 @@ export const signIn = async (
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
-  deviceToken: string | undefined,
+  { source, deviceToken, userAgent }: SignInOrigin,
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
     id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
     userId: account.id,
     createdAt,
+    authenticatedAt: createdAt,
     expiresAt: later(createdAt, SESSION_MS),
+    lastUsedAt: createdAt,
+    userAgent: userAgent ?? null,
+    network: coarseNetwork(source),
   };
   const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
   // The password was changed while it was checked.
@@ -84,7 +81,7 @@ export const startSession = async (
   return {
     session,
     account,
-    token: await signSessionToken(deps, session, account.accountType),
+    ...(await signSessionToken(deps, session, account.accountType)),
     deviceToken: deps.devices.remember(deviceToken, account),
   };
 };

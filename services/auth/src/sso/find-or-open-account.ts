@@ -88,6 +88,7 @@ const openPersonal = async (
     locale: 'it',
     displayName: displayName.success ? (displayName.data ?? null) : null,
     createdAt: now,
+    emailVerifiedAt: now,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);
@@ -103,8 +104,10 @@ const takeOver = async (
   trx: Transaction,
   { account, source }: { account: AccountRecord; source: string },
 ): Promise<AccountRecord> => {
-  await updateCredentials(trx, account.id, { passwordHash: null });
+  const now = deps.clock();
+  await updateCredentials(trx, account.id, { passwordHash: null, emailVerifiedAt: now });
   await deleteIdentitiesOfUser(trx, account.id);
   const origin = originOf(source, 'browser');
-  return await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess: false });
+  const verified = { ...account, emailVerifiedAt: now };
+  return await endAccountAccess(deps, trx, { account: verified, origin, now, keepAccess: false });
 };

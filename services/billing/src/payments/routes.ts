@@ -1,5 +1,5 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { type Binding, bind, requireRecentAuthentication, type StepUp } from '@svc/service-kit';
 import { AUTO_TOP_UP_DEFAULTS } from './auto-top-up.ts';
 import { findAutoTopUp } from './auto-top-up-queries.ts';
 import { changeAutoTopUp } from './change-auto-top-up.ts';
@@ -11,7 +11,7 @@ import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import type { SettleCheckoutDeps } from './settle-checkout.ts';
 
 /** Binds the routes of purchases. */
-export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[] => [
+export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readonly stepUp: StepUp }): Binding[] => [
   bind(routes.createCheckout, async ({ caller, body }) => ({
     status: 200,
     body: await createSubscriptionCheckout(deps, caller.userId, body),
@@ -32,11 +32,10 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[
     status: 200,
     body: (await findAutoTopUp(deps.database, caller.userId)) ?? AUTO_TOP_UP_DEFAULTS,
   })),
-  // Turning it on requires a recent authentication, to be checked first in this handler.
-  bind(routes.changeAutoTopUp, async ({ caller, body }) => ({
-    status: 200,
-    body: await changeAutoTopUp(deps, caller.userId, body),
-  })),
+  bind(routes.changeAutoTopUp, async ({ caller, body }) => {
+    if (body.enabled) requireRecentAuthentication(caller, deps.stepUp);
+    return { status: 200, body: await changeAutoTopUp(deps, caller.userId, body) };
+  }),
   bind(routes.createPortalSession, async ({ caller, body }) => ({
     status: 200,
     body: await openPortal(deps, caller.userId, body.return_url),

@@ -27,6 +27,7 @@ export const addPerson = (
     display_name: 'Ada Rossi',
     locale,
     created_at: new Date().toISOString(),
+    email_verified: true,
   };
   state.accounts.set(account.email, { account, password: PASSWORD });
   return { account, has: possessionsOf(state, account.svc_user_id) };

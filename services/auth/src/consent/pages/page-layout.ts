@@ -8,13 +8,15 @@ export interface Page {
   readonly title: string;
   readonly content: Html;
   /** Source beside this origin that the page's forms lead to. */
-  readonly formTarget?: string;
+  readonly formTarget?: string | undefined;
+  /** Default: `no-referrer`. */
+  readonly referrerPolicy?: 'no-referrer' | 'same-origin' | undefined;
 }
 
 /** Renders a page that no cache keeps and no other site frames. */
 export const renderPage = (
   status: 200 | 400 | 422 | 503,
-  { locale, title, content, formTarget }: Page,
+  { locale, title, content, formTarget, referrerPolicy = 'no-referrer' }: Page,
 ): ReplyContent => ({
   status,
   contentType: 'text/html; charset=utf-8',
@@ -23,7 +25,7 @@ export const renderPage = (
     'cache-control': 'no-store',
     'content-language': locale,
     'content-security-policy': pagePolicy(PAGE_STYLE, formTarget === undefined ? [] : [formTarget]),
-    'referrer-policy': 'no-referrer',
+    'referrer-policy': referrerPolicy,
     'x-frame-options': 'DENY',
     // One address serves two languages, and a page belongs to one person.
     vary: 'Cookie, Accept',

@@ -82,6 +82,7 @@ export const errors = {
     wrong_password: 'The current password is not right. Type it again.',
     fresh_sign_in_required:
       'This account signs in elsewhere. Sign out, sign in again, and repeat this within ten minutes.',
+    reauthentication_required: 'Nothing was changed, as you have not confirmed that it is you. Try again.',
     email_taken: 'There is an account with this address already. Sign in instead.',
     public_client_has_no_secret:
       'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',
@@ -93,6 +94,7 @@ export const errors = {
     payment_provider_unavailable:
       'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
     webhook_not_configured: 'No webhook address is set for this app. Set one first.',
+    event_not_queued: 'This event is not waiting any more. The list has been read again.',
     event_not_failed:
       'This event is not failed any more, so there is nothing to recover. The list has been read again.',
     validation_error: 'Some of what was sent is not accepted. Correct it, then try again.',

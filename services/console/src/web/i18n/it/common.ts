@@ -85,6 +85,7 @@ export const errors: Messages['errors'] = {
     wrong_password: 'La password attuale non è corretta. Scrivila di nuovo.',
     fresh_sign_in_required:
       'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
+    reauthentication_required: 'Non è cambiato nulla, perché non hai confermato che sei tu. Riprova.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
     public_client_has_no_secret:
       'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
@@ -96,6 +97,7 @@ export const errors: Messages['errors'] = {
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:
       'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
     validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',
