@@ -1416,6 +1416,19 @@ AS $function$
     END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.wallet_reverse(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE w wallets%ROWTYPE;
+BEGIN
+  SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+  PERFORM ledger_post(CASE WHEN p_amount_micros > 0 THEN 'refund' ELSE 'adjustment' END, p_reference, p_svc_user_id,
+    w.currency, ARRAY['wallet_available', 'payments_received'], ARRAY[-p_amount_micros, p_amount_micros]);
+  UPDATE wallets SET balance_micros = balance_micros - p_amount_micros WHERE svc_user_id = p_svc_user_id;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.weekly_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
  RETURNS record
  LANGUAGE sql
@@ -1615,6 +1628,19 @@ CREATE TABLE app_budgets (
 ) WITH (fillfactor=50);
 CREATE TRIGGER app_budgets_alerts AFTER UPDATE OF used_micros, uncertain_micros ON app_budgets FOR EACH ROW EXECUTE FUNCTION app_budget_alerts_follow();
 
+CREATE TABLE auto_top_ups (
+  svc_user_id text NOT NULL,
+  is_enabled boolean NOT NULL,
+  below_micros bigint NOT NULL,
+  amount_micros bigint NOT NULL,
+  monthly_max_micros bigint NOT NULL,
+  CONSTRAINT auto_top_ups_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT auto_top_ups_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT auto_top_ups_below_micros_check CHECK ((below_micros >= 0)),
+  CONSTRAINT auto_top_ups_monthly_max_micros_check CHECK ((monthly_max_micros >= 0))
+);
+CREATE INDEX auto_top_ups_enabled ON auto_top_ups USING btree (svc_user_id) WHERE is_enabled;
+
 CREATE TABLE checkout_sessions (
   id text NOT NULL,
   svc_user_id text NOT NULL,
@@ -1633,6 +1659,8 @@ CREATE TABLE checkout_sessions (
   paid_micros bigint,
   paid_currency text,
   mismatched_subscription_id text,
+  is_automatic boolean DEFAULT false NOT NULL,
+  invoiced_at timestamp with time zone,
   CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
   CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
@@ -1647,7 +1675,10 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
+CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
+CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
+CREATE INDEX checkout_sessions_without_invoice ON checkout_sessions USING btree (completed_at) WHERE (is_automatic AND (status = 'complete'::text) AND (invoiced_at IS NULL));
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,
@@ -1775,6 +1806,23 @@ CREATE TABLE outbox_streams (
   last_event_id uuid NOT NULL,
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
+
+CREATE TABLE payment_reversals (
+  provider text NOT NULL,
+  provider_reversal_id text NOT NULL,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL,
+  kind text NOT NULL,
+  amount_micros bigint NOT NULL,
+  changes integer DEFAULT 1 NOT NULL,
+  provider_ticket bigint NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT payment_reversals_pkey PRIMARY KEY (provider, provider_reversal_id),
+  CONSTRAINT payment_reversals_session_id_fkey FOREIGN KEY (session_id) REFERENCES checkout_sessions(id),
+  CONSTRAINT payment_reversals_amount_micros_check CHECK ((amount_micros >= 0)),
+  CONSTRAINT payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text])))
+);
+CREATE INDEX payment_reversals_by_session ON payment_reversals USING btree (session_id);
 
 CREATE TABLE plans (
   id text NOT NULL,

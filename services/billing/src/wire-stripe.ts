@@ -4,9 +4,11 @@ import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.
 import {
   findCheckoutSession,
   finishRefunds,
+  invoiceCharges,
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
+  runAutoTopUps,
   settleCheckout,
   updateProviderSession,
 } from './payments/index.ts';
@@ -16,6 +18,7 @@ import {
   createStripeClient,
   createStripeProvider,
   reconcileWithStripe,
+  refreshReversals,
   type StripeListener,
   type StripeSettings,
   stripeRoutes,
@@ -39,6 +42,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
       if (session?.providerSessionId === providerSessionId) await settleCheckout(deps, session);
     },
     subscriptionChanged: (id) => refreshSubscription(deps, id),
+    paymentReversed: (id) => refreshReversals({ ...deps, stripe }, id),
   };
   const sweep = createEventSweep({ stripe, listener, logger, clock: systemClock });
   const secrets = config.STRIPE_WEBHOOK_SECRET ?? [];
@@ -46,6 +50,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
     bindings: [...paymentRoutes(deps), ...stripeRoutes({ stripe, listener, secrets })],
     internalBindings: paymentInternalRoutes(deps),
     reconcile: (since) => askStripe(() => reconcileWithStripe({ ...deps, stripe, listener }, since)),
+    topUp: () => runAutoTopUps(deps),
     tickIntervalMs: SWEEP_INTERVAL_MS,
     async tick() {
       await sweep.run();
@@ -53,6 +58,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
         await refreshSubscription(deps, id);
       }
       await finishRefunds(deps);
+      await invoiceCharges(deps);
     },
   };
 };

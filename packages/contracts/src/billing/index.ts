@@ -5,6 +5,7 @@ export * from './app-budgets.ts';
 export * from './events.ts';
 export * from './holders.ts';
 export * from './internal.ts';
+export * from './invoices.ts';
 export * from './plans.ts';
 export * from './receipts.ts';
 export * from './routes.ts';

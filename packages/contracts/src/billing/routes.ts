@@ -4,6 +4,7 @@ import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { alertSettingsSchema } from './alerts.ts';
+import { invoiceSchema } from './invoices.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
@@ -16,7 +17,13 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import { topUpRequestSchema, topUpSessionSchema, walletSchema, walletTransactionSchema } from './wallets.ts';
+import {
+  autoTopUpSchema,
+  topUpRequestSchema,
+  topUpSessionSchema,
+  walletSchema,
+  walletTransactionSchema,
+} from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
@@ -71,6 +78,16 @@ const subscriptionRoutes = {
     request: { body: jsonBody(subscriptions.portalRequestSchema) },
     responses: { 200: json('The hosted portal.', subscriptions.portalSessionSchema) },
     errors: ['billing_account_missing', 'payment_provider_unavailable'],
+  }),
+  listInvoices: defineRoute({
+    ...console,
+    operationId: 'listInvoices',
+    method: 'GET',
+    path: '/v1/subscriptions/invoices',
+    summary: 'List the invoices of subscriptions and top-ups, newest first',
+    request: { query: z.object(pageQuery) },
+    responses: { 200: json('The invoices.', pageOf(invoiceSchema)) },
+    errors: ['payment_provider_unavailable'],
   }),
   listPlans: defineRoute({
     ...detail,
@@ -222,6 +239,28 @@ const walletRoutes = {
     request: { body: jsonBody(topUpRequestSchema) },
     responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
     errors: ['payment_provider_unavailable'],
+  }),
+  getAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'getAutoTopUp',
+    method: 'GET',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Get the settings of automatic top-ups',
+    request: {},
+    responses: { 200: json('The settings, or the defaults.', autoTopUpSchema) },
+    errors: [],
+  }),
+  changeAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'changeAutoTopUp',
+    method: 'PUT',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Turn automatic top-ups on or off',
+    description:
+      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method. Turning it on requires a recent authentication.',
+    request: { body: jsonBody(autoTopUpSchema) },
+    responses: { 200: json('The settings.', autoTopUpSchema) },
+    errors: ['reauthentication_required', 'payment_method_missing', 'payment_provider_unavailable'],
   }),
 } as const;
 

@@ -14,6 +14,7 @@ export const idPrefixes = {
   con: 'a connection of a user and an app',
   aud: 'an entry of an audit trail',
   mail: 'a mail',
+  inv: 'an invoice of the sandbox',
 } as const;
 
 export type IdPrefix = keyof typeof idPrefixes;
