@@ -7,16 +7,16 @@ export type NamedSchemas = ReadonlyMap<z.core.$ZodType, string>;
 
 const NAME = 'x-name';
 /** Fields that the SDK accepts with any value of their type, so that a later release of the service may change them. */
-const LOOSE_FIELDS: Readonly<Record<string, string>> = { api_version: 'z.string()', max_pending_requests: 'z.int()' };
+const LOOSE_FIELDS: Readonly<Record<string, string>> = { api_version: 'text()', max_pending_requests: 'integer()' };
 const LINE_CHARACTERS_MAX = 100;
-const ID = 'z.string().min(1).max(255)';
+const ID = 'text(1)';
 
 /**
- * Renders a schema of the contract as TypeScript that builds it with zod. Fields, types, enumerations and lower bounds
- * stay; patterns and upper bounds are left out, because a later release may widen them. Other named schemas become
- * references.
+ * Renders a schema of the contract as TypeScript that builds it with `shape.ts`. Fields, types, enumerations and lower
+ * bounds stay; patterns and upper bounds are left out, because a later release may widen them. Other named schemas
+ * become references.
  */
-export const zodSource = (schema: z.ZodType, names: NamedSchemas): string => {
+export const shapeSource = (schema: z.ZodType, names: NamedSchemas): string => {
   const root: JsonNode = z.toJSONSchema(schema, {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema, path }) => {
@@ -36,23 +36,23 @@ export const zodSource = (schema: z.ZodType, names: NamedSchemas): string => {
 type Render = (node: JsonNode) => string;
 
 const renderNode = (node: JsonNode, render: Render): string => {
-  if ('const' in node) return `z.literal(${literal(node['const'])})`;
-  if (Array.isArray(node['enum'])) return `z.enum([${node['enum'].map(literal).join(', ')}])`;
-  if (Array.isArray(node['oneOf'])) return renderUnion(node['oneOf'].map(asNode), render);
+  if ('const' in node) return `oneOf(${literal(node['const'])})`;
+  if (Array.isArray(node['enum'])) return `oneOf(${node['enum'].map(literal).join(', ')})`;
+  if (Array.isArray(node['oneOf'])) return renderVariants(node['oneOf'].map(asNode), render);
   if (Array.isArray(node['anyOf'])) return renderAlternatives(node['anyOf'].map(asNode), render);
   const { type } = node;
-  if (Array.isArray(type)) return `${render({ ...node, type: type.find((name) => name !== 'null') })}.nullable()`;
+  if (Array.isArray(type)) return `nullable(${render({ ...node, type: type.find((name) => name !== 'null') })})`;
   switch (type) {
     case 'object':
       return renderObject(node, render);
     case 'array':
-      return `z.array(${render(asNode(node['items']))})`;
+      return `list(${render(asNode(node['items']))})`;
     case 'boolean':
-      return 'z.boolean()';
+      return 'flag()';
     case 'integer':
-      return `z.int()${lowerBound(node['minimum'])}`;
+      return `integer(${lowerBound(node['minimum'])})`;
     case 'number':
-      return `z.number()${lowerBound(node['minimum'])}`;
+      return `number(${lowerBound(node['minimum'])})`;
     case 'string':
       return renderString(node);
     default:
@@ -64,10 +64,10 @@ const renderObject = (node: JsonNode, render: Render): string => {
   const required = Array.isArray(node['required']) ? node['required'] : [];
   const fields = Object.entries(asNode(node['properties'] ?? {})).map(([name, field]) => {
     const source = LOOSE_FIELDS[name] ?? render(asNode(field));
-    return `${name}: ${source}${required.includes(name) ? '' : '.optional()'}`;
+    return `${name}: ${required.includes(name) ? source : `optional(${source})`}`;
   });
-  const kind = node['additionalProperties'] === false ? 'object' : 'looseObject';
-  return `z.${kind}({${listed(fields)}})`;
+  const kind = node['additionalProperties'] === false ? 'object' : 'openObject';
+  return `${kind}({${listed(fields)}})`;
 };
 
 /** Lists items on one line if they fit, else each on a separate line. */
@@ -78,24 +78,28 @@ const listed = (items: readonly string[]): string => {
 };
 
 const renderString = ({ format, pattern, minLength }: JsonNode): string => {
-  if (format === 'date-time') return 'z.iso.datetime()';
-  if (format === 'date') return 'z.iso.date()';
+  if (format === 'date-time') return 'dateTime()';
   if (pattern !== undefined) return ID;
-  return `z.string()${lowerBound(minLength)}`;
+  return `text(${lowerBound(minLength)})`;
 };
 
-const renderUnion = (options: readonly JsonNode[], render: Render): string =>
-  `z.discriminatedUnion('event', [${listed(options.map(render))}])`;
+const renderVariants = (options: readonly JsonNode[], render: Render): string => {
+  const entries = options.map((option) => {
+    const { event } = asNode(option['properties']);
+    return `${literal(asNode(event)['const'])}: ${render(option)}`;
+  });
+  return `variants('event', {${listed(entries)}})`;
+};
 
 const renderAlternatives = (options: readonly JsonNode[], render: Render): string => {
   const isNull = ({ type }: JsonNode) => type === 'null';
-  const sources = options.filter((option) => !isNull(option)).map(render);
-  const source = sources.length === 1 ? (sources[0] ?? '') : `z.union([${sources.join(', ')}])`;
-  return options.some(isNull) ? `${source}.nullable()` : source;
+  const [first = '', second] = options.filter((option) => !isNull(option)).map(render);
+  const source = second === undefined ? first : `either(${first}, ${second})`;
+  return options.some(isNull) ? `nullable(${source})` : source;
 };
 
 const lowerBound = (bound: unknown): string =>
-  typeof bound === 'number' && bound > Number.MIN_SAFE_INTEGER ? `.min(${bound})` : '';
+  typeof bound === 'number' && bound > Number.MIN_SAFE_INTEGER ? String(bound) : '';
 
 const literal = (value: unknown): string => JSON.stringify(value).replace(/^"(.*)"$/, "'$1'");
 
