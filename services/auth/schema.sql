@@ -148,6 +148,7 @@ CREATE TABLE accounts (
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
+  has_second_factor boolean DEFAULT false NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -382,6 +383,13 @@ CREATE TABLE pushed_requests (
 );
 CREATE INDEX pushed_requests_by_expiry ON pushed_requests USING btree (expires_at);
 
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL,
+  digest bytea NOT NULL,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, digest),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+
 CREATE TABLE refresh_tokens (
   digest bytea NOT NULL,
   grant_id text COLLATE "C" NOT NULL,
@@ -410,6 +418,17 @@ CREATE INDEX sign_in_attempts_by_address ON sign_in_attempts USING btree (addres
 CREATE INDEX sign_in_attempts_by_source ON sign_in_attempts USING btree (source_digest, attempted_at);
 CREATE INDEX sign_in_attempts_by_time ON sign_in_attempts USING btree (attempted_at);
 
+CREATE TABLE sign_in_challenges (
+  digest bytea NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  sessions_revoked_through text COLLATE "C",
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_challenges_pkey PRIMARY KEY (digest),
+  CONSTRAINT sign_in_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_challenges_by_expiry ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_by_user ON sign_in_challenges USING btree (user_id);
+
 CREATE TABLE signing_keys (
   kid text NOT NULL,
   state text NOT NULL,
@@ -434,3 +453,19 @@ CREATE TABLE sso_identities (
   CONSTRAINT sso_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_identities_by_user ON sso_identities USING btree (user_id);
+
+CREATE TABLE totp_factors (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  sealed_secret bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  confirmed_at timestamp with time zone,
+  last_step integer,
+  last_used_at timestamp with time zone,
+  CONSTRAINT totp_factors_pkey PRIMARY KEY (id),
+  CONSTRAINT totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT totp_factors_confirmed_with_step CHECK (((confirmed_at IS NULL) = (last_step IS NULL)))
+);
+CREATE INDEX totp_factors_by_user ON totp_factors USING btree (user_id);
+CREATE INDEX totp_factors_unconfirmed ON totp_factors USING btree (created_at) WHERE (confirmed_at IS NULL);

@@ -34,6 +34,7 @@ import {
 } from './consent/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
+import { factorRoutes } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
@@ -108,6 +109,7 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...accountRoutes(deps),
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
+      ...factorRoutes(deps),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
@@ -187,6 +189,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
     mailKey: encryptionKey.derive('mails'),
+    totpKey: encryptionKey.derive('totp-secrets'),
     transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),

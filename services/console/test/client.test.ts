@@ -124,6 +124,7 @@ const account = {
   business_name: null,
   display_name: null,
   locale: 'it' as const,
+  has_second_factor: false,
   created_at: '2026-01-01T00:00:00Z',
 };
 const sessionWith = (token: string) => ({ session_token: token, token_type: 'Bearer', expires_in: 1, account });

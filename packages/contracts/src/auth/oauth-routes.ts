@@ -195,6 +195,21 @@ export const interactionRoutes = {
     },
     errors: [],
   }),
+  submitSecondFactor: defineRoute({
+    ...oauthTag,
+    operationId: 'submitSecondFactor',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/second-factor',
+    caller: 'oauth_public',
+    summary: 'Submit the authorize page: second factor',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with the errors.', ...page },
+      ...refusedForm,
+    },
+    errors: [],
+  }),
   submitSignUp: defineRoute({
     ...oauthTag,
     operationId: 'submitSignUp',

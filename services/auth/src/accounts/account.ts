@@ -8,6 +8,8 @@ export interface AccountRecord {
   readonly businessName: string | null;
   readonly displayName: string | null;
   readonly locale: Locale;
+  /** True if a password alone signs nobody in. The factors slice keeps it. */
+  readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
@@ -24,6 +26,7 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   business_name: account.businessName,
   display_name: account.displayName,
   locale: account.locale,
+  has_second_factor: account.hasSecondFactor,
   created_at: account.createdAt.toISOString(),
 });
 

@@ -44,6 +44,7 @@ export const createAccount = async (
     businessName: input.accountType === 'business' ? input.businessName : null,
     displayName: input.displayName,
     locale: input.locale,
+    hasSecondFactor: false,
     createdAt: deps.clock(),
     sessionsRevokedThrough: null,
   };

@@ -43,7 +43,12 @@ export const lockAccount = async (trx: Transaction, id: string): Promise<Account
 export const updateCredentials = async (
   trx: Transaction,
   id: string,
-  change: { email?: string; passwordHash?: string | null; sessionsRevokedThrough?: string },
+  change: {
+    email?: string;
+    passwordHash?: string | null;
+    sessionsRevokedThrough?: string;
+    hasSecondFactor?: boolean;
+  },
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };

@@ -4,10 +4,10 @@ import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit'
 import { readDeviceToken, type StartedSession, secondsLeft, sessionCookies, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
-import { reauthenticate } from './reauthenticate.ts';
+import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
 
 /** Serves the change of password and of address, and step-up. */
-export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
+export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 200, body: toSessionJson(started, started.session.createdAt) };
@@ -23,7 +23,8 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   });
   return [
     bind(routes.reauthenticate, async ({ body, caller }) => {
-      const { session, token } = await reauthenticate(deps, caller, body);
+      const claim = typeof body.code === 'string' ? { code: body.code } : { password: body.password ?? '' };
+      const { session, token } = await reauthenticate(deps, caller, claim);
       const expiresIn = secondsLeft(session, deps.clock());
       return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
     }),

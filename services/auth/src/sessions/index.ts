@@ -7,7 +7,14 @@ export {
 export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore, findSessionById, holdSession, updateAuthenticatedAt } from './queries.ts';
+export { finishSignIn } from './finish-sign-in.ts';
+export {
+  deleteChallengesExpiredBefore,
+  deleteSessionsExpiredBefore,
+  findSessionById,
+  holdSession,
+  updateAuthenticatedAt,
+} from './queries.ts';
 export { sessionRoutes } from './routes.ts';
 export {
   clearedSessionCookies,

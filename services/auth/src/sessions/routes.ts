@@ -1,22 +1,26 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
-import type { Transact } from '../transact.ts';
 import { endSession } from './end-session.ts';
+import { finishSignIn } from './finish-sign-in.ts';
 import { resumeSession } from './resume-session.ts';
 import { clearedSessionCookies, readConsoleCookie, readDeviceToken, sessionCookies } from './session-cookies.ts';
 import { toSessionJson } from './session-json.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
-export interface SessionRoutesDeps extends StartSessionDeps {
-  readonly transact: Transact;
-}
-
 /** Serves sign-in, the current session and sign-out. */
-export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
+export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
   bind(routes.createSession, async ({ body, clientAddress, req, res }) => {
     const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
     const started = await signIn(deps, body, { source: clientAddress, deviceToken });
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
+    return { status: 201, body: toSessionJson(started, started.session.createdAt) };
+  }),
+  bind(routes.finishSignIn, async ({ body, clientAddress, req, res }) => {
+    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
+    const claim = typeof body.code === 'string' ? { code: body.code } : { recoveryCode: body.recovery_code ?? '' };
+    const step = { challenge: body.challenge, claim };
+    const started = await finishSignIn(deps, step, { source: clientAddress, deviceToken });
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),

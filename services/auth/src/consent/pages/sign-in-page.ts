@@ -1,5 +1,6 @@
 import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
+import { field } from './form-field.ts';
 import { type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
 
@@ -64,39 +65,10 @@ const alertOf = ({ errors }: FormState): Html | undefined =>
 const ssoLink = ({ ssoPath, ssoName, text }: PageContext): Html | undefined =>
   ssoPath === undefined ? undefined : html`<a class="second" href="${ssoPath}">${text.singleSignOn(ssoName)}</a>`;
 
-const cancelForm = (context: PageContext): Html =>
+/** Offers to deny the app's request and return to it. */
+export const cancelForm = (context: PageContext): Html =>
   pageForm(
     context,
     'decision',
     html`<button class="second" type="submit" name="decision" value="deny">${context.text.cancel}</button>`,
   );
-
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly type: 'email' | 'password' | 'text';
-  readonly autocomplete: string;
-  readonly value?: string;
-  readonly isFirst?: boolean;
-  readonly isInvalid?: boolean;
-  readonly isOptional?: boolean;
-  readonly error?: string | undefined;
-  readonly lengthMin?: number;
-}
-
-const field = (options: Field): Html => {
-  const { name, error } = options;
-  const isInvalid = options.isInvalid === true || error !== undefined;
-  const errorId = error === undefined ? 'form-error' : `${name}-error`;
-  return html`
-<label for="${name}">${options.label}</label>
-<input id="${name}" name="${name}" type="${options.type}" autocomplete="${options.autocomplete}"${[
-    options.value === undefined ? undefined : html` value="${options.value}"`,
-    options.isOptional === true ? undefined : html` required`,
-    options.lengthMin === undefined ? undefined : html` minlength="${options.lengthMin}" maxlength="128"`,
-    options.type === 'email' ? html` maxlength="254" spellcheck="false" autocapitalize="none"` : undefined,
-    isInvalid ? html` aria-invalid="true" aria-describedby="${errorId}"` : undefined,
-    options.isFirst === true ? html` autofocus` : undefined,
-  ]}>
-${error === undefined ? undefined : html`<p class="alert near" role="alert" id="${errorId}">${error}</p>`}`;
-};

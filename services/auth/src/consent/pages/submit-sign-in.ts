@@ -6,6 +6,7 @@ import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
+import { secondFactorPage } from './second-factor-page.ts';
 import { signInPage } from './sign-in-page.ts';
 
 const SECONDS_PER_MINUTE = 60;
@@ -27,6 +28,10 @@ export const submitSignIn = async (
     res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
   } catch (error) {
+    if (error instanceof AppError && error.code === 'second_factor_required') {
+      const context = createPageContext(deps, { ...form, app, session: undefined });
+      return secondFactorPage(context, { challenge: String(error.details['challenge']) });
+    }
     const message = messageFor(error, pageText(form.query.locale));
     if (message === undefined) throw error;
     const context = createPageContext(deps, { ...form, app, session: undefined });
@@ -40,6 +45,10 @@ export const messageFor = (error: unknown, text: PageText): string | undefined =
   switch (error.code) {
     case 'invalid_credentials':
       return text.wrongPassword;
+    case 'invalid_second_factor':
+      return text.wrongCode;
+    case 'challenge_invalid':
+      return text.challengeOver;
     case 'too_many_attempts':
       return text.tooMany(Math.ceil(Number(error.headers['retry-after'] ?? SECONDS_PER_MINUTE) / SECONDS_PER_MINUTE));
     case 'service_unavailable':

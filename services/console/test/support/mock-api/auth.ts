@@ -36,6 +36,7 @@ const sessionBindings = (state: MockState): Binding[] => [
       business_name: body.business_name ?? null,
       display_name: body.display_name ?? null,
       locale: body.locale,
+      has_second_factor: false,
       created_at: new Date().toISOString(),
     };
     state.accounts.set(account.email, { account, password: body.password });
