@@ -373,6 +373,23 @@ CREATE TABLE outbox_streams (
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
 
+CREATE TABLE passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  transports text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT passkeys_counter_check CHECK ((counter >= 0))
+);
+CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id);
+
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,
   client_id text COLLATE "C" NOT NULL,
@@ -469,3 +486,10 @@ CREATE TABLE totp_factors (
 );
 CREATE INDEX totp_factors_by_user ON totp_factors USING btree (user_id);
 CREATE INDEX totp_factors_unconfirmed ON totp_factors USING btree (created_at) WHERE (confirmed_at IS NULL);
+
+CREATE TABLE used_passkey_challenges (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT used_passkey_challenges_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_passkey_challenges_by_expiry ON used_passkey_challenges USING btree (expires_at);

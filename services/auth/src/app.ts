@@ -34,7 +34,7 @@ import {
 } from './consent/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
-import { factorRoutes } from './factors/index.ts';
+import { createPasskeyChallenges, factorRoutes, relyingPartyOf } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
@@ -190,6 +190,8 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     }),
     mailKey: encryptionKey.derive('mails'),
     totpKey: encryptionKey.derive('totp-secrets'),
+    passkeyChallenges: createPasskeyChallenges(encryptionKey.derive('passkey-challenges'), clock),
+    relyingParty: relyingPartyOf(publicBaseUrl),
     transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),

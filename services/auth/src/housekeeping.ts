@@ -1,7 +1,7 @@
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
-import { deleteUnconfirmedTotpsBefore, UNCONFIRMED_MS } from './factors/index.ts';
+import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import { deleteMailsBefore } from './mail/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
@@ -39,6 +39,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
   const kinds = [
     () => deleteSessionsExpiredBefore(database, hourAgo, BATCH),
     () => deleteChallengesExpiredBefore(database, now, BATCH),
+    () => deleteUsedChallengesExpiredBefore(database, hourAgo, BATCH),
     () => deleteUnconfirmedTotpsBefore(database, later(now, -UNCONFIRMED_MS), BATCH),
     () => deleteAttemptsBefore(database, hourAgo, BATCH),
     () => deleteUnusedCodesBefore(database, later(now, -UNUSED_CODE_KEPT_MS), BATCH),

@@ -43,6 +43,62 @@ export const confirmTotpRequestSchema = z.strictObject({ code: codeSchema }).met
 /** New recovery codes, shown only once. Earlier ones are void. */
 export const recoveryCodesSchema = z.object({ recovery_codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
+const base64urlSchema = z
+  .string()
+  .min(1)
+  .max(64 * 1024)
+  .regex(/^[A-Za-z0-9_-]+$/);
+
+const credentialShape = {
+  id: base64urlSchema,
+  rawId: base64urlSchema,
+  type: z.literal('public-key'),
+  clientExtensionResults: z.looseObject({}).optional(),
+};
+
+/** Registration of a passkey, as `PublicKeyCredential.toJSON()` returns it (WebAuthn Level 3), with an optional name. */
+export const addPasskeyRequestSchema = z
+  .looseObject({
+    ...credentialShape,
+    response: z.looseObject({
+      clientDataJSON: base64urlSchema,
+      attestationObject: base64urlSchema,
+      transports: z.array(z.string().max(32)).max(16).optional(),
+    }),
+    name: factorNameSchema,
+  })
+  .meta({ id: 'AddPasskeyRequest' });
+
+/** Assertion of a passkey, as `PublicKeyCredential.toJSON()` returns it (WebAuthn Level 3). */
+export const passkeyAssertionSchema = z
+  .looseObject({
+    ...credentialShape,
+    response: z.looseObject({
+      clientDataJSON: base64urlSchema,
+      authenticatorData: base64urlSchema,
+      signature: base64urlSchema,
+      userHandle: z.string().max(256).nullish(),
+    }),
+  })
+  .meta({ id: 'PasskeyAssertion' });
+
+export type PasskeyAssertion = z.infer<typeof passkeyAssertionSchema>;
+
+/** A new passkey. The account's first factor comes with recovery codes, shown only here. */
+export const passkeyAddedSchema = factorSchema
+  .extend({ recovery_codes: z.array(z.string()).optional() })
+  .meta({ id: 'PasskeyAdded' });
+
+/** Options for `navigator.credentials.create()` (WebAuthn Level 3). */
+export const creationOptionsSchema = z
+  .looseObject({ challenge: z.string(), rp: z.looseObject({}), user: z.looseObject({}) })
+  .meta({ id: 'PublicKeyCredentialCreationOptions' });
+
+/** Options for `navigator.credentials.get()` (WebAuthn Level 3). */
+export const requestOptionsSchema = z
+  .looseObject({ challenge: z.string(), rpId: z.string() })
+  .meta({ id: 'PublicKeyCredentialRequestOptions' });
+
 /** Requires exactly one of some optional members. */
 const exactlyOne =
   <N extends string>(names: readonly [N, ...N[]]) =>
@@ -63,12 +119,17 @@ export const secondFactorRequestSchema = z
     challenge: z.string().min(1).max(256),
     code: codeSchema.nullish(),
     recovery_code: codeSchema.nullish(),
+    assertion: passkeyAssertionSchema.nullish(),
   })
-  .superRefine(exactlyOne(['code', 'recovery_code']))
+  .superRefine(exactlyOne(['code', 'recovery_code', 'assertion']))
   .meta({ id: 'SecondFactorRequest' });
 
 /** Proof that the person at a console session is the owner of the account. */
 export const reauthenticateRequestSchema = z
-  .strictObject({ password: z.string().min(1).max(1024).nullish(), code: codeSchema.nullish() })
-  .superRefine(exactlyOne(['password', 'code']))
+  .strictObject({
+    password: z.string().min(1).max(1024).nullish(),
+    code: codeSchema.nullish(),
+    assertion: passkeyAssertionSchema.nullish(),
+  })
+  .superRefine(exactlyOne(['password', 'code', 'assertion']))
   .meta({ id: 'ReauthenticateRequest' });

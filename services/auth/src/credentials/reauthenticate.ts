@@ -37,7 +37,7 @@ const useFactor = async (
   { claim, sessionId }: { claim: FactorClaim; sessionId: string },
 ): Promise<void> => {
   const attempt = await deps.throttle.begin({ email: account.email, sessionId });
-  const proof = await findFactorProof(deps, account, claim);
+  const proof = await findFactorProof(deps, account, { claim, purpose: 'reauthentication' });
   if (proof === undefined) {
     await attempt.fail();
     throw new AppError('wrong_code');

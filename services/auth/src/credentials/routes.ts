@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { routes } from '@svc/contracts';
-import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import type { z } from 'zod';
+import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
 import { readDeviceToken, type StartedSession, secondsLeft, sessionCookies, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
@@ -22,9 +24,13 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDep
     deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
   });
   return [
+    bind(routes.createReauthenticationOptions, async ({ caller: { userId } }) => {
+      const options = await createAssertionOptions(deps, { purpose: 'reauthentication', userId });
+      if (options === undefined) throw new AppError('second_factor_missing');
+      return { status: 200, body: options };
+    }),
     bind(routes.reauthenticate, async ({ body, caller }) => {
-      const claim = typeof body.code === 'string' ? { code: body.code } : { password: body.password ?? '' };
-      const { session, token } = await reauthenticate(deps, caller, claim);
+      const { session, token } = await reauthenticate(deps, caller, toProof(body));
       const expiresIn = secondsLeft(session, deps.clock());
       return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
     }),
@@ -38,4 +44,10 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDep
       return answer(await changeEmail(deps, toClaim(body, request), body.email), request.res);
     }),
   ];
+};
+
+/** The contract lets exactly one of the three through. */
+const toProof = (body: z.output<typeof reauthenticateRequestSchema>): { password: string } | FactorClaim => {
+  if (body.assertion != null) return { assertion: body.assertion };
+  return body.code != null ? { code: body.code } : { password: body.password ?? '' };
 };

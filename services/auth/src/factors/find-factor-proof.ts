@@ -1,28 +1,30 @@
+import type { PasskeyAssertion } from '@svc/contracts';
 import type { AccountRecord } from '../accounts/index.ts';
 import { unseal } from '../encryption-key.ts';
-import type { Transaction } from '../transact.ts';
+import type { FactorProof } from './factor-proof.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
+import { findAssertionProof } from './passkey-assertion.ts';
 import { deleteRecoveryCode, hasRecoveryCode, listTotpsOfUser, useTotpStep } from './queries.ts';
 import { recoveryCodeDigest } from './recovery-code.ts';
 import { findTotpStep } from './totp.ts';
 
 /** Proof of a second factor as a person sends it. */
-export type FactorClaim = { readonly code: string } | { readonly recoveryCode: string };
-
-/** A valid proof that is not used up yet. */
-export interface FactorProof {
-  /** Uses the proof up. Returns false if another request used it first. */
-  readonly use: (trx: Transaction) => Promise<boolean>;
-}
+export type FactorClaim =
+  | { readonly code: string }
+  | { readonly recoveryCode: string }
+  | { readonly assertion: PasskeyAssertion };
 
 /** Checks a proof of a second factor without using it up. Returns undefined if it is wrong or was used before. */
 export const findFactorProof = async (
   deps: FactorsDeps,
   account: AccountRecord,
-  claim: FactorClaim,
-): Promise<FactorProof | undefined> =>
-  'code' in claim ? await findTotpProof(deps, account, claim.code) : await findRecovery(deps, account, claim);
+  { claim, purpose }: { claim: FactorClaim; purpose: 'second_factor' | 'reauthentication' },
+): Promise<FactorProof | undefined> => {
+  if ('code' in claim) return await findTotpProof(deps, account, claim.code);
+  if ('recoveryCode' in claim) return await findRecovery(deps, account, claim);
+  return await findAssertionProof(deps, claim.assertion, { purpose, userId: account.id });
+};
 
 const findTotpProof = async (
   deps: FactorsDeps,

@@ -17,12 +17,14 @@ export interface TotpRecord {
 
 /** Lists the factors in use, oldest first. */
 export const listFactorsOfUser = async (executor: Executor, userId: string): Promise<FactorRecord[]> => {
-  const rows = await executor<SnakeKeys<TotpRecord>>('totp_factors')
-    .where({ user_id: userId })
-    .whereNotNull('confirmed_at')
-    .orderBy('created_at')
-    .select('id', 'name', 'created_at', 'last_used_at');
-  return rows.map((row) => ({ ...camelKeys(row), type: 'totp' }));
+  const { rows }: { rows: SnakeKeys<FactorRecord>[] } = await executor.raw(
+    `SELECT id, 'totp' AS type, name, created_at, last_used_at
+     FROM totp_factors WHERE user_id = :userId AND confirmed_at IS NOT NULL
+     UNION ALL SELECT id, 'passkey', name, created_at, last_used_at FROM passkeys WHERE user_id = :userId
+     ORDER BY created_at, id`,
+    { userId },
+  );
+  return rows.map((row) => camelKeys(row));
 };
 
 export const listTotpsOfUser = async (executor: Executor, userId: string): Promise<TotpRecord[]> => {
@@ -77,7 +79,9 @@ export const deleteFactorById = async (
     .where({ id, user_id: userId })
     .delete()
     .returning<{ name: string; confirmed_at: Date | null }[]>(['name', 'confirmed_at']);
-  return row && { name: row.name, isInUse: row.confirmed_at !== null };
+  if (row !== undefined) return { name: row.name, isInUse: row.confirmed_at !== null };
+  const [passkey] = await trx('passkeys').where({ id, user_id: userId }).delete().returning<{ name: string }[]>('name');
+  return passkey && { name: passkey.name, isInUse: true };
 };
 
 export const deleteUnconfirmedTotpsOfUser = async (trx: Transaction, userId: string): Promise<void> => {
@@ -86,6 +90,7 @@ export const deleteUnconfirmedTotpsOfUser = async (trx: Transaction, userId: str
 
 export const deleteFactorsOfUser = async (trx: Transaction, userId: string): Promise<void> => {
   await trx('totp_factors').where({ user_id: userId }).delete();
+  await trx('passkeys').where({ user_id: userId }).delete();
 };
 
 /** Deletes at most `limit` unconfirmed TOTP factors added before an instant. Returns the number. */

@@ -1,5 +1,6 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import { addPasskey, createPasskeyOptions } from './add-passkey.ts';
 import { addTotp } from './add-totp.ts';
 import { confirmTotp } from './confirm-totp.ts';
 import { toFactorJson } from './factor.ts';
@@ -22,6 +23,15 @@ export const factorRoutes = (deps: FactorsDeps): Binding[] => [
   bind(routes.confirmTotp, async ({ params, body, caller }) => {
     const codes = await confirmTotp(deps, { userId: caller.userId, id: params.factor_id, code: body.code });
     return { status: 200, body: { recovery_codes: codes } };
+  }),
+  bind(routes.createPasskeyOptions, async ({ caller }) => ({
+    status: 200,
+    body: await createPasskeyOptions(deps, caller.userId),
+  })),
+  bind(routes.addPasskey, async ({ body, caller }) => {
+    const { factor, recoveryCodes } = await addPasskey(deps, caller.userId, body);
+    const codes = recoveryCodes === undefined ? {} : { recovery_codes: recoveryCodes };
+    return { status: 201, body: { ...toFactorJson(factor), ...codes } };
   }),
   bind(routes.deleteFactor, async ({ params, caller }) => {
     await removeFactor(deps, { userId: caller.userId, id: params.factor_id });

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '@svc/service-kit';
 import type { AccountRecord } from '../accounts/index.ts';
-import { type FactorsDeps, listFactorsOfUser } from '../factors/index.ts';
+import { createAssertionOptions, type FactorsDeps, listFactorsOfUser } from '../factors/index.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import { findChallenge, insertChallenge } from './queries.ts';
 
@@ -29,7 +29,10 @@ export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): 
   });
   const factors = await listFactorsOfUser(deps.database, account.id);
   const types = [...new Set(factors.map(({ type }) => type))];
-  return new AppError('second_factor_required', undefined, { details: { challenge, factors: types } });
+  const options = await createAssertionOptions(deps, { purpose: 'second_factor', userId: account.id });
+  return new AppError('second_factor_required', undefined, {
+    details: { challenge, factors: types, ...(options === undefined ? {} : { passkey_options: options }) },
+  });
 };
 
 /** Returns the open challenge with this text. Throws `challenge_invalid`. */

@@ -25,7 +25,7 @@ export const finishSignIn = async (
   const isStale = account?.sessionsRevokedThrough !== opened.sessionsRevokedThrough;
   if (account === undefined || isStale) throw new AppError('challenge_invalid');
   const attempt = await deps.throttle.begin(attemptSubject(deps, account, origin));
-  const proof = await findFactorProof(deps, account, claim);
+  const proof = await findFactorProof(deps, account, { claim, purpose: 'second_factor' });
   if (proof === undefined) {
     await attempt.fail();
     throw new AppError('invalid_second_factor');

@@ -1,11 +1,14 @@
-import { routes } from '@svc/contracts';
+import { routes, type secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import type { z } from 'zod';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
+import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
 import { endSession } from './end-session.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 import { resumeSession } from './resume-session.ts';
 import { clearedSessionCookies, readConsoleCookie, readDeviceToken, sessionCookies } from './session-cookies.ts';
 import { toSessionJson } from './session-json.ts';
+import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
 /** Serves sign-in, the current session and sign-out. */
@@ -18,9 +21,15 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
   }),
   bind(routes.finishSignIn, async ({ body, clientAddress, req, res }) => {
     const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
-    const claim = typeof body.code === 'string' ? { code: body.code } : { recoveryCode: body.recovery_code ?? '' };
-    const step = { challenge: body.challenge, claim };
+    const step = { challenge: body.challenge, claim: toClaim(body) };
     const started = await finishSignIn(deps, step, { source: clientAddress, deviceToken });
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
+    return { status: 201, body: toSessionJson(started, started.session.createdAt) };
+  }),
+  bind(routes.createPasskeySignInOptions, async () => ({ status: 200, body: await createSignInOptions(deps) })),
+  bind(routes.signInWithPasskey, async ({ body, clientAddress, req, res }) => {
+    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
+    const started = await signInWithPasskey(deps, body, { source: clientAddress, deviceToken });
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
@@ -40,3 +49,9 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     return { status: 204 };
   }),
 ];
+
+/** The contract lets exactly one of the three through. */
+const toClaim = (body: z.output<typeof secondFactorRequestSchema>): FactorClaim => {
+  if (body.assertion != null) return { assertion: body.assertion };
+  return body.code != null ? { code: body.code } : { recoveryCode: body.recovery_code ?? '' };
+};
