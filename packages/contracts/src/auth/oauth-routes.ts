@@ -210,6 +210,21 @@ export const interactionRoutes = {
     },
     errors: [],
   }),
+  submitPasskey: defineRoute({
+    ...oauthTag,
+    operationId: 'submitPasskey',
+    method: 'POST',
+    path: '/v1/integrations/oauth/interaction/passkey',
+    caller: 'oauth_public',
+    summary: 'Submit the authorize page: sign in with a passkey',
+    request: { body: oauthForm(z.object({})) },
+    responses: {
+      303: { description: 'Back to the authorize page.' },
+      200: { description: 'The page again, with the errors.', ...page },
+      ...refusedForm,
+    },
+    errors: [],
+  }),
   submitSignUp: defineRoute({
     ...oauthTag,
     operationId: 'submitSignUp',

@@ -1,9 +1,4 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
-} from '@simplewebauthn/server';
+import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server';
 import type { PasskeyAssertion } from '@svc/contracts';
 import type { FactorProof } from './factor-proof.ts';
 import type { FactorsDeps } from './factors-deps.ts';
@@ -16,6 +11,20 @@ import {
   useChallenge,
 } from './passkey-queries.ts';
 
+/** Time that the browser gives the person. */
+const TIMEOUT_MS = 120_000;
+
+/** Options for `navigator.credentials.get()`: a `PublicKeyCredentialRequestOptionsJSON`. */
+export interface RequestOptions {
+  readonly rpId: string;
+  readonly challenge: string;
+  readonly allowCredentials: readonly { id: string; type: 'public-key'; transports: string[] }[];
+  readonly userVerification: 'required' | 'preferred';
+  readonly timeout: number;
+}
+
+type OptionsDeps = Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'>;
+
 /** Purposes of assertions. */
 export type AssertionPurpose = Exclude<PasskeyPurpose, 'registration'>;
 
@@ -26,25 +35,29 @@ const isVerificationRequired = (purpose: AssertionPurpose): boolean => purpose !
 export const createAssertionOptions = async (
   deps: FactorsDeps,
   { purpose, userId }: { purpose: 'second_factor' | 'reauthentication'; userId: string },
-): Promise<PublicKeyCredentialRequestOptionsJSON | undefined> => {
+): Promise<RequestOptions | undefined> => {
   const passkeys = await listPasskeysOfUser(deps.database, userId);
-  return passkeys.length === 0 ? undefined : await optionsFor(deps, { purpose, userId, passkeys });
+  return passkeys.length === 0 ? undefined : optionsFor(deps, { purpose, userId, passkeys });
 };
 
 /** Returns the options for a sign-in to the account of any passkey. */
-export const createSignInOptions = (deps: FactorsDeps): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+export const createSignInOptions = (deps: OptionsDeps): RequestOptions =>
   optionsFor(deps, { purpose: 'sign_in', userId: undefined, passkeys: [] });
 
 const optionsFor = (
-  deps: FactorsDeps,
+  { relyingParty, passkeyChallenges }: OptionsDeps,
   subject: { purpose: AssertionPurpose; userId: string | undefined; passkeys: readonly PasskeyRecord[] },
-): Promise<PublicKeyCredentialRequestOptionsJSON> =>
-  generateAuthenticationOptions({
-    rpID: deps.relyingParty.id,
-    challenge: new Uint8Array(deps.passkeyChallenges.make(subject)),
-    allowCredentials: subject.passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
-    userVerification: isVerificationRequired(subject.purpose) ? 'required' : 'preferred',
-  });
+): RequestOptions => ({
+  rpId: relyingParty.id,
+  challenge: passkeyChallenges.make(subject).toString('base64url'),
+  allowCredentials: subject.passkeys.map(({ credentialId: id, transports }) => ({
+    id,
+    type: 'public-key',
+    transports,
+  })),
+  userVerification: isVerificationRequired(subject.purpose) ? 'required' : 'preferred',
+  timeout: TIMEOUT_MS,
+});
 
 /** A valid assertion and the account of its passkey. */
 export interface AssertionProof extends FactorProof {

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { FactorType } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { AccountRecord } from '../accounts/index.ts';
-import { createAssertionOptions, type FactorsDeps, listFactorsOfUser } from '../factors/index.ts';
+import { createAssertionOptions, type FactorsDeps, listFactorsOfUser, type RequestOptions } from '../factors/index.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import { findChallenge, insertChallenge } from './queries.ts';
 
@@ -18,8 +19,15 @@ export interface ChallengeRecord {
   readonly expiresAt: Date;
 }
 
-/** Opens the second step of a sign-in whose password was right. Returns the refusal that says so. */
-export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): Promise<AppError> => {
+/** Second step of a sign-in, as the person is asked for it. */
+export interface SecondStep {
+  readonly challenge: string;
+  readonly factors: readonly FactorType[];
+  readonly passkeyOptions: RequestOptions | undefined;
+}
+
+/** Opens the second step of a sign-in whose password was right. */
+export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): Promise<SecondStep> => {
   const challenge = randomBytes(BYTES).toString('base64url');
   await insertChallenge(deps.database, {
     digest: digestOf(challenge),
@@ -27,12 +35,22 @@ export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): 
     sessionsRevokedThrough: account.sessionsRevokedThrough,
     expiresAt: later(deps.clock(), CHALLENGE_MS),
   });
-  const factors = await listFactorsOfUser(deps.database, account.id);
-  const types = [...new Set(factors.map(({ type }) => type))];
-  const options = await createAssertionOptions(deps, { purpose: 'second_factor', userId: account.id });
-  return new AppError('second_factor_required', undefined, {
-    details: { challenge, factors: types, ...(options === undefined ? {} : { passkey_options: options }) },
-  });
+  return await describeStep(deps, challenge, account.id);
+};
+
+/** Returns the second step of an open challenge once more, with new options. Throws `challenge_invalid`. */
+export const reopenChallenge = async (deps: FactorsDeps, challenge: string): Promise<SecondStep> => {
+  const { userId } = await requireChallenge(deps, challenge);
+  return await describeStep(deps, challenge, userId);
+};
+
+const describeStep = async (deps: FactorsDeps, challenge: string, userId: string): Promise<SecondStep> => {
+  const factors = await listFactorsOfUser(deps.database, userId);
+  return {
+    challenge,
+    factors: [...new Set(factors.map(({ type }) => type))],
+    passkeyOptions: await createAssertionOptions(deps, { purpose: 'second_factor', userId }),
+  };
 };
 
 /** Returns the open challenge with this text. Throws `challenge_invalid`. */

@@ -4,6 +4,7 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
+export { reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
@@ -25,6 +26,7 @@ export {
 } from './session-cookies.ts';
 export { secondsLeft, toSessionJson } from './session-json.ts';
 export { signSessionToken } from './session-token.ts';
+export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
   type SignInOrigin,

@@ -26,7 +26,7 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
-  bind(routes.createPasskeySignInOptions, async () => ({ status: 200, body: await createSignInOptions(deps) })),
+  bind(routes.createPasskeySignInOptions, async () => ({ status: 200, body: createSignInOptions(deps) })),
   bind(routes.signInWithPasskey, async ({ body, clientAddress, req, res }) => {
     const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
     const started = await signInWithPasskey(deps, body, { source: clientAddress, deviceToken });

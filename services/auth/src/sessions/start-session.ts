@@ -5,7 +5,7 @@ import type { FactorsDeps } from '../factors/index.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor } from '../transact.ts';
-import { openChallenge } from './challenge.ts';
+import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
@@ -70,8 +70,13 @@ export const signIn = async (
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
-  if (found.account.hasSecondFactor) throw await openChallenge(deps, found.account);
+  if (found.account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, found.account));
   return await startSession(deps, found.account, deviceToken);
+};
+
+const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep): AppError => {
+  const options = passkeyOptions === undefined ? {} : { passkey_options: passkeyOptions };
+  return new AppError('second_factor_required', undefined, { details: { challenge, factors, ...options } });
 };
 
 /**

@@ -3,6 +3,7 @@ import type { ReplyContent } from '@svc/service-kit';
 import { field } from './form-field.ts';
 import { type PageContext, pageFooter, pageForm } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
+import { PASSKEY_SCRIPT, passkeyForm } from './passkey-form.ts';
 
 /** What was typed and what was wrong with it, by field; `form` is about the whole. */
 export interface FormState {
@@ -29,11 +30,13 @@ ${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'userna
 ${field({ name: 'password', label: text.password, type: 'password', autocomplete: 'current-password', isFirst: state.email !== '', isInvalid: state.errors.form !== undefined })}
 <button type="submit">${text.signIn}</button>`,
 )}
+${passkeyForm(context, { action: 'passkey', options: context.passkeyOptions })}
 ${ssoLink(context)}
 ${cancelForm(context)}
 <p class="other">${text.noAccount} <a href="${context.authorizePath({ prompt: 'create' })}">${text.toSignUp}</a></p>
 ${pageFooter(context)}`;
-  return renderPage(200, { locale: query.locale, title: text.signInTitle, content, formTarget: context.formTarget });
+  const page = { locale: query.locale, title: text.signInTitle, content, formTarget: context.formTarget };
+  return renderPage(200, { ...page, script: PASSKEY_SCRIPT });
 };
 
 /** Asks for what a personal account needs. */

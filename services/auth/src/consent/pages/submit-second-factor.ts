@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import type { FactorClaim } from '../../factors/index.ts';
-import { finishSignIn, pagesCookies, readDeviceToken } from '../../sessions/index.ts';
+import { finishSignIn, pagesCookies, readDeviceToken, reopenChallenge, type SecondStep } from '../../sessions/index.ts';
+import { readAssertion } from './assertion-field.ts';
 import { createPageContext } from './page-context.ts';
-import { pageText } from './page-text.ts';
+import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
 import { secondFactorPage } from './second-factor-page.ts';
@@ -23,24 +24,45 @@ export const submitSecondFactor = async (
   if (!read.isTaken) return read.reply;
   const { fields, form, app } = read;
   const challenge = fields.get('challenge') ?? '';
+  const text = pageText(form.query.locale);
   try {
-    const claim = readClaim(challenge, fields.get('code') ?? '');
+    const claim = readClaim(challenge, fields);
     const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
     const started = await finishSignIn(deps, { challenge, claim }, { source, deviceToken });
     res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
   } catch (error) {
-    const message = messageFor(error, pageText(form.query.locale));
+    const message = messageFor(error, text);
     if (message === undefined) throw error;
     const context = createPageContext(deps, { ...form, app, session: undefined });
-    const isOver = error instanceof AppError && error.code === 'challenge_invalid';
-    if (isOver) return signInPage(context, { email: '', displayName: '', errors: { form: message } });
-    return secondFactorPage(context, { challenge, error: message });
+    const again = await askAgain(deps, { challenge, message, text });
+    if ('step' in again) return secondFactorPage(context, again);
+    return signInPage(context, { email: '', displayName: '', errors: { form: again.error } });
   }
 };
 
-/** Throws `invalid_second_factor` for texts that the contract refuses. */
-const readClaim = (challenge: string, code: string): FactorClaim => {
+/** Returns the step with its error, or the error alone if the challenge is over. */
+const askAgain = async (
+  deps: PagesDeps,
+  { challenge, message, text }: { challenge: string; message: string; text: PageText },
+): Promise<{ step: SecondStep; error: string } | { error: string }> => {
+  try {
+    return { step: await reopenChallenge(deps, challenge), error: message };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'challenge_invalid') return { error: text.challengeOver };
+    throw error;
+  }
+};
+
+/** Throws `invalid_second_factor` for what the contract refuses. */
+const readClaim = (challenge: string, fields: URLSearchParams): FactorClaim => {
+  const sent = fields.get('assertion') ?? '';
+  if (sent !== '') {
+    const assertion = readAssertion(sent);
+    if (assertion === undefined) throw new AppError('invalid_second_factor');
+    return { assertion };
+  }
+  const code = fields.get('code') ?? '';
   const isTotp = TOTP_CODE.test(code);
   const parsed = secondFactorRequestSchema.safeParse({ challenge, [isTotp ? 'code' : 'recovery_code']: code });
   if (!parsed.success) throw new AppError('invalid_second_factor');

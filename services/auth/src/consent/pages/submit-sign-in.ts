@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSessionRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import { pagesCookies, readDeviceToken, signIn } from '../../sessions/index.ts';
+import { pagesCookies, readDeviceToken, reopenChallenge, signIn } from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
@@ -30,7 +30,8 @@ export const submitSignIn = async (
   } catch (error) {
     if (error instanceof AppError && error.code === 'second_factor_required') {
       const context = createPageContext(deps, { ...form, app, session: undefined });
-      return secondFactorPage(context, { challenge: String(error.details['challenge']) });
+      const step = await reopenChallenge(deps, String(error.details['challenge']));
+      return secondFactorPage(context, { step });
     }
     const message = messageFor(error, pageText(form.query.locale));
     if (message === undefined) throw error;
@@ -47,6 +48,8 @@ export const messageFor = (error: unknown, text: PageText): string | undefined =
       return text.wrongPassword;
     case 'invalid_second_factor':
       return text.wrongCode;
+    case 'invalid_passkey':
+      return text.passkeyWrong;
     case 'challenge_invalid':
       return text.challengeOver;
     case 'too_many_attempts':
