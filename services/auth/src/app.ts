@@ -12,7 +12,7 @@ import {
   type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
+import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -46,6 +46,8 @@ import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts'
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
+/** The worker's module is next to this one, both in the source tree and in a bundle. */
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
 
 /** Parts of the application; tests bring their own. */
 export interface AppDeps {
@@ -96,6 +98,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
         housekeeping.stop(),
         mailer.stop(),
         deps.billing.close(),
+        deps.passwordRules.close(),
       ]);
     },
   };
@@ -178,6 +181,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
+    passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(

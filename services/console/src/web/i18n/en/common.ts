@@ -125,5 +125,7 @@ export const faults = {
 /** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
-  'the password must not be the address': 'The password must not be made of your address.',
+  'the password must not be made of the address or the name':
+    'The password must not be made of your address or your name.',
+  'this password is too easy to guess': 'This password is too easy to guess. Use more words, or less common ones.',
 };

@@ -128,7 +128,10 @@ export const faults: Messages['faults'] = {
 /** What services say of a value, by their English text, in Italian. */
 export const serviceFaults: Messages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
-  'the password must not be the address': 'La password non deve essere ricavata dal tuo indirizzo.',
+  'the password must not be made of the address or the name':
+    'La password non deve essere ricavata dal tuo indirizzo o dal tuo nome.',
+  'this password is too easy to guess':
+    'Questa password è troppo facile da indovinare. Usa più parole, o parole meno comuni.',
   'must be an http or https URL': 'Un indirizzo che comincia con https:// o http://.',
   'must be in the future': 'Deve essere nel futuro.',
   'must be a whole number of cents': 'Un numero intero di centesimi.',
